@@ -10,6 +10,8 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Engine } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
+import { checkFields } from "./model/input.ts";
+import { INPUTS } from "./model/inputs/index.ts";
 import type { StoreLoss } from "./model/store-loss.ts";
 import { openStore } from "./open.ts";
 import type { RowBatch } from "./store/records.ts";
@@ -31,6 +33,7 @@ export async function backup(
   file: string,
   options: CopyOptions = {},
 ): Promise<CopyReport> {
+  checkFields(options, "options", INPUTS.copy);
   return whenWhole(file, (partial) => copyStore(address, partial, options));
 }
 
@@ -55,6 +58,7 @@ export async function restore(
   address: string,
   options: CopyOptions = {},
 ): Promise<CopyReport> {
+  checkFields(options, "options", INPUTS.copy);
   const source = resolve(file);
   return { file: source, rows: await copyStore(source, address, options) };
 }

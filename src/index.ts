@@ -1,7 +1,8 @@
 /** The library's public names, one by one. What is not here may change without notice. */
 
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
-export type { CompactionPlan, KeepStrategy } from "./compaction/plan.ts";
+export type { CompactionPlan } from "./compaction/plan.ts";
+export type { KeepStrategy } from "./compaction/plan-input.ts";
 export type {
   Summarizer,
   SummaryAnswer,
@@ -19,12 +20,19 @@ export {
   renderContext,
 } from "./context/render/render.ts";
 export { TOKEN_ESTIMATE, type TokenCounter } from "./context/tokens.ts";
+export type {
+  CreatedShare,
+  CreateShareInput,
+  OpenedShare,
+  Share,
+} from "./engine/access/shares.ts";
 export type { CreatedToken, CreateTokenInput, ListTokensInput } from "./engine/access/tokens.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
 export type { BuiltContext } from "./engine/context/build-context.ts";
 export type { CompactionResult } from "./engine/context/compact.ts";
 export type {
+  ClawPreset,
   CompactInput,
   CompactionHook,
   HookAnswer,
@@ -44,14 +52,14 @@ export {
 export type { RetryOptions } from "./engine/embeddings/with-retries.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts.ts";
-export type { DeleteOptions, Derived } from "./engine/forget.ts";
+export type { DeleteOptions, Derived, Tombstone } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
 export type { HoldLeaseOptions, LeasedWork } from "./engine/leases/hold-lease.ts";
 export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
-export type { MessageInput } from "./engine/message-input.ts";
-export { type CommitInput, MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
+export type { MessageInput, MessageWithResults, PlainMessage } from "./engine/message-input.ts";
+export { MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
 export type {
   Branch,
   EntryListPage,
@@ -69,6 +77,7 @@ export type {
   Routes,
 } from "./engine/routes/routes.ts";
 export type {
+  SearchFactsInput,
   SearchInput,
   SearchMemoryInput,
   SearchNotesInput,
@@ -84,11 +93,13 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
+export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
+export type { CommitInput } from "./engine/writing/commit-input.ts";
 export type {
   FactAnswer,
   FactExtractor,
@@ -139,7 +150,8 @@ export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from 
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
-export type { Route, RouteFields, RouteSession } from "./model/route.ts";
+export type { FileUse, Review, SessionReview, ToolUse } from "./model/review.ts";
+export type { RouteFields, RouteSession, SessionRoute } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
 export type { StoreLoss } from "./model/store-loss.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
@@ -148,6 +160,18 @@ export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
 export type { FullModel } from "./providers/full-model.ts";
 export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
+export {
+  type Recap,
+  type RecapCommand,
+  type RecapFile,
+  type RecapInput,
+  type RecapLine,
+  recapSessions,
+  type SessionRecap,
+} from "./recap/recap.ts";
+export { type ReviewInput, reviewSessions } from "./recap/review.ts";
+export { type Trace, type TracedSession, type TraceInput, traceWork } from "./recap/trace.ts";
+export type { Clearing, Finding } from "./recap/trace-session.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";
 export type { IndexStatus } from "./store/index/index-status.ts";
@@ -160,7 +184,6 @@ export type {
   StoreStatus,
   SweepResult,
   TenantStatus,
-  Tombstone,
 } from "./store/records.ts";
 export type { Durability, StoreOptions } from "./store/store.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

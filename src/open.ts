@@ -2,10 +2,12 @@
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
+import { checkFields } from "./model/input.ts";
+import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
 import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "./store/index/stored-indexing.ts";
-import { openSqliteStore } from "./store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 
 export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models"> {
@@ -23,7 +25,8 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models">
  * let `await using` do so.
  */
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
-  const { models = {}, ...rest } = options;
+  const { models = {}, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
+  if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
   // Before the store is opened: what is wrong with an argument leaves nothing to close.
   const engineOptions: EngineOptions = {
     ...searchDeadline(process.env["BACKSCROLL_SEARCH_DEADLINE_MS"]),

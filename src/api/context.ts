@@ -38,6 +38,7 @@ export interface WireContextMessage {
 
 export interface WireCompaction {
   readonly entry: WireEntry | null;
+  readonly summary: string | null;
   readonly removed: number;
   readonly first_kept_entry_id: string | null;
   readonly tokens_before: number;
@@ -86,6 +87,7 @@ export function toWireContext(context: BuiltContext): WireContext {
 export function toWireCompaction(result: CompactionResult): WireCompaction {
   return {
     entry: result.entry === null ? null : toWireEntry(result.entry),
+    summary: result.summary,
     removed: result.removed,
     first_kept_entry_id: result.firstKeptEntryId,
     tokens_before: result.tokensBefore,
@@ -128,6 +130,7 @@ export function fromWireContext(context: WireContext): BuiltContext {
 export function fromWireCompaction(result: WireCompaction): CompactionResult {
   return {
     entry: result.entry === null ? null : fromWireEntry(result.entry),
+    summary: result.summary,
     removed: result.removed,
     firstKeptEntryId: result.first_kept_entry_id,
     tokensBefore: result.tokens_before,
@@ -165,14 +168,25 @@ export function fromWireRecalled(item: WireRecalled): Recalled {
 function toWireMessage(message: ContextMessage): WireContextMessage {
   const { role, actor, part, blocks, entryIds, model, aborted = false } = message;
   return {
-    ...{ role, actor, part, blocks: blocks.map(toWireBlock), entry_ids: entryIds, model, aborted },
+    role,
+    actor,
+    part,
+    blocks: blocks.map(toWireBlock),
+    entry_ids: entryIds,
+    model,
+    aborted,
   };
 }
 
 function fromWireMessage(message: WireContextMessage): ContextMessage {
   const { role, actor, part, blocks, entry_ids: entryIds, model, aborted } = message;
   return {
-    ...{ role, actor, part, blocks: blocks.map(fromWireBlock), entryIds, model },
+    role,
+    actor,
+    part,
+    blocks: blocks.map(fromWireBlock),
+    entryIds,
+    model,
     ...(aborted ? { aborted } : {}),
   };
 }

@@ -5,10 +5,28 @@ import { toWireBlock } from "./block.ts";
 import { toWireEntry } from "./entry.ts";
 
 const ENTRY: Entry = {
-  ...{ id: "e1", sessionId: "s1", sequence: 1, parentId: null, kind: "message", role: "user" },
-  ...{ actor: "ana", status: "committed", blocks: [], data: null, index: 0, usage: null },
-  ...{ model: null, adapter: null, supersededBy: null, copiedFrom: null, pinned: false },
-  ...{ metadata: { camelCase: 1 }, createdAt: 0, hash: null, truncated: false, erased: false },
+  id: "e1",
+  sessionId: "s1",
+  sequence: 1,
+  parentId: null,
+  kind: "message",
+  role: "user",
+  actor: "ana",
+  status: "committed",
+  blocks: [],
+  data: null,
+  index: 0,
+  usage: null,
+  model: null,
+  adapter: null,
+  supersededBy: null,
+  copiedFrom: null,
+  pinned: false,
+  metadata: { camelCase: 1 },
+  createdAt: 0,
+  hash: null,
+  truncated: false,
+  erased: false,
 };
 
 describe("an entry on the wire", () => {
@@ -34,11 +52,15 @@ describe("an entry on the wire", () => {
 describe("a block on the wire", () => {
   test("is converted inside a tool's result, too", () => {
     const block: Block = {
-      ...{ type: "tool_result", toolUseId: "t1", isError: false },
+      type: "tool_result",
+      toolUseId: "t1",
+      isError: false,
       output: [{ type: "image", mediaType: "image/png", data: "AA==" }],
     };
     expect(toWireBlock(block)).toEqual({
-      ...{ type: "tool_result", tool_use_id: "t1", is_error: false },
+      type: "tool_result",
+      tool_use_id: "t1",
+      is_error: false,
       output: [{ type: "image", media_type: "image/png", data: "AA==" }],
     });
   });

@@ -5,7 +5,7 @@ import type { MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { GatewayReply, ReplyReason } from "../gateway/turns/reply.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { Route, RouteSession } from "../model/route.ts";
+import type { RouteSession, SessionRoute } from "../model/route.ts";
 import { toWireEntry, type WireEntry } from "./entry.ts";
 import { fromWireTime, toWireTime } from "./wire.ts";
 
@@ -88,7 +88,7 @@ export interface WireMaintenance {
   readonly over_budget: boolean;
 }
 
-export function toWireRoute(route: Route): WireRoute {
+export function toWireRoute(route: SessionRoute): WireRoute {
   return {
     key: route.key,
     session_id: route.sessionId,
@@ -99,7 +99,7 @@ export function toWireRoute(route: Route): WireRoute {
   };
 }
 
-export function fromWireRoute(route: WireRoute): Route {
+export function fromWireRoute(route: WireRoute): SessionRoute {
   return {
     key: route.key,
     sessionId: route.session_id,
@@ -176,10 +176,18 @@ export function fromWireSessionStatus(status: WireSessionStatus): SessionStatus 
 export function toWireInbound(result: InboundResult): WireInbound {
   const { key, action, reason, why, deliver, text, actor, answer, entry, route } = result;
   return {
-    ...{ key, session_id: result.session?.id ?? null, action, reason, why },
-    ...{ previous_session_id: result.previousSessionId, deliver, text, actor },
+    key,
+    session_id: result.session?.id ?? null,
+    action,
+    reason,
+    why,
+    previous_session_id: result.previousSessionId,
+    deliver,
+    text,
+    actor,
     entry: entry === null ? null : toWireEntry(entry),
-    ...{ answer, route: route === null ? null : toWireRoute(route) },
+    answer,
+    route: route === null ? null : toWireRoute(route),
   };
 }
 
@@ -187,8 +195,12 @@ export function toWireReply(result: GatewayReply): WireReply {
   const { inbound, reply, reason, silent, notices, thoughts, entry } = result;
   return {
     ...toWireInbound(inbound),
-    ...{ reply, reply_reason: reason, reply_entry_id: entry?.id ?? null },
-    ...{ silent, notices, thoughts },
+    reply,
+    reply_reason: reason,
+    reply_entry_id: entry?.id ?? null,
+    silent,
+    notices,
+    thoughts,
   };
 }
 
@@ -196,36 +208,51 @@ export function toWireReply(result: GatewayReply): WireReply {
 export function toWireUnanswered(result: InboundResult): WireReply {
   return {
     ...toWireInbound(result),
-    ...{ reply: null, reply_reason: "not_stored", reply_entry_id: null },
-    ...{ silent: false, notices: [], thoughts: [] },
+    reply: null,
+    reply_reason: "not_stored",
+    reply_entry_id: null,
+    silent: false,
+    notices: [],
+    thoughts: [],
   };
 }
 
 export function toWireMaintenance(report: MaintenanceReport): WireMaintenance {
   return {
-    ...{ mode: report.mode, applied: report.applied },
+    mode: report.mode,
+    applied: report.applied,
     deletions: report.deletions.map(({ sessionId, key, reason, ...figures }) => ({
-      ...{ session_id: sessionId, key, reason },
+      session_id: sessionId,
+      key,
+      reason,
       last_interaction_at: toWireTime(figures.lastInteractionAt),
       content_bytes: figures.contentBytes,
     })),
-    ...{ skipped: report.skipped, spared: report.spared, sessions: report.sessions },
-    ...{ content_bytes: report.contentBytes, content_bytes_after: report.contentBytesAfter },
+    skipped: report.skipped,
+    spared: report.spared,
+    sessions: report.sessions,
+    content_bytes: report.contentBytes,
+    content_bytes_after: report.contentBytesAfter,
     over_budget: report.overBudget,
   };
 }
 
 export function fromWireMaintenance(report: WireMaintenance): MaintenanceReport {
   return {
-    ...{ mode: report.mode as MaintenanceReport["mode"], applied: report.applied },
+    mode: report.mode as MaintenanceReport["mode"],
+    applied: report.applied,
     deletions: report.deletions.map(({ session_id, key, reason, ...figures }) => ({
-      ...{ sessionId: session_id, key },
+      sessionId: session_id,
+      key,
       reason: reason as MaintenanceReport["deletions"][number]["reason"],
       lastInteractionAt: fromWireTime(figures.last_interaction_at),
       contentBytes: figures.content_bytes,
     })),
-    ...{ skipped: report.skipped, spared: report.spared, sessions: report.sessions },
-    ...{ contentBytes: report.content_bytes, contentBytesAfter: report.content_bytes_after },
+    skipped: report.skipped,
+    spared: report.spared,
+    sessions: report.sessions,
+    contentBytes: report.content_bytes,
+    contentBytesAfter: report.content_bytes_after,
     overBudget: report.over_budget,
   };
 }

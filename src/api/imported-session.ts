@@ -5,7 +5,8 @@
  * entry, and a last one that says where the leaf is.
  */
 
-import type { Described, ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { Described } from "../engine/import/describe-session.ts";
+import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
 import type { JsonObject } from "../model/json.ts";
 import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
@@ -100,7 +101,13 @@ export interface WireImportResult {
 export function toWireSessionHead(session: SessionHead): WireSessionHead {
   const { source, agent, id, title, cwd, gitBranch, startedAt, parentSession, metadata } = session;
   return {
-    ...{ source, agent, id, title, cwd, git_branch: gitBranch, metadata },
+    source,
+    agent,
+    id,
+    title,
+    cwd,
+    git_branch: gitBranch,
+    metadata,
     started_at: startedAt === null ? null : toWireTime(startedAt),
     parent_session: parentSession,
     ...(session.createdBy === undefined ? {} : { created_by: session.createdBy }),
@@ -128,7 +135,11 @@ export function toWireImportedEntry(entry: ImportedEntry): WireImportedEntry {
   return {
     source_id: sourceId,
     ...(parentSourceId === undefined ? {} : { parent_source_id: parentSourceId }),
-    ...{ kind, role, actor, blocks: blocks.map(toWireBlock), data },
+    kind,
+    role,
+    actor,
+    blocks: blocks.map(toWireBlock),
+    data,
     ...(references === undefined ? {} : { references }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
     ...(entry.cost === undefined ? {} : { cost: entry.cost }),
@@ -145,7 +156,11 @@ export function fromWireImportedEntry(entry: WireImportedEntry): ImportedEntry {
   return {
     sourceId: source_id,
     ...(parent_source_id === undefined ? {} : { parentSourceId: parent_source_id }),
-    ...{ kind, role, actor, blocks: blocks.map(fromWireBlock), data },
+    kind,
+    role,
+    actor,
+    blocks: blocks.map(fromWireBlock),
+    data,
     ...(references === undefined ? {} : { references }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
     ...(entry.cost === undefined ? {} : { cost: entry.cost }),

@@ -46,12 +46,18 @@ export function toWireOutcome(outcome: FileOutcome, name: string = outcome.path)
     how: outcome.how,
     source: outcome.source,
     sessions: outcome.sessions.map(({ sessionId, created, entries, skipped, forgotten }) => ({
-      ...{ session_id: sessionId, created, entries, skipped, forgotten },
+      session_id: sessionId,
+      created,
+      entries,
+      skipped,
+      forgotten,
     })),
     problem_counts: Object.fromEntries(outcome.problemCounts),
     ignored_counts: Object.fromEntries(outcome.ignoredCounts),
     problems: outcome.problems.map(({ line, code, message }) => ({
-      ...{ line: line ?? null, code, message },
+      line: line ?? null,
+      code,
+      message,
     })),
   };
 }

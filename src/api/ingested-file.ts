@@ -19,17 +19,29 @@ export interface WireIngestedFile {
 export function toWireIngestedFile(file: IngestedFile): WireIngestedFile {
   const { path, source, size, mtimeUs, offset, lines, tailHash, state, seenAt } = file;
   return {
-    ...{ path, source, size, mtime_us: mtimeUs, offset, lines },
+    path,
+    source,
+    size,
+    mtime_us: mtimeUs,
+    offset,
+    lines,
     tail_hash: tailHash === null ? null : toWireBytes(tailHash),
-    ...{ state, seen_at: toWireTime(seenAt) },
+    state,
+    seen_at: toWireTime(seenAt),
   };
 }
 
 export function fromWireIngestedFile(file: WireIngestedFile): IngestedFile {
   const { path, source, size, mtime_us: mtimeUs, offset, lines, tail_hash, state } = file;
   return {
-    ...{ path, source, size, mtimeUs, offset, lines },
+    path,
+    source,
+    size,
+    mtimeUs,
+    offset,
+    lines,
     tailHash: tail_hash === null ? null : fromWireBytes(tail_hash),
-    ...{ state, seenAt: fromWireTime(file.seen_at) },
+    state,
+    seenAt: fromWireTime(file.seen_at),
   };
 }

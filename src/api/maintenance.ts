@@ -1,9 +1,9 @@
 /** What deleting, sweeping and verifying have to say, on the wire. */
 
+import type { Tombstone } from "../engine/forget.ts";
 import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { Problem, VerifyReport } from "../engine/verify/verify.ts";
-import type { Tombstone } from "../store/records.ts";
-import { fromWireBytes, fromWireTime, toWireBytes, toWireTime } from "./wire.ts";
+import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireTombstone {
   readonly session_id: string;
@@ -50,7 +50,7 @@ export function toWireTombstone(tombstone: Tombstone): WireTombstone {
     session_id: tombstone.sessionId,
     origin_key: tombstone.originKey,
     entry_count: tombstone.entryCount,
-    digest: toWireBytes(tombstone.digest),
+    digest: tombstone.digest,
     reason: tombstone.reason,
     deleted_at: toWireTime(tombstone.deletedAt),
   };
@@ -91,7 +91,7 @@ export function fromWireTombstone(tombstone: WireTombstone): Tombstone {
     sessionId: tombstone.session_id,
     originKey: tombstone.origin_key,
     entryCount: tombstone.entry_count,
-    digest: fromWireBytes(tombstone.digest),
+    digest: tombstone.digest,
     reason: tombstone.reason,
     deletedAt: fromWireTime(tombstone.deleted_at),
   };

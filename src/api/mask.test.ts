@@ -9,15 +9,20 @@ const KEY = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 test("masks every text of an entry, and leaves what a provider checks again", async () => {
   await using memory = await open(":memory:");
   const session = await memory.createSession({
-    ...{ agent: "coder", createdBy: "ana", title: `Use ${KEY}` },
+    agent: "coder",
+    createdBy: "ana",
+    title: `Use ${KEY}`,
     metadata: { env: [{ DB_PASSWORD: "hunter2", port: 5432 }], note: "plain" },
+    origin: { projectPath: `/srv/${KEY}`, gitBranch: "main" },
   });
   const blocks: Block[] = [
     { type: "text", text: `key ${KEY}.` },
     { type: "thinking", text: KEY, signature: KEY },
     { type: "tool_use", id: KEY, name: "bash", input: `{"token":"${KEY}"}` },
     {
-      ...{ type: "tool_result", toolUseId: "1", isError: false },
+      type: "tool_result",
+      toolUseId: "1",
+      isError: false,
       output: [{ type: "text", text: "postgres://a:pa55@host/db" }],
     },
     { type: "image", data: KEY, mediaType: "image/png" },
@@ -31,7 +36,9 @@ test("masks every text of an entry, and leaves what a provider checks again", as
       { type: "thinking", text: "[redacted]", signature: KEY },
       { type: "tool_use", id: KEY, name: "bash", input: '{"token":"[redacted]"}' },
       {
-        ...{ type: "tool_result", toolUseId: "1", isError: false },
+        type: "tool_result",
+        toolUseId: "1",
+        isError: false,
         output: [{ type: "text", text: "postgres://a:[redacted]@host/db" }],
       },
       { type: "image", data: KEY, mediaType: "image/png" },
@@ -44,6 +51,7 @@ test("masks every text of an entry, and leaves what a provider checks again", as
   expect(maskSession(meta)).toEqual({
     ...meta,
     title: "Use [redacted]",
+    origin: { projectPath: "/srv/[redacted]", gitBranch: "main" },
     metadata: { env: [{ DB_PASSWORD: "[redacted]", port: 5432 }], note: "plain" },
   });
   const [fact] = await session.addFacts([

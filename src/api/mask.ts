@@ -9,8 +9,8 @@ import type { Block } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { Session } from "../model/session.ts";
-import { REDACTED, redact, redactNamed } from "../search/document/redact.ts";
+import type { Origin, Session } from "../model/session.ts";
+import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 
 export function maskEntry(entry: Entry): Entry {
   const { blocks, data, metadata } = entry;
@@ -23,13 +23,24 @@ export function maskEntry(entry: Entry): Entry {
 }
 
 export function maskSession(session: Session): Session {
-  const { title, summary, metadata } = session;
+  const { title, summary, metadata, origin } = session;
   return {
     ...session,
     title: maskText(title),
     summary: summary === null ? null : maskText(summary),
+    origin: maskOrigin(origin),
     metadata: maskObject(metadata),
   };
+}
+
+/** Names of folders, branches and files are somebody's words, too. */
+function maskOrigin(origin: Origin): Origin {
+  return Object.fromEntries(
+    Object.entries(origin).map(([name, text]) => [
+      name,
+      typeof text === "string" ? maskText(text) : text,
+    ]),
+  ) as Origin;
 }
 
 export function maskMemory(memory: Memory): Memory {
@@ -79,7 +90,7 @@ function maskObject(object: JsonObject): JsonObject {
 }
 
 /** The values in `json`, each seen with its name: `{"password": "…"}` says what it is. */
-function maskJson(json: JsonValue, name = ""): JsonValue {
+export function maskJson(json: JsonValue, name = ""): JsonValue {
   if (typeof json === "string") return redactNamed(name, json);
   if (Array.isArray(json)) return json.map((item) => maskJson(item, name));
   if (!isPlainObject(json)) return json;

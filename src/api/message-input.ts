@@ -2,6 +2,7 @@
 
 import type { MessageInput } from "../engine/message-input.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { unknownField } from "../model/input.ts";
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 import { toWireFields } from "./wire.ts";
 
@@ -44,9 +45,7 @@ export function fromWireMessage(value: unknown, field = "message"): MessageInput
   }
   if (Array.isArray(message["toolResults"])) {
     message["toolResults"] = message["toolResults"].map((result: unknown) =>
-      isPlainObject(result) && "is_error" in result
-        ? { ...result, isError: result["is_error"] }
-        : result,
+      isPlainObject(result) && "is_error" in result ? renameError(result) : result,
     );
   }
   return message as unknown as MessageInput;
@@ -65,6 +64,10 @@ export function toWireMessage(
   };
 }
 
+function renameError({ is_error: isError, ...result }: Record<string, unknown>) {
+  return { ...result, isError };
+}
+
 function rename(
   value: Record<string, unknown>,
   names: Readonly<Record<string, string>>,
@@ -74,10 +77,10 @@ function rename(
   for (const [name, member] of Object.entries(value)) {
     const known = Object.hasOwn(names, name) ? names[name] : undefined;
     if (known === undefined) {
-      throw invalid(
-        `${field}.${name}`.slice(0, 200),
-        `${field} has no field "${name.slice(0, 80)}"; it may have ${Object.keys(names).join(", ")}`,
-      );
+      const { message, details } = unknownField(name, field, Object.keys(names));
+      throw new BackscrollError("invalid_input", message, {
+        details: { ...details, field: `${field}.${name}`.slice(0, 200) },
+      });
     }
     renamed[known] = member;
   }

@@ -64,10 +64,21 @@ export function fromWireOriginalUpdate(update: WireOriginalUpdate): OriginalUpda
   };
 }
 
+/** Bytes that become characters in one call: a call has room for so many arguments everywhere. */
+const CHUNK_BYTES = 32_768;
+
+/** Browsers have no Buffer, and Node 22 no `Uint8Array.toBase64`. */
 export function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  const parts: string[] = [];
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    parts.push(String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES)));
+  }
+  return btoa(parts.join(""));
 }
 
 export function fromBase64(text: string): Uint8Array {
-  return Buffer.from(text, "base64");
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let place = 0; place < bytes.length; place++) bytes[place] = characters.charCodeAt(place);
+  return bytes;
 }

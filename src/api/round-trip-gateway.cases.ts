@@ -4,14 +4,18 @@ import fc from "fast-check";
 import type { PruneOptions } from "../context/prune.ts";
 import type { MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
-import type { Route, RouteSession } from "../model/route.ts";
+import type { RouteSession, SessionRoute } from "../model/route.ts";
 import { type Any, count, exact, flag, text, textOrNull, texts, time } from "./round-trip.cases.ts";
 
 const timeOrNull = fc.option(time, { nil: null });
 
-export const route: Any<Route> = fc.record(
+export const route: Any<SessionRoute> = fc.record(
   {
-    ...{ key: text, sessionId: text, version: count, createdAt: time, updatedAt: time },
+    key: text,
+    sessionId: text,
+    version: count,
+    createdAt: time,
+    updatedAt: time,
     fields: fc.dictionary(fc.string(), text, { maxKeys: 4, noNullPrototype: true }),
   },
   exact,
@@ -24,14 +28,23 @@ export const routeSession: Any<RouteSession> = fc.record(
 
 export const sessionStatus: Any<SessionStatus> = fc.record(
   {
-    ...{ sessionId: text, key: textOrNull, current: flag, agent: text, messageCount: count },
-    ...{ startedAt: time, lastInteractionAt: time, contextTokens: count, estimated: flag },
+    sessionId: text,
+    key: textOrNull,
+    current: flag,
+    agent: text,
+    messageCount: count,
+    startedAt: time,
+    lastInteractionAt: time,
+    contextTokens: count,
+    estimated: flag,
     model: textOrNull,
     window: fc.record(
       { tokens: count, source: fc.constantFrom("catalogue", "config", "default") },
       exact,
     ),
-    ...{ compactionCount: count, memoryFlushAt: timeOrNull, resetRule: text },
+    compactionCount: count,
+    memoryFlushAt: timeOrNull,
+    resetRule: text,
     nextReset: fc.option(fc.record({ at: time, reason: fc.constantFrom("daily", "idle") }, exact), {
       nil: null,
     }),
@@ -41,30 +54,44 @@ export const sessionStatus: Any<SessionStatus> = fc.record(
 
 export const maintenance: Any<MaintenanceReport> = fc.record(
   {
-    ...{ mode: fc.constantFrom("off", "warn", "enforce"), applied: flag, skipped: texts },
+    mode: fc.constantFrom("off", "warn", "enforce"),
+    applied: flag,
+    skipped: texts,
     deletions: fc.array(
       fc.record(
         {
-          ...{ sessionId: text, key: textOrNull, lastInteractionAt: time, contentBytes: count },
+          sessionId: text,
+          key: textOrNull,
+          lastInteractionAt: time,
+          contentBytes: count,
           reason: fc.constantFrom("age", "count", "disk"),
         },
         exact,
       ),
     ),
     spared: fc.record({ running: count, shared: count, ingested: count }, exact),
-    ...{ sessions: count, contentBytes: count, contentBytesAfter: count, overBudget: flag },
+    sessions: count,
+    contentBytes: count,
+    contentBytesAfter: count,
+    overBudget: flag,
   },
   exact,
 );
 
 export const prune: Any<PruneOptions> = fc.record(
   {
-    ...{ windowTokens: count, usedTokens: count },
+    windowTokens: count,
+    usedTokens: count,
     tools: fc.record({ allow: texts, deny: texts }, { ...exact, requiredKeys: [] }),
     limits: fc.record(
       {
-        ...{ trimRatio: count, trimAbove: count, headCharacters: count, tailCharacters: count },
-        ...{ clearRatio: count, clearAbove: count, protectedAssistants: count },
+        trimRatio: count,
+        trimAbove: count,
+        headCharacters: count,
+        tailCharacters: count,
+        clearRatio: count,
+        clearAbove: count,
+        protectedAssistants: count,
       },
       { ...exact, requiredKeys: [] },
     ),

@@ -1,12 +1,13 @@
 /** Any value of what is told of a store, beside what is in it. */
 
 import fc from "fast-check";
+import type { Tombstone } from "../engine/forget.ts";
 import type { SweepReport } from "../engine/tenant-engine.ts";
 import type { VerifyReport } from "../engine/verify/verify.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { StoreStatus, Tombstone } from "../store/records.ts";
+import type { StoreStatus } from "../store/records.ts";
 import {
   type Any,
   bytes,
@@ -21,8 +22,12 @@ import {
 
 export const tombstone: Any<Tombstone> = fc.record(
   {
-    ...{ sessionId: text, originKey: textOrNull, entryCount: count, digest: bytes },
-    ...{ reason: text, deletedAt: time },
+    sessionId: text,
+    originKey: textOrNull,
+    entryCount: count,
+    digest: text,
+    reason: text,
+    deletedAt: time,
   },
   exact,
 );
@@ -31,7 +36,9 @@ export const sweep: Any<SweepReport> = fc.record(
   {
     deletedSessions: fc.array(fc.record({ tenant: text, sessionId: text }, exact)),
     abortedMessages: fc.array(fc.record({ tenant: text, entryId: text }, exact)),
-    ...{ forgottenKeys: count, collectedBlobs: count, erasedEntries: count },
+    forgottenKeys: count,
+    collectedBlobs: count,
+    erasedEntries: count,
     more: fc.constant(false),
   },
   exact,
@@ -39,7 +46,11 @@ export const sweep: Any<SweepReport> = fc.record(
 
 export const verification: Any<VerifyReport> = fc.record(
   {
-    ...{ ok: flag, tenants: count, sessions: count, entries: count, changes: count },
+    ok: flag,
+    tenants: count,
+    sessions: count,
+    entries: count,
+    changes: count,
     damage: fc.array(text),
     problemCount: count,
     problems: fc.array(
@@ -66,13 +77,23 @@ export const status: Any<StoreStatus> = fc.record(
   {
     backend: fc.constantFrom("sqlite" as const, "postgres" as const),
     address: fc.constantFrom(":memory:", "/var/lib/backscroll.db", "postgres://host/db"),
-    ...{ schemaVersion: count, epoch: text, databaseBytes: count, walBytes: count },
+    schemaVersion: count,
+    epoch: text,
+    databaseBytes: count,
+    walBytes: count,
     losses: fc.array(loss, { maxLength: 3 }),
     tenants: fc.array(
       fc.record(
         {
-          ...{ tenant: text, sessions: count, entries: count, messages: count, pending: count },
-          ...{ contentBytes: count, memories: count, facts: count, feedPosition: count },
+          tenant: text,
+          sessions: count,
+          entries: count,
+          messages: count,
+          pending: count,
+          contentBytes: count,
+          memories: count,
+          facts: count,
+          feedPosition: count,
           feedHead: text,
           index: fc.record({ lag: count, segments: count, documents: count, bytes: count }, exact),
           quota: fc.record(
@@ -90,9 +111,18 @@ export const status: Any<StoreStatus> = fc.record(
 
 export const indexStatus: Any<IndexStatus> = fc.record(
   {
-    ...{ version: count, through: count, head: count, lag: count, segments: count },
-    ...{ documents: count, bytes: count, positionBytes: count, dead: count, analyzers: texts },
-    ...{ holder: textOrNull, failure: text },
+    version: count,
+    through: count,
+    head: count,
+    lag: count,
+    segments: count,
+    documents: count,
+    bytes: count,
+    positionBytes: count,
+    dead: count,
+    analyzers: texts,
+    holder: textOrNull,
+    failure: text,
   },
   {
     ...exact,
@@ -105,8 +135,15 @@ export const indexStatus: Any<IndexStatus> = fc.record(
 
 export const ingestedFile: Any<IngestedFile> = fc.record(
   {
-    ...{ path: text, source: text, size: count, mtimeUs: fc.maxSafeNat(), offset: count },
-    ...{ lines: count, tailHash: fc.option(bytes, { nil: null }), state: textOrNull, seenAt: time },
+    path: text,
+    source: text,
+    size: count,
+    mtimeUs: fc.maxSafeNat(),
+    offset: count,
+    lines: count,
+    tailHash: fc.option(bytes, { nil: null }),
+    state: textOrNull,
+    seenAt: time,
   },
   exact,
 );

@@ -1,15 +1,7 @@
 /** Any value of each type that goes over the wire. */
 
 import fc from "fast-check";
-import type { CompactionPlan } from "../compaction/plan.ts";
-import type { ContextMessage } from "../context/message.ts";
-import type { BuiltContext } from "../engine/context/build-context.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
-import type { Recalled } from "../engine/context/recall.ts";
-import type { Summary } from "../engine/context/summarize.ts";
-import type { ContextUsage } from "../engine/context/usage.ts";
 import type { MessageInput } from "../engine/message-input.ts";
-import type { SearchResult } from "../engine/search.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import type { Block } from "../model/block.ts";
 import { CHANGE_KINDS, type Change } from "../model/change.ts";
@@ -19,12 +11,12 @@ import {
   type Entry,
   type EntryKind,
   ROLES,
+  type Role,
   type Usage,
 } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { RETENTIONS, type Session } from "../model/session.ts";
-import type { SearchHit, WindowItem } from "../search/request.ts";
 import type { SessionHead } from "./imported-session.ts";
 
 export type Any<Value> = fc.Arbitrary<Value>;
@@ -45,18 +37,20 @@ const metadata: Any<JsonObject> = fc.dictionary(fc.string(), json, {
   maxKeys: 4,
   noNullPrototype: true,
 });
-const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+export const number: Any<number> = fc
+  .double({ noNaN: true, noDefaultInfinity: true })
+  .map((value) => value + 0);
 /** A name of ours: `firstKeptEntryId`. */
 const ownName = fc.stringMatching(/^[a-z][a-z0-9]{0,5}([A-Z][a-z0-9]{0,4}){0,3}$/);
 const ownFields: Any<JsonObject> = fc.dictionary(ownName, json, {
   maxKeys: 4,
   noNullPrototype: true,
 });
-const role = fc.constantFrom(...ROLES);
-const roleOrNull = fc.option(role, { nil: null });
+export const role: Any<Role> = fc.constantFrom(...ROLES);
+export const roleOrNull: Any<Role | null> = fc.option(role, { nil: null });
 export const exact: { readonly noNullPrototype: true } = { noNullPrototype: true } as const;
 
-const usage: Any<Usage> = fc.record(
+export const usage: Any<Usage> = fc.record(
   { inputTokens: count, outputTokens: count, cacheCreationTokens: count, cacheReadTokens: count },
   exact,
 );
@@ -84,24 +78,42 @@ const block: Any<Block> = fc.oneof(
   simpleBlock,
   fc.record(
     {
-      ...{ type: fc.constant("tool_result" as const), toolUseId: text, toolName: text },
-      ...{ output: fc.oneof(text, fc.array(simpleBlock, { maxLength: 3 })), isError: flag },
+      type: fc.constant("tool_result" as const),
+      toolUseId: text,
+      toolName: text,
+      output: fc.oneof(text, fc.array(simpleBlock, { maxLength: 3 })),
+      isError: flag,
     },
     { ...exact, requiredKeys: ["type", "toolUseId", "output", "isError"] },
   ),
 );
-const blocks = fc.array(block, { maxLength: 4 });
+export const blocks: Any<Block[]> = fc.array(block, { maxLength: 4 });
 const kind = fc.constantFrom(...(Object.keys(ENTRY_KINDS) as EntryKind[]));
 
 export const entry: Any<Entry> = fc
   .record(
     {
-      ...{ id: text, sessionId: text, sequence: count, parentId: textOrNull, kind },
-      ...{ role: roleOrNull, actor: textOrNull, status: fc.constantFrom(...ENTRY_STATUSES) },
-      ...{ blocks, index: fc.option(count, { nil: null }), usage: usageOrNull },
-      ...{ model: textOrNull, adapter: textOrNull, supersededBy: textOrNull },
-      ...{ copiedFrom: textOrNull, pinned: flag, metadata, createdAt: time, hash: textOrNull },
-      ...{ truncated: flag, erased: flag },
+      id: text,
+      sessionId: text,
+      sequence: count,
+      parentId: textOrNull,
+      kind,
+      role: roleOrNull,
+      actor: textOrNull,
+      status: fc.constantFrom(...ENTRY_STATUSES),
+      blocks,
+      index: fc.option(count, { nil: null }),
+      usage: usageOrNull,
+      model: textOrNull,
+      adapter: textOrNull,
+      supersededBy: textOrNull,
+      copiedFrom: textOrNull,
+      pinned: flag,
+      metadata,
+      createdAt: time,
+      hash: textOrNull,
+      truncated: flag,
+      erased: flag,
     },
     exact,
   )
@@ -115,7 +127,9 @@ export const entry: Any<Entry> = fc
 
 const figures = fc.record(
   {
-    ...{ exchangeCount: count, fileMtime: timeOrNull, firstMessageAt: timeOrNull },
+    exchangeCount: count,
+    fileMtime: timeOrNull,
+    firstMessageAt: timeOrNull,
     lastMessageAt: timeOrNull,
     toolCounts: fc.dictionary(text, count, { maxKeys: 3, noNullPrototype: true }),
   },
@@ -124,27 +138,42 @@ const figures = fc.record(
 
 export const session: Any<Session> = fc.record(
   {
-    ...{
-      id: text,
-      shortId: text,
-      tenant: text,
-      agent: text,
-      createdBy: text,
-      createdAt: time,
-      owner: text,
-    },
-    ...{ title: text, summary: textOrNull, participants: texts, metadata },
-    ...{ ttlSeconds: fc.option(count, { nil: null }), parentSessionId: textOrNull },
-    ...{ retention: fc.constantFrom(...RETENTIONS), forkPoint: textOrNull, figures },
+    id: text,
+    shortId: text,
+    tenant: text,
+    agent: text,
+    createdBy: text,
+    createdAt: time,
+    owner: text,
+    title: text,
+    summary: textOrNull,
+    participants: texts,
+    metadata,
+    ttl: fc.option(count, { nil: null }),
+    parentSessionId: textOrNull,
+    retention: fc.constantFrom(...RETENTIONS),
+    forkPoint: textOrNull,
+    figures,
     origin: fc.record(
       {
-        ...{ source: text, workstation: text, projectId: text, projectPath: text },
-        ...{ gitBranch: text, file: text, key: text },
+        source: text,
+        workstation: text,
+        projectId: text,
+        projectPath: text,
+        gitBranch: text,
+        file: text,
+        key: text,
       },
       { ...exact, requiredKeys: [] },
     ),
-    ...{ startedAt: time, updatedAt: time, lastInteractionAt: time, lastWriteAt: time },
-    ...{ messageCount: count, entryCount: count, tokens: usage, leaf: textOrNull },
+    startedAt: time,
+    updatedAt: time,
+    lastInteractionAt: time,
+    lastWriteAt: time,
+    messageCount: count,
+    entryCount: count,
+    tokens: usage,
+    leaf: textOrNull,
     summarizedThrough: textOrNull,
   },
   {
@@ -160,7 +189,7 @@ export const session: Any<Session> = fc.record(
         "owner",
         "title",
       ] as const),
-      ...(["summary", "participants", "metadata", "ttlSeconds", "parentSessionId"] as const),
+      ...(["summary", "participants", "metadata", "ttl", "parentSessionId"] as const),
       ...(["retention", "forkPoint", "origin", "startedAt", "updatedAt"] as const),
       ...(["lastInteractionAt", "lastWriteAt", "messageCount", "entryCount"] as const),
       ...(["tokens", "leaf", "summarizedThrough"] as const),
@@ -170,8 +199,14 @@ export const session: Any<Session> = fc.record(
 
 export const change: Any<Change> = fc.record(
   {
-    ...{ position: count, cursor: text, kind: fc.constantFrom(...CHANGE_KINDS), at: time },
-    ...{ sessionId: textOrNull, entryId: textOrNull, details: ownFields, hash: text },
+    position: count,
+    cursor: text,
+    kind: fc.constantFrom(...CHANGE_KINDS),
+    at: time,
+    sessionId: textOrNull,
+    entryId: textOrNull,
+    details: ownFields,
+    hash: text,
   },
   exact,
 );
@@ -183,147 +218,48 @@ export const memory: Any<Memory> = fc.record(
 
 export const fact: Any<Fact> = fc.record(
   {
-    ...{ id: text, sessionId: text, subject: text, predicate: text, object: text },
-    ...{ sourceEntry: textOrNull, confidence: number, createdAt: time, supersededBy: textOrNull },
-  },
-  exact,
-);
-
-const windowItem: Any<WindowItem> = fc.record(
-  {
-    ...{ entryId: text, index: count, role: roleOrNull, actor: textOrNull, createdAt: time },
-    ...{ snippet: text, truncated: flag, toolName: textOrNull, found: flag },
-    matches: fc.array(fc.record({ start: count, end: count }, exact), { maxLength: 2 }),
-  },
-  exact,
-);
-const window = fc.array(windowItem, { maxLength: 3 });
-
-export const hit: Any<SearchHit> = fc.record(
-  {
-    ...{
-      sessionId: text,
-      shortId: text,
-      entryId: textOrNull,
-      index: fc.option(count, { nil: null }),
-    },
-    ...{ leaf: textOrNull, score: number, window },
-    meta: fc.record(
-      { title: text, agent: text, createdAt: time, updatedAt: time, messageCount: count },
-      exact,
-    ),
-    parts: fc.record(
-      { message: number, neighbours: number, session: number, boost: number, coverage: number },
-      exact,
-    ),
-  },
-  {
-    ...exact,
-    requiredKeys: ["sessionId", "shortId", "entryId", "index", "leaf", "score", "window", "meta"],
-  },
-);
-
-export const searchResult: Any<SearchResult> = fc.record(
-  {
-    ...{ hits: fc.array(hit, { maxLength: 3 }), notes: texts, indexing: flag, degraded: flag },
-    partial: flag,
-    explanation: fc.record(
-      {
-        terms: fc.array(fc.record({ term: text, documents: count, weight: number }, exact)),
-        ...{ documents: count, averageLength: number, segments: count, candidates: count },
-      },
-      exact,
-    ),
-  },
-  { ...exact, requiredKeys: ["hits", "notes", "indexing", "degraded", "partial"] },
-);
-
-export const recalled: Any<Recalled> = fc.oneof(
-  fc.record({ type: fc.constant("fact" as const), fact }, exact),
-  fc.record({ type: fc.constant("message" as const), entry, score: number, window }, exact),
-);
-
-const part = fc.constantFrom("pinned", "summary", "facts", "recalled", "recent") as Any<
-  ContextMessage["part"]
->;
-export const context: Any<BuiltContext> = fc.record(
-  {
-    messages: fc.array(
-      fc.record(
-        {
-          ...{ role, actor: textOrNull, blocks, part, entryIds: texts, model: textOrNull },
-          aborted: fc.constant(true),
-        },
-        { ...exact, requiredKeys: ["role", "actor", "blocks", "part", "entryIds", "model"] },
-      ),
-      { maxLength: 3 },
-    ),
-    omitted: fc.array(
-      fc.record(
-        {
-          ...{ part, reason: fc.constantFrom("budget" as const, "recent_turns" as const) },
-          ...{ count, tokens: fc.option(count, { nil: null }), ids: texts },
-        },
-        exact,
-      ),
-      { maxLength: 2 },
-    ),
-    ...{ tokens: count, shortened: count },
-  },
-  exact,
-);
-
-export const compactionResult: Any<CompactionResult> = fc.record(
-  {
-    ...{ entry: fc.option(entry, { nil: null }), removed: count, firstKeptEntryId: textOrNull },
-    ...{ tokensBefore: count, tokensAfter: count, erased: count },
-  },
-  exact,
-);
-
-const cuts = fc.array(fc.record({ entryId: text, toolUseId: text, keepTokens: count }, exact), {
-  maxLength: 2,
-});
-
-export const plan: Any<CompactionPlan> = fc.record(
-  {
-    ...{ covered: texts, pinned: texts, from: text, through: text, throughSequence: count },
-    ...{ firstKeptEntryId: textOrNull, splitTurn: flag, cuts },
-    ...{ tokensBefore: count, tokensAfter: count, gainTokens: fc.integer() },
-  },
-  exact,
-);
-
-export const summary: Any<Summary> = fc.record(
-  {
-    ...{ id: text, from: text, through: text, text, model: textOrNull, tokens: count },
-    ...{ parent: textOrNull, level: count, stale: flag, createdAt: time },
-    kind: fc.constantFrom("summary" as const, "compaction" as const),
-  },
-  exact,
-);
-
-export const contextUsage: Any<ContextUsage> = fc.record(
-  {
-    ...{ contextTokens: count, estimatedTokens: count, estimated: flag, reportedBy: textOrNull },
-    ...{ billed: usage, compaction: textOrNull },
+    id: text,
+    sessionId: text,
+    subject: text,
+    predicate: text,
+    object: text,
+    sourceEntry: textOrNull,
+    confidence: number,
+    createdAt: time,
+    supersededBy: textOrNull,
   },
   exact,
 );
 
 export const sessionHead: Any<SessionHead> = fc.record(
   {
-    ...{ source: text, agent: text, id: textOrNull, title: textOrNull, cwd: textOrNull },
-    ...{ gitBranch: textOrNull, startedAt: timeOrNull, parentSession: textOrNull, metadata },
+    source: text,
+    agent: text,
+    id: textOrNull,
+    title: textOrNull,
+    cwd: textOrNull,
+    gitBranch: textOrNull,
+    startedAt: timeOrNull,
+    parentSession: textOrNull,
+    metadata,
   },
   exact,
 );
 
 export const importedEntry: Any<ImportedEntry> = fc.record(
   {
-    ...{ sourceId: text, parentSourceId: textOrNull, kind, role: roleOrNull, actor: textOrNull },
-    ...{ blocks, data: fc.option(metadata, { nil: null }), references: texts },
-    ...{ usage: usageOrNull, model: textOrNull, createdAt: timeOrNull, metadata },
+    sourceId: text,
+    parentSourceId: textOrNull,
+    kind,
+    role: roleOrNull,
+    actor: textOrNull,
+    blocks,
+    data: fc.option(metadata, { nil: null }),
+    references: texts,
+    usage: usageOrNull,
+    model: textOrNull,
+    createdAt: timeOrNull,
+    metadata,
   },
   {
     ...exact,
@@ -336,8 +272,15 @@ export const importedEntry: Any<ImportedEntry> = fc.record(
 
 export const message: Any<MessageInput> = fc.record(
   {
-    ...{ role, actor: text, content: fc.oneof(text, blocks), contextWindow: count, model: text },
-    ...{ usage, adapter: text, metadata, interaction: flag },
+    role,
+    actor: text,
+    content: fc.oneof(text, blocks),
+    contextWindow: count,
+    model: text,
+    usage,
+    adapter: text,
+    metadata,
+    interaction: flag,
     toolCalls: fc.array(fc.record({ id: text, name: text, input: json }, exact), { maxLength: 2 }),
     toolResults: fc.array(fc.record({ id: text, output: text, isError: flag }, exact), {
       maxLength: 2,

@@ -49,23 +49,25 @@ import { fromWireFact, fromWireMemory, toWireFact, toWireMemory } from "./note.t
 import {
   bytes,
   change,
-  compactionResult,
-  context,
-  contextUsage,
   count,
   entry,
   fact,
-  hit,
   importedEntry,
   memory,
   message,
+  session,
+  sessionHead,
+} from "./round-trip.cases.ts";
+import {
+  compactionResult,
+  context,
+  contextUsage,
+  hit,
   plan,
   recalled,
   searchResult,
-  session,
-  sessionHead,
   summary,
-} from "./round-trip.cases.ts";
+} from "./round-trip-answers.cases.ts";
 import {
   maintenance,
   prune,

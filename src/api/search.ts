@@ -30,10 +30,12 @@ export interface WireHit {
     readonly created_at: string;
     readonly updated_at: string;
     readonly message_count: number;
+    readonly late_branches: number;
   };
   readonly entry_id: string | null;
   readonly msg_idx: number | null;
   readonly leaf: string | null;
+  readonly branch: SearchHit["branch"];
   readonly score: number;
   readonly window: readonly WireWindowItem[];
   readonly parts: unknown;
@@ -74,7 +76,7 @@ export function toWireSearchResult(result: SearchResult): WireSearchResult {
 }
 
 export function toWireHit(hit: SearchHit): WireHit {
-  const { title, agent, createdAt, updatedAt, messageCount } = hit.meta;
+  const { title, agent, createdAt, updatedAt, messageCount, lateBranches } = hit.meta;
   return {
     session_id: hit.sessionId,
     short_id: hit.shortId,
@@ -84,10 +86,12 @@ export function toWireHit(hit: SearchHit): WireHit {
       created_at: toWireTime(createdAt),
       updated_at: toWireTime(updatedAt),
       message_count: messageCount,
+      late_branches: lateBranches,
     },
     entry_id: hit.entryId,
     msg_idx: hit.index,
     leaf: hit.leaf,
+    branch: hit.branch,
     score: hit.score,
     window: hit.window.map(toWireWindowItem),
     parts: hit.parts ?? null,
@@ -131,7 +135,7 @@ function fromWireExplanation({
 }
 
 export function fromWireHit(hit: WireHit): SearchHit {
-  const { title, agent, created_at, updated_at, message_count } = hit.meta;
+  const { title, agent, created_at, updated_at, message_count, late_branches } = hit.meta;
   return {
     sessionId: hit.session_id,
     shortId: hit.short_id ?? hit.session_id,
@@ -141,10 +145,12 @@ export function fromWireHit(hit: WireHit): SearchHit {
       createdAt: fromWireTime(created_at),
       updatedAt: fromWireTime(updated_at),
       messageCount: message_count,
+      lateBranches: late_branches ?? 0,
     },
     entryId: hit.entry_id,
     index: hit.msg_idx,
     leaf: hit.leaf,
+    branch: hit.branch ?? null,
     score: hit.score,
     window: hit.window.map(fromWireWindowItem),
     ...(hit.parts === null ? {} : { parts: hit.parts as NonNullable<SearchHit["parts"]> }),

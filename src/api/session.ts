@@ -31,7 +31,7 @@ export interface WireSession {
   readonly owner: string;
   readonly participants: readonly string[];
   readonly metadata: JsonObject;
-  readonly ttl_seconds: number | null;
+  readonly ttl: number | null;
   readonly retention: Retention;
   readonly parent_session_id: string | null;
   readonly fork_point: string | null;
@@ -73,7 +73,7 @@ export function toWireSession(session: Session): WireSession {
     owner: session.owner,
     participants: session.participants,
     metadata: session.metadata,
-    ttl_seconds: session.ttlSeconds,
+    ttl: session.ttl,
     retention: session.retention,
     parent_session_id: session.parentSessionId,
     fork_point: session.forkPoint,
@@ -116,7 +116,7 @@ export function fromWireSession(session: WireSession): Session {
     summary: session.summary,
     participants: session.participants,
     metadata: session.metadata,
-    ttlSeconds: session.ttl_seconds,
+    ttl: session.ttl,
     retention: session.retention,
     parentSessionId: session.parent_session_id,
     forkPoint: session.fork_point,

@@ -133,7 +133,13 @@ export function toWireIndexReport(status: IndexStatus): WireIndexReport {
   const { version, through, head, dead, analyzers, holder, positionBytes, failure } = status;
   return {
     ...toWireIndexStatus(status),
-    ...{ version, through, head, position_bytes: positionBytes, dead, analyzers, holder },
+    version,
+    through,
+    head,
+    position_bytes: positionBytes,
+    dead,
+    analyzers,
+    holder,
     failure: failure ?? null,
   };
 }

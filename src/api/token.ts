@@ -1,13 +1,12 @@
 /** Access tokens on the wire: all that is known of them but what they consist of. */
 
-import type { AccessScope } from "../model/access.ts";
 import type { AccessToken } from "../model/access-token.ts";
 import { fromWireTime, toWireTime } from "./wire.ts";
 
 export interface WireToken {
   readonly id: string;
   readonly tenant: string;
-  readonly scope: AccessScope;
+  readonly scope: AccessToken["scope"];
   readonly actor: string | null;
   /** Names, or `"any"`. */
   readonly act_as: readonly string[] | "any";

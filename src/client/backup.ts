@@ -6,6 +6,8 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { Connection } from "./connection.ts";
 import { lostConnection, notOurs } from "./failure.ts";
 
@@ -32,11 +34,15 @@ export interface BackupOptions {
 
 export async function backup(
   connection: Connection,
-  { signal, hash }: BackupOptions,
+  options: BackupOptions,
 ): Promise<RemoteBackup> {
+  const { signal, hash } = checkFields(options, "options", INPUTS["connect.backup"]);
   const own = signal ?? new AbortController().signal;
   const { headers, body } = await connection.open({
-    ...{ method: "GET", path: "/v1/backup", signal: own, headers: { accept: "*/*" } },
+    method: "GET",
+    path: "/v1/backup",
+    signal: own,
+    headers: { accept: "*/*" },
     // Nothing is said before the copy is made.
     slow: true,
   });

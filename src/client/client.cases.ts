@@ -47,7 +47,10 @@ export async function serveStore(
     rmSync(folder, { recursive: true, force: true });
   });
   return {
-    ...{ engine, remote, line, connect: connectTo },
+    engine,
+    remote,
+    line,
+    connect: connectTo,
     restart: async () => {
       await server.stop(100);
       server = await start(server.port);

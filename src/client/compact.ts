@@ -6,7 +6,7 @@ import type { CompactionPlan } from "../compaction/plan.ts";
 import type { CompactionResult } from "../engine/context/compact.ts";
 import type { CompactInput } from "../engine/context/compact-options.ts";
 import type { Connection } from "./connection.ts";
-import { at, keyHeader, refuseCode, toBody } from "./request.ts";
+import { at, keyHeader, known, refuseCode, toBody } from "./request.ts";
 
 const CODE = ["summarizer", "before"] as const;
 
@@ -15,10 +15,12 @@ export async function compact(
   sessionId: string,
   input: CompactInput,
 ): Promise<CompactionResult> {
-  refuseCode(input, CODE);
+  refuseCode(known("compact", input), CODE);
   const { signal, idempotencyKey, ...options } = input;
   const result = await connection.call<WireCompaction>({
-    ...{ method: "POST", path: at`/v1/sessions/${sessionId}/compact`, body: toBody(options) },
+    method: "POST",
+    path: at`/v1/sessions/${sessionId}/compact`,
+    body: toBody(options),
     // A key stands in the compaction for good, so none is made up.
     ...(idempotencyKey === undefined ? {} : { headers: keyHeader(idempotencyKey) }),
     slow: true,
@@ -32,10 +34,12 @@ export async function planCompaction(
   sessionId: string,
   input: CompactInput,
 ): Promise<CompactionPlan | null> {
-  refuseCode(input, CODE);
+  refuseCode(known("compact", input), CODE);
   const { signal: _, idempotencyKey: __, ...options } = input;
   const { plan } = await connection.call<{ readonly plan: WirePlan | null }>({
-    ...{ method: "POST", path: at`/v1/sessions/${sessionId}/compact/plan`, repeatable: true },
+    method: "POST",
+    path: at`/v1/sessions/${sessionId}/compact/plan`,
+    repeatable: true,
     body: toBody(options),
   });
   return plan === null ? null : fromWirePlan(plan);

@@ -2,6 +2,8 @@
 
 import { hidePasswords } from "../api/address.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { describe } from "../model/json.ts";
 import { Connection } from "./connection.ts";
 import { notOurs } from "./failure.ts";
@@ -27,16 +29,21 @@ const RETRIES = 4;
  * with the address or the token is told here.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteEngine> {
+  checkFields(options, "options", INPUTS.connect);
   const { token, timeoutMs = TIMEOUT_MS, retries = RETRIES } = options;
   const address = checkAddress(url);
   if (token !== undefined) checkToken(token);
   const connection = new Connection({
-    ...{ address, token, timeoutMs, retries },
+    address,
+    token,
+    timeoutMs,
+    retries,
     fetch: options.fetch ?? ((...request) => fetch(...request)),
     patientFetch: options.fetch ?? patientFetch,
   });
   const access = await connection.call<Partial<RemoteAccess> | undefined>({
-    ...{ method: "GET", path: "/v1/access" },
+    method: "GET",
+    path: "/v1/access",
   });
   if (access?.server !== "backscroll" || typeof access.tenant !== "string") throw notOurs(address);
   return new RemoteEngine(connection, access as RemoteAccess);

@@ -127,7 +127,8 @@ describe("a server that", () => {
     const url = await answerWith(() => undefined);
     const failed = connect(url, { retries: 0, timeoutMs: 50 });
     await expect(failed).rejects.toMatchObject({
-      ...{ code: "store_unavailable", details: { timeoutMs: 50 } },
+      code: "store_unavailable",
+      details: { timeoutMs: 50 },
     });
   });
 
@@ -181,6 +182,7 @@ test("a call that asks a model ends when its signal says so", async () => {
   const waiting = client.compactConversation("s", { signal: stop.signal });
   stop.abort();
   await expect(waiting).rejects.toMatchObject({
-    ...{ code: "model_failed", details: { kind: "aborted" } },
+    code: "model_failed",
+    details: { kind: "aborted" },
   });
 });

@@ -26,11 +26,19 @@ async function importFile(tenant: TenantApi, file: string) {
   const entries: Entry[] = [];
   for await (const session of transcript.sessions) {
     const { sessionId, ...result } = await tenant.importSession(session, {
-      ...{ file, workstation: "w1", projectId: "p1", metadata: { a: 1 } },
+      file,
+      workstation: "w1",
+      projectId: "p1",
+      metadata: { a: 1 },
       describe: (before, title) => ({
-        ...{ title: `${before.title}: ${title ?? "untitled"}`, ttlSeconds: 5, metadata: { b: 2 } },
+        title: `${before.title}: ${title ?? "untitled"}`,
+        ttl: 5,
+        metadata: { b: 2 },
         figures: {
-          ...{ exchangeCount: 1, toolCounts: {}, fileMtime: 3, firstMessageAt: null },
+          exchangeCount: 1,
+          toolCounts: {},
+          fileMtime: 3,
+          firstMessageAt: null,
           lastMessageAt: null,
         },
       }),

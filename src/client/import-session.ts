@@ -19,7 +19,6 @@ import type { ImportOptions, ImportResult } from "../engine/import/import-sessio
 import type { UpdateSessionInput } from "../engine/session-input.ts";
 import type { ImportProblemCode, ProblemLog } from "../ingest/problems.ts";
 import type { ImportedSession } from "../ingest/source.ts";
-import type { SessionPatch } from "../store/records.ts";
 import type { Connection } from "./connection.ts";
 import { RepeatedBody } from "./repeated-body.ts";
 import { keyHeader } from "./request.ts";
@@ -45,9 +44,13 @@ export async function importSession(
   const answer = await lines
     .orFailure(
       connection.call<WireImportResult>({
-        ...{ method: "POST", path: "/v1/ingest/sessions", slow: true, body },
+        method: "POST",
+        path: "/v1/ingest/sessions",
+        slow: true,
+        body,
         headers: {
-          ...{ "content-type": "application/x-ndjson", "content-encoding": "gzip" },
+          "content-type": "application/x-ndjson",
+          "content-encoding": "gzip",
           ...keyHeader(options.idempotencyKey),
         },
       }),
@@ -58,7 +61,7 @@ export async function importSession(
   if (options.describe !== undefined && stored !== null && id !== null) {
     const told = stored.told_title ?? undefined;
     const patch = options.describe(fromWireDescribed(stored), told, answer.skipped);
-    if (Object.keys(patch).length > 0) await update(id, toUpdate(patch));
+    if (Object.keys(patch).length > 0) await update(id, patch);
   }
   return { ...fromWireImportResult(answer), problems: imported.problems.total };
 }
@@ -139,8 +142,4 @@ function addProblems(log: ProblemLog, { problem_counts, problems }: WireImportRe
       log.add(code as ImportProblemCode, "met by the server");
     }
   }
-}
-
-function toUpdate({ ttlSeconds, ...patch }: SessionPatch): UpdateSessionInput {
-  return { ...patch, ...(ttlSeconds === undefined ? {} : { ttl: ttlSeconds }) };
 }

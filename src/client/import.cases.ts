@@ -5,8 +5,16 @@ import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
 
 export function sessionOf(id: string, entries: AsyncIterable<ImportedEntry>): ImportedSession {
   return {
-    ...{ source: "test", agent: "coder", id, title: null, cwd: null, gitBranch: null },
-    ...{ startedAt: 1_000, parentSession: null, metadata: {}, entries },
+    source: "test",
+    agent: "coder",
+    id,
+    title: null,
+    cwd: null,
+    gitBranch: null,
+    startedAt: 1_000,
+    parentSession: null,
+    metadata: {},
+    entries,
     problems: new ProblemLog(),
   };
 }
@@ -14,8 +22,15 @@ export function sessionOf(id: string, entries: AsyncIterable<ImportedEntry>): Im
 export async function* numbered(count: number): AsyncGenerator<ImportedEntry> {
   for (let i = 0; i < count; i++) {
     yield {
-      ...{ sourceId: `e${i}`, kind: "message", role: "user", actor: null, data: null },
-      ...{ usage: null, model: null, createdAt: 1_000 + i, metadata: {} },
+      sourceId: `e${i}`,
+      kind: "message",
+      role: "user",
+      actor: null,
+      data: null,
+      usage: null,
+      model: null,
+      createdAt: 1_000 + i,
+      metadata: {},
       // Little of it can be packed: pieces must go out before all is read.
       blocks: [{ type: "text", text: `message ${i} ${noise(i)}` }],
     };

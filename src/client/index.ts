@@ -12,3 +12,4 @@ export { RemoteMessage } from "./remote-message.ts";
 export { RemoteRoutes } from "./remote-routes.ts";
 export { RemoteSession } from "./remote-session.ts";
 export { RemoteTenant } from "./remote-tenant.ts";
+export type { ExportOptions } from "./tenant/insights.ts";

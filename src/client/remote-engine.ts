@@ -59,7 +59,10 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
 
   async checkIntegrity(): Promise<readonly string[]> {
     const { problems } = await this.connection.call<{ readonly problems: readonly string[] }>({
-      ...{ method: "POST", path: "/v1/admin/store/check", slow: true, repeatable: true },
+      method: "POST",
+      path: "/v1/admin/store/check",
+      slow: true,
+      repeatable: true,
     });
     return problems;
   }
@@ -67,7 +70,10 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
   /** `onProgress` is not told anything: the server answers when it is done. */
   async verify({ head }: VerifyOptions = {}): Promise<VerifyReport> {
     const report = await this.connection.call<WireVerification>({
-      ...{ method: "POST", path: "/v1/admin/store/verify", slow: true, repeatable: true },
+      method: "POST",
+      path: "/v1/admin/store/verify",
+      slow: true,
+      repeatable: true,
       query: { head },
     });
     return fromWireVerification(report);

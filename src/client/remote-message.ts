@@ -10,14 +10,15 @@ import { toWireBlock } from "../api/block.ts";
 import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { MessageApi } from "../engine/interfaces/session-api.ts";
-import type { CommitInput, OpenMessageInput } from "../engine/message-stream.ts";
+import type { OpenMessageInput } from "../engine/message-stream.ts";
+import type { CommitInput } from "../engine/writing/commit-input.ts";
 import type { BlockInput } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
 import type { Connection } from "./connection.ts";
-import { at, keyHeader, leafHeader, newKey, toBody } from "./request.ts";
+import { at, keyHeader, known, leafHeader, newKey, toBody } from "./request.ts";
 import { addSize, isSameSize, NO_SIZE, type Size, sizeOfBlocks, sizeOfChunks } from "./size.ts";
 import { type SentChunk, WriteBuffer } from "./write-buffer.ts";
 
@@ -29,15 +30,18 @@ const LEASE_MS = 30_000;
 export async function openMessage(
   connection: Connection,
   sessionId: string,
-  { idempotencyKey, ...input }: OpenMessageInput,
+  options: OpenMessageInput,
 ): Promise<RemoteMessage> {
+  const { idempotencyKey, ...input } = known("openMessage", options, "message");
   const opened = await connection.call<{
     readonly id: string;
     readonly lease: string;
     readonly lease_ms: number;
   }>({
-    ...{ method: "POST", path: at`/v1/sessions/${sessionId}/streams` },
-    ...{ headers: keyHeader(idempotencyKey), body: toBody(input) },
+    method: "POST",
+    path: at`/v1/sessions/${sessionId}/streams`,
+    headers: keyHeader(idempotencyKey),
+    body: toBody(input),
   });
   const { id, lease, lease_ms: leaseMs } = opened;
   return new RemoteMessage(connection, { id, sessionId, lease, leaseMs, stored: NO_SIZE });
@@ -115,9 +119,10 @@ export class RemoteMessage implements MessageApi {
   }
 
   async commit(input: CommitInput = {}): Promise<Entry> {
-    const { expectedLeaf, idempotencyKey, usage, ...rest } = input;
+    const { expectedLeaf, idempotencyKey, usage, ...rest } = known("openMessage.commit", input);
     const headers = {
-      ...{ ...keyHeader(idempotencyKey ?? this.#commitKey), ...leafHeader(expectedLeaf) },
+      ...keyHeader(idempotencyKey ?? this.#commitKey),
+      ...leafHeader(expectedLeaf),
     };
     const fields = {
       ...rest,
@@ -178,7 +183,9 @@ export class RemoteMessage implements MessageApi {
     await this.#sendAll();
     try {
       const entry = await this.#connection.call<WireEntry>({
-        ...{ method: "POST", path: this.#path(how), headers },
+        method: "POST",
+        path: this.#path(how),
+        headers,
         body: toBody({ lease: this.lease, ...fields }),
         onLost: () => {
           this.#isCommitDoubtful = how === "commit";
@@ -231,7 +238,9 @@ export class RemoteMessage implements MessageApi {
 
   async #post(fields: object): Promise<void> {
     await this.#connection.call({
-      ...{ method: "POST", path: this.#path("chunks"), body: toBody(fields) },
+      method: "POST",
+      path: this.#path("chunks"),
+      body: toBody(fields),
     });
   }
 

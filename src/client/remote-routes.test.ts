@@ -21,8 +21,10 @@ describe("session keys over the network", () => {
     const local = served.engine.routes;
     const session = await served.remote.createSession({ agent: "main", createdBy: "ana" });
     const put = await routes.put(KEY, {
-      ...{ sessionId: session.id, fields: { displayName: "Ana", mine: { a: 1 } } },
-      ...{ reason: "test", expectedVersion: 0 },
+      sessionId: session.id,
+      fields: { displayName: "Ana", mine: { a: 1 } },
+      reason: "test",
+      expectedVersion: 0,
     });
     expect(put).toStrictEqual(await local.get(KEY));
     expect(await routes.patch(KEY, { displayName: null, room: "r" })).toStrictEqual(
@@ -37,13 +39,20 @@ describe("session keys over the network", () => {
 
     const next = await routes.put(KEY, {
       create: {
-        ...{ agent: "main", createdBy: "ana", title: "Next", startedAt: 5_000, ttl: 60 },
+        agent: "main",
+        createdBy: "ana",
+        title: "Next",
+        startedAt: 5_000,
+        ttl: 60,
         origin: { projectPath: "/p" },
       },
       reason: "daily",
     });
     expect(await served.engine.getSessionMeta(next.sessionId)).toMatchObject({
-      ...{ title: "Next", startedAt: 5_000, ttlSeconds: 60, origin: { projectPath: "/p" } },
+      title: "Next",
+      startedAt: 5_000,
+      ttl: 60,
+      origin: { projectPath: "/p" },
     });
     expect(await routes.list({ limit: 1 })).toStrictEqual(await local.list({ limit: 1 }));
     expect(await routes.list({ after: KEY })).toEqual([]);
@@ -62,7 +71,8 @@ describe("session keys over the network", () => {
   test("a route leads to one session, made or named", async () => {
     const put = served.remote.routes.put(KEY, {});
     await expect(put).rejects.toMatchObject({
-      ...{ code: "invalid_input", details: { field: "sessionId" } },
+      code: "invalid_input",
+      details: { field: "sessionId" },
     });
   });
 });
@@ -80,9 +90,7 @@ describe("what a gateway says, by the server's settings", () => {
     expect(status).toStrictEqual(await sessionStatus(engine, session.id, config));
     expect(status).toMatchObject({ key: KEY, current: true, window: { source: "catalogue" } });
     expect(status.nextReset).not.toBeNull();
-    await expect(remote.sessionStatus("none")).rejects.toMatchObject({
-      code: "session_not_found",
-    });
+    await expect(remote.sessionStatus("none")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
   test("which sessions may go", async () => {

@@ -6,7 +6,6 @@ import {
   type WireRoute,
   type WireRouteSession,
 } from "../api/gateway.ts";
-import { toWireFields } from "../api/wire.ts";
 import type { RoutesApi } from "../engine/interfaces/routes-api.ts";
 import type { RoutePatch } from "../engine/routes/route-fields.ts";
 import type {
@@ -16,10 +15,10 @@ import type {
   RouteHistoryInput,
 } from "../engine/routes/routes.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
-import type { Route, RouteSession } from "../model/route.ts";
+import type { RouteSession, SessionRoute } from "../model/route.ts";
 import type { Connection } from "./connection.ts";
-import { at, toBody, toQuery, toTimes } from "./request.ts";
+import { toWireNew } from "./new-session.ts";
+import { at, known, toBody, toQuery } from "./request.ts";
 
 export class RemoteRoutes implements RoutesApi {
   readonly #connection: Connection;
@@ -28,12 +27,12 @@ export class RemoteRoutes implements RoutesApi {
     this.#connection = connection;
   }
 
-  async get(key: string): Promise<Route> {
+  async get(key: string): Promise<SessionRoute> {
     const path = at`/v1/routes/${key}`;
     return fromWireRoute(await this.#connection.call<WireRoute>({ method: "GET", path }));
   }
 
-  async find(key: string): Promise<Route | undefined> {
+  async find(key: string): Promise<SessionRoute | undefined> {
     try {
       return await this.get(key);
     } catch (error) {
@@ -42,25 +41,37 @@ export class RemoteRoutes implements RoutesApi {
     }
   }
 
-  async list(input: ListRoutesInput = {}): Promise<readonly Route[]> {
+  async list(input: ListRoutesInput = {}): Promise<readonly SessionRoute[]> {
     const { routes } = await this.#connection.call<{ readonly routes: readonly WireRoute[] }>({
-      ...{ method: "GET", path: "/v1/routes", query: toQuery(input) },
+      method: "GET",
+      path: "/v1/routes",
+      query: toQuery(known("routes.list", input)),
     });
     return routes.map(fromWireRoute);
   }
 
-  async put(key: string, input: PutRouteInput): Promise<Route> {
-    const { create, ...rest } = input;
+  async put(key: string, input: PutRouteInput): Promise<SessionRoute> {
+    const { create, ...rest } = known("routes.put", input, "route");
     const route = await this.#connection.call<WireRoute>({
-      ...{ method: "PUT", path: at`/v1/routes/${key}` },
-      body: toBody({ ...rest, ...(create === undefined ? {} : { create: toWireNew(create) }) }),
+      method: "PUT",
+      path: at`/v1/routes/${key}`,
+      body: toBody({
+        ...rest,
+        ...(create === undefined ? {} : { create: toWireNew(create, "create") }),
+      }),
     });
     return fromWireRoute(route);
   }
 
-  async patch(key: string, fields: RoutePatch, options: PatchRouteOptions = {}): Promise<Route> {
+  async patch(
+    key: string,
+    fields: RoutePatch,
+    options: PatchRouteOptions = {},
+  ): Promise<SessionRoute> {
     const route = await this.#connection.call<WireRoute>({
-      ...{ method: "PATCH", path: at`/v1/routes/${key}`, body: toBody({ fields, ...options }) },
+      method: "PATCH",
+      path: at`/v1/routes/${key}`,
+      body: toBody({ fields, ...known("routes.patch", options) }),
     });
     return fromWireRoute(route);
   }
@@ -80,17 +91,7 @@ export class RemoteRoutes implements RoutesApi {
   async #sessions(path: string, input: RouteHistoryInput): Promise<readonly RouteSession[]> {
     const { sessions } = await this.#connection.call<{
       readonly sessions: readonly WireRouteSession[];
-    }>({ method: "GET", path, query: toQuery(input) });
+    }>({ method: "GET", path, query: toQuery(known("routes.history", input)) });
     return sessions.map(fromWireRouteSession);
   }
-}
-
-/** A session that is made together with its route, under its names on the wire. */
-function toWireNew(create: NonNullable<PutRouteInput["create"]>): JsonObject {
-  const { startedAt, origin, ...rest } = create;
-  const fields = {
-    ...{ ...rest, ...toTimes({ startedAt }) },
-    ...(origin === undefined ? {} : { origin: toWireFields({ ...origin }) }),
-  };
-  return toWireFields(fields as JsonObject);
 }

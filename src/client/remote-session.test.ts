@@ -35,7 +35,10 @@ describe("a session over the network", () => {
   test("takes messages of every shape, one or many, and pages through them", async () => {
     const { engine, session, local } = await createSession();
     const one = await session.append({
-      ...{ role: "user", actor: "ana", metadata: { isTrue: true }, createdAt: new Date(1_000) },
+      role: "user",
+      actor: "ana",
+      metadata: { isTrue: true },
+      createdAt: new Date(1_000),
       content: [
         { type: "text", text: "look: \u{1F600}" },
         { type: "image", mediaType: "image/png", data: "aGk=" },
@@ -45,8 +48,13 @@ describe("a session over the network", () => {
     expect(one).toStrictEqual(await local.getEntry(one.id));
     const many = await session.append([
       {
-        ...{ role: "assistant", content: "on it", model: "m", adapter: "x", interaction: false },
-        ...{ usage: { inputTokens: 7, cacheReadTokens: 2 }, contextWindow: 200 },
+        role: "assistant",
+        content: "on it",
+        model: "m",
+        adapter: "x",
+        interaction: false,
+        usage: { inputTokens: 7, cacheReadTokens: 2 },
+        contextWindow: 200,
         toolCalls: [{ id: "t1", name: "read", input: { filePath: "a" } }],
         toolResults: [{ id: "t1", name: "read", output: "text", isError: true }],
       },
@@ -95,21 +103,22 @@ describe("a session over the network", () => {
     const entry = await session.append({ role: "user", content: "hi" });
     expect((await session.setTitle("Cron")).title).toBe("Cron");
     const figures = {
-      ...{ exchangeCount: 2, toolCounts: { Read_File: 1 }, fileMtime: 5 },
-      ...{ firstMessageAt: 1, lastMessageAt: null },
+      exchangeCount: 2,
+      toolCounts: { Read_File: 1 },
+      fileMtime: 5,
+      firstMessageAt: 1,
+      lastMessageAt: null,
     };
     const updated = await session.update({
-      ...{
-        owner: "eve",
-        summary: "short",
-        metadata: { a: 1 },
-        ttl: 9,
-        participants: ["x"],
-        figures,
-      },
+      owner: "eve",
+      summary: "short",
+      metadata: { a: 1 },
+      ttl: 9,
+      participants: ["x"],
+      figures,
     });
     expect(updated).toStrictEqual(await engine.getSessionMeta(session.id));
-    expect(updated).toMatchObject({ owner: "eve", summary: "short", ttlSeconds: 9, figures });
+    expect(updated).toMatchObject({ owner: "eve", summary: "short", ttl: 9, figures });
     const fork = await session.fork({ createdBy: "ben", through: entry.id, startedAt: 7 });
     expect(await fork.meta()).toMatchObject({ parentSessionId: session.id, startedAt: 7 });
   });
@@ -120,7 +129,7 @@ describe("a session over the network", () => {
       await session.append({ role: "user", content: `question ${i} about the cron lock` });
       await session.append({ role: "assistant", content: `answer ${i}`, model: "m" });
     }
-    const input = { tokenBudget: 200, recentTurns: 2, semanticRecall: { k: 2 } } as const;
+    const input = { tokenBudget: 300, recentTurns: 2, semanticRecall: { k: 2 } } as const;
     expect(await session.buildContext(input)).toStrictEqual(await local.buildContext(input));
     const rendered = { ...input, provider: "anthropic" } as const;
     expect((await session.buildContext(rendered)).rendered).toStrictEqual(
@@ -134,11 +143,11 @@ describe("a session over the network", () => {
     const plan = await session.planCompaction(keep);
     expect(plan).toStrictEqual(await local.planCompaction(keep));
     expect(plan?.covered.length).toBeGreaterThan(0);
-    expect(await session.planCompaction({ keep: "seed" })).toBeNull();
+    expect(await session.planCompaction({ preset: "claw" })).toBeNull();
     const compacted = await session.compact(keep);
     expect(compacted.entry).toStrictEqual(await local.getEntry(compacted.entry?.id ?? ""));
     await session.append({ role: "user", content: "and then?" });
-    const summary = await session.summarize(undefined, { profile: "seed" });
+    const summary = await session.summarize(undefined, { profile: "claw" });
     expect(await session.summaries()).toStrictEqual(await local.summaries());
     expect(summary.kind).toBe("summary");
     expect(await session.applyRetention()).toEqual({ erased: 0 });
@@ -150,7 +159,9 @@ describe("a session over the network", () => {
     await session.append({ role: "user", content: "look" });
     for (let i = 0; i < 6; i++) {
       await session.append({
-        ...{ role: "assistant", content: "I look.", toolCalls: [{ id: `c${i}`, name: "ls" }] },
+        role: "assistant",
+        content: "I look.",
+        toolCalls: [{ id: `c${i}`, name: "ls" }],
         toolResults: [{ id: `c${i}`, name: "ls", output: `${i} ${"x".repeat(900)}` }],
       });
     }
@@ -158,10 +169,17 @@ describe("a session over the network", () => {
     const input: BuildContextInput = {
       ...plain,
       prune: {
-        ...{ windowTokens: 1_000, usedTokens: 900, tools: { allow: ["l*"], deny: ["rm"] } },
+        windowTokens: 1_000,
+        usedTokens: 900,
+        tools: { allow: ["l*"], deny: ["rm"] },
         limits: {
-          ...{ trimRatio: 0.1, trimAbove: 100, headCharacters: 10, tailCharacters: 10 },
-          ...{ clearRatio: 0.2, clearAbove: 10, protectedAssistants: 1 },
+          trimRatio: 0.1,
+          trimAbove: 100,
+          headCharacters: 10,
+          tailCharacters: 10,
+          clearRatio: 0.2,
+          clearAbove: 10,
+          protectedAssistants: 1,
         },
       },
     };

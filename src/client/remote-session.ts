@@ -31,11 +31,11 @@ import type { Recalled, RecallOptions } from "../engine/context/recall.ts";
 import type { SummarizeOptions, Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
 import type { FactInput, ListFactsInput } from "../engine/facts.ts";
-import type { DeleteOptions } from "../engine/forget.ts";
+import type { DeleteOptions, Tombstone } from "../engine/forget.ts";
 import type { ForkInput } from "../engine/fork.ts";
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import type { MessageInput } from "../engine/message-input.ts";
+import type { MessageInput, MessageWithResults, PlainMessage } from "../engine/message-input.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
 import type {
   Branch,
@@ -52,7 +52,6 @@ import type { Entry } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
-import type { Tombstone } from "../store/records.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
 import { compact, planCompaction } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
@@ -61,6 +60,7 @@ import {
   at,
   checkBatchBody,
   keyHeader,
+  known,
   leafHeader,
   refuseCode,
   toBody,
@@ -68,6 +68,7 @@ import {
   toTimes,
   toTimeText,
 } from "./request.ts";
+import { type ExportOptions, exportSession } from "./tenant/insights.ts";
 
 export class RemoteSession implements SessionApi {
   readonly id: string;
@@ -84,13 +85,18 @@ export class RemoteSession implements SessionApi {
     return this.#tenant.getSessionMeta(this.id);
   }
 
-  append(message: MessageInput, options?: AppendOptions): Promise<Entry>;
+  append(message: PlainMessage, options?: AppendOptions): Promise<Entry>;
+  append(message: MessageWithResults, options?: AppendOptions): Promise<Entry[]>;
   append(messages: readonly MessageInput[], options?: AppendOptions): Promise<Entry[]>;
+  append(
+    input: MessageInput | readonly MessageInput[],
+    options?: AppendOptions,
+  ): Promise<Entry | Entry[]>;
   async append(
     input: MessageInput | readonly MessageInput[],
     options: AppendOptions = {},
   ): Promise<Entry | Entry[]> {
-    const { expectedLeaf, parent, idempotencyKey } = options;
+    const { expectedLeaf, parent, idempotencyKey } = known("append.options", options);
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
     const { entries } = await this.#call<Entries>("POST", "messages", {
@@ -98,7 +104,8 @@ export class RemoteSession implements SessionApi {
       body: checkBatchBody(toBody({ messages: messages.map(toWire), parent })),
     });
     const appended = entries.map(fromWireEntry);
-    return many ? appended : (appended[0] as Entry);
+    const isOne = !many && ((input as MessageInput).toolResults ?? null) === null;
+    return isOne ? (appended[0] as Entry) : appended;
   }
 
   openMessage(input: OpenMessageInput): Promise<RemoteMessage> {
@@ -110,7 +117,9 @@ export class RemoteSession implements SessionApi {
   }
 
   async history(input: HistoryInput = {}): Promise<Entry[]> {
-    const { entries } = await this.#call<Entries>("GET", "history", { query: toQuery(input) });
+    const { entries } = await this.#call<Entries>("GET", "history", {
+      query: toQuery(known("history", input)),
+    });
     return entries.map(fromWireEntry);
   }
 
@@ -120,7 +129,7 @@ export class RemoteSession implements SessionApi {
 
   async listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
     const page = await this.#call<Entries & { readonly next: string | null }>("GET", "entries", {
-      query: toQuery(input),
+      query: toQuery(known("listEntries", input)),
     });
     const entries = page.entries.map(fromWireEntry);
     return page.next === null ? { entries } : { entries, next: page.next };
@@ -131,7 +140,7 @@ export class RemoteSession implements SessionApi {
   }
 
   async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
-    const { summary, expectedLeaf } = options;
+    const { summary, expectedLeaf } = known("branch", options);
     await this.#call("POST", "branch", {
       headers: leafHeader(expectedLeaf),
       body: toBody({ entryId, summary }),
@@ -146,7 +155,7 @@ export class RemoteSession implements SessionApi {
   }
 
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
-    const { expectedLeaf, idempotencyKey, ...rest } = options;
+    const { expectedLeaf, idempotencyKey, ...rest } = known("edit", options);
     const edited = await this.#call<WireEntry>("POST", at`entries/${entryId}/edit`, {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
       body: toBody({ content, ...rest }),
@@ -159,7 +168,7 @@ export class RemoteSession implements SessionApi {
     message: MessageInput,
     options: AppendOptions = {},
   ): Promise<Entry> {
-    const { expectedLeaf, idempotencyKey } = options;
+    const { expectedLeaf, idempotencyKey } = known("append.options", options);
     const entry = await this.#call<WireEntry>("POST", at`entries/${entryId}/regenerate`, {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
       body: toBody({ message: toWire(message) }),
@@ -193,12 +202,15 @@ export class RemoteSession implements SessionApi {
   }
 
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
-    const body = toBody({ kind: "custom_message", ...input });
+    const body = toBody({
+      kind: "custom_message",
+      ...known("appendCustomMessage", input, "message"),
+    });
     return fromWireEntry(await this.#call<WireEntry>("POST", "entries", { body }));
   }
 
   async fork(input: ForkInput): Promise<RemoteSession> {
-    const { idempotencyKey, startedAt, ...rest } = input;
+    const { idempotencyKey, startedAt, ...rest } = known("fork", input, "fork");
     const { id } = await this.#call<WireSession>("POST", "fork", {
       headers: keyHeader(idempotencyKey),
       body: toBody({ ...rest, ...toTimes({ startedAt }) }),
@@ -211,7 +223,7 @@ export class RemoteSession implements SessionApi {
   }
 
   async update(input: UpdateSessionInput): Promise<Session> {
-    const { figures, ...rest } = input;
+    const { figures, ...rest } = known("update", input, "update");
     if (figures === undefined) {
       return fromWireSession(await this.#call<WireSession>("PATCH", "", { body: toBody(rest) }));
     }
@@ -220,7 +232,9 @@ export class RemoteSession implements SessionApi {
     if (Object.keys(others).length > 0) await this.update(others);
     const updated = await this.#connection.call<WireSession>({
       // Figures are set and not added to: the same twice is the same.
-      ...{ method: "PATCH", path: at`/v1/ingest/sessions/${this.id}`, repeatable: true },
+      method: "PATCH",
+      path: at`/v1/ingest/sessions/${this.id}`,
+      repeatable: true,
       body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
     });
     return fromWireSession(updated);
@@ -233,7 +247,7 @@ export class RemoteSession implements SessionApi {
   async buildContext(
     input: BuildContextInput,
   ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
-    const { prune, ...options } = input;
+    const { prune, ...options } = known("buildContext", input);
     const pruning = prune === undefined ? {} : { prune: toWirePrune(prune) };
     const { rendered, ...context } = await this.#call<
       WireContext & { readonly rendered: RenderedContext<Provider> | null }
@@ -254,10 +268,11 @@ export class RemoteSession implements SessionApi {
   }
 
   async summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
-    refuseCode(options, ["summarizer"]);
+    refuseCode(known("summarize", options), ["summarizer"]);
     const { signal, ...rest } = options;
     const summary = await this.#call<WireSummary>("POST", "summaries", {
-      ...{ body: toBody({ through, ...rest }), slow: true },
+      body: toBody({ through, ...rest }),
+      slow: true,
       ...(signal === undefined ? {} : { signal }),
     });
     return fromWireSummary(summary);
@@ -280,18 +295,19 @@ export class RemoteSession implements SessionApi {
     const { items } = await this.#call<{ readonly items: readonly WireRecalled[] }>(
       "POST",
       "recall",
-      { body: toBody({ query, ...options }), repeatable: true },
+      { body: toBody({ query, ...known("recall", options) }), repeatable: true },
     );
     for (const item of items) yield fromWireRecalled(item);
   }
 
   searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    const { excludeSession = [] } = input;
+    const { excludeSession = [] } = known("searchSessions", input);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
     return this.#tenant.searchSessions(query, { ...input, excludeSession: [...others, this.id] });
   }
 
   async searchMemory(query: string, input: SearchNotesInput = {}): Promise<readonly Memory[]> {
+    known("session.searchMemory", input);
     const { agent } = await this.meta();
     return this.#tenant.searchMemory(query, { ...input, agent });
   }
@@ -303,7 +319,9 @@ export class RemoteSession implements SessionApi {
   }
 
   async addFacts(facts: readonly FactInput[]): Promise<readonly Fact[]> {
-    const wire = facts.map((fact) => toWireFields(fact as unknown as JsonObject));
+    const wire = facts.map((fact) => {
+      return toWireFields(known("addFacts", fact, "fact") as unknown as JsonObject);
+    });
     const added = await this.#call<Facts>("POST", "facts", { body: toBody({ facts: wire }) });
     return added.facts.map(fromWireFact);
   }
@@ -312,13 +330,14 @@ export class RemoteSession implements SessionApi {
     through?: string,
     options: ExtractFactsOptions = {},
   ): Promise<readonly Fact[]> {
-    refuseCode(options, ["extractor", "redact"]);
+    refuseCode(known("extractFacts", options), ["extractor", "redact"]);
     const { signal, onPart, model } = options;
     const { facts, parts } = await this.#call<Facts & { readonly parts: ExtractedPart[] }>(
       "POST",
       "facts/extract",
       {
-        ...{ body: toBody({ through, model }), slow: true },
+        body: toBody({ through, model }),
+        slow: true,
         ...(signal === undefined ? {} : { signal }),
       },
     );
@@ -328,6 +347,11 @@ export class RemoteSession implements SessionApi {
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
     return this.#tenant.listFacts({ ...input, sessionId: this.id });
+  }
+
+  /** The session in another format, as it comes. */
+  export(options: ExportOptions): Promise<ReadableStream<Uint8Array>> {
+    return exportSession(this.#connection, this.id, options);
   }
 
   delete(options: DeleteOptions = {}): Promise<Tombstone> {
@@ -354,5 +378,5 @@ interface Facts {
 }
 
 function toWire(message: MessageInput): Record<string, unknown> {
-  return toWireMessage(message, toTimeText);
+  return toWireMessage(known("append", message, "message"), toTimeText);
 }

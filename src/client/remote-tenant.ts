@@ -2,12 +2,6 @@
 
 import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import {
-  fromWireMaintenance,
-  fromWireSessionStatus,
-  type WireMaintenance,
-  type WireSessionStatus,
-} from "../api/gateway.ts";
-import {
   fromWireSweep,
   fromWireTombstone,
   type WireSweep,
@@ -23,25 +17,24 @@ import {
   type WireIndexReport,
   type WireTenantStatus,
 } from "../api/status.ts";
-import { fromWireToken, type WireToken } from "../api/token.ts";
-import { toWireFields } from "../api/wire.ts";
 import type { CreatedToken, CreateTokenInput, ListTokensInput } from "../engine/access/tokens.ts";
 import type { CompactionResult } from "../engine/context/compact.ts";
 import type { CompactInput } from "../engine/context/compact-options.ts";
 import type { ListFactsInput } from "../engine/facts.ts";
-import type { DeleteOptions, Derived } from "../engine/forget.ts";
+import type { DeleteOptions, Derived, Tombstone } from "../engine/forget.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import type { ListMemoriesInput, MemoryInput } from "../engine/memories.ts";
 import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
 import type {
+  SearchFactsInput,
   SearchInput,
   SearchMemoryInput,
-  SearchNotesInput,
   SearchResult,
 } from "../engine/search.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";
+import type { Facets, FacetsInput } from "../engine/sessions/facets.ts";
 import type { ListSessionsInput, SessionListPage } from "../engine/sessions/list-sessions.ts";
 import type { Stats, StatsInput } from "../engine/sessions/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
@@ -54,18 +47,31 @@ import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { Fact, Memory } from "../model/note.ts";
+import type { Review } from "../model/review.ts";
 import type { Session } from "../model/session.ts";
+import type { Recap, RecapInput } from "../recap/recap.ts";
+import type { ReviewInput } from "../recap/review.ts";
+import type { Trace, TraceInput } from "../recap/trace.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { Quota, TenantStatus, Tombstone } from "../store/records.ts";
+import type { Quota, TenantStatus } from "../store/records.ts";
+import type { ResumeCommand } from "../transfer/resume-command.ts";
+import { maintainSessions, sessionStatus } from "./calls/gateway.ts";
+import { recapSessions, traceWork } from "./calls/recap.ts";
 import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
+import { toWireNew } from "./new-session.ts";
 import { findIngestedFiles, putIngestedFiles, RemoteOriginals } from "./remote-files.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
-import { at, keyHeader, toBody, toQuery, toTimes } from "./request.ts";
+import { at, keyHeader, known, toBody, toQuery, toTimes } from "./request.ts";
+import { countFacets, readResumeCommand, reviewSessions } from "./tenant/insights.ts";
+import { searchFacts, searchMemory } from "./tenant/notes.ts";
+import { RemoteShares } from "./tenant/shares.ts";
+import { createToken, listTokens, revokeToken } from "./tenant/tokens.ts";
+import { unlessMissing } from "./unless-missing.ts";
 
 export class RemoteTenant implements TenantApi {
   readonly tenant: string;
@@ -81,36 +87,55 @@ export class RemoteTenant implements TenantApi {
     return new RemoteOriginals(this.connection);
   }
 
+  get shares(): RemoteShares {
+    return new RemoteShares(this.connection);
+  }
+
   get routes(): RemoteRoutes {
     return new RemoteRoutes(this.connection);
   }
 
   /** As `sessionStatus` of `backscroll/gateway`, by the server's settings. */
-  async sessionStatus(sessionId: string): Promise<SessionStatus> {
-    const path = at`/v1/sessions/${sessionId}/status`;
-    return fromWireSessionStatus(
-      await this.connection.call<WireSessionStatus>({ method: "GET", path }),
-    );
+  sessionStatus(sessionId: string): Promise<SessionStatus> {
+    return sessionStatus(this.connection, sessionId);
+  }
+
+  /** What the session's own agent is started with to go on with it. */
+  resumeCommand(sessionId: string): Promise<ResumeCommand> {
+    return readResumeCommand(this.connection, sessionId);
+  }
+
+  /** Which of the newest sessions went wrong, and the tools and files in them. */
+  review(input: ReviewInput = {}): Promise<Review> {
+    return reviewSessions(this.connection, input);
+  }
+
+  facets(input: FacetsInput = {}): Promise<Facets> {
+    return countFacets(this.connection, input);
   }
 
   /** As `maintainSessions` of `backscroll/gateway`, by the server's settings. */
-  async maintainSessions(
-    options: Pick<MaintainOptions, "dryRun"> = {},
-  ): Promise<MaintenanceReport> {
-    const report = await this.connection.call<WireMaintenance>({
-      ...{ method: "POST", path: "/v1/admin/maintain", body: toBody(options), slow: true },
-    });
-    return fromWireMaintenance(report);
+  maintainSessions(options: Pick<MaintainOptions, "dryRun"> = {}): Promise<MaintenanceReport> {
+    return maintainSessions(this.connection, options);
+  }
+
+  /** As `recapSessions` of the library, in one request. */
+  recapSessions(input: RecapInput = {}): Promise<Recap> {
+    return recapSessions(this.connection, input);
+  }
+
+  /** As `traceWork` of the library, in one request. */
+  traceWork(input: TraceInput): Promise<Trace> {
+    return traceWork(this.connection, input);
   }
 
   async createSession(input: CreateSessionInput): Promise<RemoteSession> {
-    const { idempotencyKey, startedAt, origin, ...rest } = input;
+    const { idempotency_key: _, ...session } = toWireNew(input, "session");
     const { id } = await this.connection.call<WireSession>({
-      ...{ method: "POST", path: "/v1/sessions", headers: keyHeader(idempotencyKey) },
-      body: toBody({
-        ...{ ...rest, ...toTimes({ startedAt }) },
-        ...(origin === undefined ? {} : { origin: toWireFields({ ...origin }) }),
-      }),
+      method: "POST",
+      path: "/v1/sessions",
+      headers: keyHeader(input.idempotencyKey),
+      body: toBody(session),
     });
     return new RemoteSession(this.connection, this, id);
   }
@@ -124,28 +149,16 @@ export class RemoteTenant implements TenantApi {
     return new RemoteSession(this.connection, this, id);
   }
 
-  async createToken(input: CreateTokenInput): Promise<CreatedToken> {
-    const { expires, ...rest } = input;
-    const made = await this.connection.call<{
-      readonly token: string;
-      readonly record: WireToken;
-    }>({
-      ...{ method: "POST", path: "/v1/admin/tokens" },
-      body: toBody({ ...rest, ...toTimes({ expires }) }),
-    });
-    return { token: made.token, record: fromWireToken(made.record) };
+  createToken(input: CreateTokenInput): Promise<CreatedToken> {
+    return createToken(this.connection, input);
   }
 
-  async listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
-    const { tokens } = await this.connection.call<{ readonly tokens: readonly WireToken[] }>({
-      ...{ method: "GET", path: "/v1/admin/tokens", query: toQuery({ ...input }) },
-    });
-    return tokens.map(fromWireToken);
+  listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
+    return listTokens(this.connection, input);
   }
 
-  async revokeToken(id: string): Promise<AccessToken> {
-    const path = at`/v1/admin/tokens/${id}`;
-    return fromWireToken(await this.connection.call<WireToken>({ method: "DELETE", path }));
+  revokeToken(id: string): Promise<AccessToken> {
+    return revokeToken(this.connection, id);
   }
 
   async getSessionMeta(id: string): Promise<Session> {
@@ -167,12 +180,13 @@ export class RemoteTenant implements TenantApi {
   }
 
   async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    const { since, until, ...rest } = input;
+    const { since, until, ...rest } = known("listSessions", input);
     const page = await this.connection.call<{
       readonly sessions: readonly WireSession[];
       readonly next_cursor: string | null;
     }>({
-      ...{ method: "GET", path: "/v1/sessions" },
+      method: "GET",
+      path: "/v1/sessions",
       query: toQuery({ ...rest, ...toTimes({ since, until }) }),
     });
     const sessions = page.sessions.map(fromWireSession);
@@ -180,7 +194,8 @@ export class RemoteTenant implements TenantApi {
     return nextCursor === null ? { sessions } : { sessions, nextCursor };
   }
 
-  async stats({ prices, since, until, ...rest }: StatsInput = {}): Promise<Stats> {
+  async stats(input: StatsInput = {}): Promise<Stats> {
+    const { prices, since, until, ...rest } = known("stats", input);
     if (prices !== undefined) {
       throw new BackscrollError("invalid_input", "a server adds up by its own prices", {
         details: { field: "prices" },
@@ -191,9 +206,11 @@ export class RemoteTenant implements TenantApi {
     return fromWireStats(await this.connection.call<WireStats>(call));
   }
 
-  async deleteSession(id: string, { cascade }: DeleteOptions = {}): Promise<Tombstone> {
+  async deleteSession(id: string, options: DeleteOptions = {}): Promise<Tombstone> {
     const tombstone = await this.connection.call<WireTombstone>({
-      ...{ method: "DELETE", path: at`/v1/sessions/${id}`, query: toQuery({ cascade }) },
+      method: "DELETE",
+      path: at`/v1/sessions/${id}`,
+      query: toQuery(known("deleteSession", options)),
     });
     return fromWireTombstone(tombstone);
   }
@@ -234,7 +251,11 @@ export class RemoteTenant implements TenantApi {
       readonly messages: readonly WireEntry[];
       readonly offset: number;
       readonly total: number;
-    }>({ method: "GET", path: at`/v1/sessions/${sessionId}/messages`, query: toQuery(input) });
+    }>({
+      method: "GET",
+      path: at`/v1/sessions/${sessionId}/messages`,
+      query: toQuery(known("listMessages", input)),
+    });
     return { ...page, messages: page.messages.map(fromWireEntry) };
   }
 
@@ -246,14 +267,15 @@ export class RemoteTenant implements TenantApi {
   async abortMessage(id: string, reason?: string): Promise<Entry> {
     const { sessionId } = await this.getEntry(id);
     const aborted = await this.connection.call<WireEntry>({
-      ...{ method: "POST", path: at`/v1/sessions/${sessionId}/streams/${id}/abort` },
+      method: "POST",
+      path: at`/v1/sessions/${sessionId}/streams/${id}/abort`,
       body: toBody({ reason }),
     });
     return fromWireEntry(aborted);
   }
 
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    const { since, until, signal, ...rest } = input;
+    const { since, until, signal, ...rest } = known("searchSessions", input);
     const call: Call = {
       method: "POST",
       path: "/v1/search",
@@ -270,20 +292,12 @@ export class RemoteTenant implements TenantApi {
     }
   }
 
-  async searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
-    const { memories } = await this.connection.call<{ readonly memories: readonly WireMemory[] }>({
-      ...{ method: "POST", path: "/v1/memories/search", repeatable: true },
-      body: toBody({ query, ...input }),
-    });
-    return memories.map(fromWireMemory);
+  searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
+    return searchMemory(this.connection, query, input);
   }
 
-  async searchFacts(query: string, input: SearchNotesInput = {}): Promise<readonly Fact[]> {
-    const { facts } = await this.connection.call<{ readonly facts: readonly WireFact[] }>({
-      ...{ method: "POST", path: "/v1/facts/search", repeatable: true },
-      body: toBody({ query, ...input }),
-    });
-    return facts.map(fromWireFact);
+  searchFacts(query: string, input: SearchFactsInput = {}): Promise<readonly Fact[]> {
+    return searchFacts(this.connection, query, input);
   }
 
   async indexStatus(): Promise<IndexStatus> {
@@ -295,15 +309,17 @@ export class RemoteTenant implements TenantApi {
 
   /** `onProgress` is not told anything: the server answers when it is done. */
   async maintainIndex(task: IndexTask): Promise<IndexStatus> {
-    const report = await this.connection.call<WireIndexReport>({
-      ...{ method: "POST", path: "/v1/admin/index", body: toBody({ task }), slow: true },
-    });
-    return fromWireIndexReport(report);
+    const body = toBody({ task });
+    const call = { method: "POST", path: "/v1/admin/index", body, slow: true } as const;
+    return fromWireIndexReport(await this.connection.call<WireIndexReport>(call));
   }
 
-  async putMemory({ agent, name, ...rest }: MemoryInput): Promise<Memory> {
+  async putMemory(input: MemoryInput): Promise<Memory> {
+    const { agent, name, ...rest } = known("putMemory", input, "memory");
     const memory = await this.connection.call<WireMemory>({
-      ...{ method: "PUT", path: at`/v1/memories/${agent}/${name}`, body: toBody(rest) },
+      method: "PUT",
+      path: at`/v1/memories/${agent}/${name}`,
+      body: toBody(rest),
     });
     return fromWireMemory(memory);
   }
@@ -314,9 +330,10 @@ export class RemoteTenant implements TenantApi {
   }
 
   async listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
-    const { agent, after, limit } = input;
+    const { agent, after, limit } = known("listMemories", input);
     const { memories } = await this.connection.call<{ readonly memories: readonly WireMemory[] }>({
-      ...{ method: "GET", path: "/v1/memories" },
+      method: "GET",
+      path: "/v1/memories",
       query: toQuery({ agent, limit, afterAgent: after?.agent, afterName: after?.name }),
     });
     return memories.map(fromWireMemory);
@@ -333,7 +350,9 @@ export class RemoteTenant implements TenantApi {
 
   async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
     const { facts } = await this.connection.call<{ readonly facts: readonly WireFact[] }>({
-      ...{ method: "GET", path: "/v1/facts", query: toQuery(input) },
+      method: "GET",
+      path: "/v1/facts",
+      query: toQuery(known("listFacts", input)),
     });
     return facts.map(fromWireFact);
   }
@@ -348,11 +367,11 @@ export class RemoteTenant implements TenantApi {
   }
 
   subscribe(input: SubscribeInput = {}): AsyncGenerator<Change, void> {
-    return follow(this.connection, input);
+    return follow(this.connection, known("subscribe", input));
   }
 
   listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.connection, input);
+    return listChanges(this.connection, known("listChanges", input));
   }
 
   async sweep(): Promise<SweepReport> {
@@ -361,16 +380,14 @@ export class RemoteTenant implements TenantApi {
   }
 
   async tenantStatus(): Promise<TenantStatus | undefined> {
-    const { status } = await this.connection.call<{ readonly status: WireTenantStatus | null }>({
-      ...{ method: "GET", path: "/v1/status" },
-    });
+    type Answer = { readonly status: WireTenantStatus | null };
+    const call = { method: "GET", path: "/v1/status" } as const;
+    const { status } = await this.connection.call<Answer>(call);
     return status === null ? undefined : fromWireTenantStatus(status);
   }
 
   async setQuota(quota: Partial<Quota>): Promise<void> {
-    await this.connection.call({
-      ...{ method: "PUT", path: "/v1/admin/quota", body: toBody(quota) },
-    });
+    await this.connection.call({ method: "PUT", path: "/v1/admin/quota", body: toBody(quota) });
   }
 
   #findTombstone(query: Record<string, string>): Promise<Tombstone | undefined> {
@@ -378,15 +395,5 @@ export class RemoteTenant implements TenantApi {
       const call = { method: "GET", path: "/v1/tombstones", query } as const;
       return fromWireTombstone(await this.connection.call<WireTombstone>(call));
     });
-  }
-}
-
-/** What is not there is undefined, as the library's `find…` have it. */
-async function unlessMissing<Found>(find: () => Promise<Found>): Promise<Found | undefined> {
-  try {
-    return await find();
-  } catch (error) {
-    if (BackscrollError.is(error, "session_not_found")) return undefined;
-    throw error;
   }
 }

@@ -2,8 +2,19 @@
 
 import { toWireName, toWireTime } from "../api/wire.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import { describe, stringifyJson } from "../model/json.ts";
 import { MAX_APPEND_REQUEST_BYTES } from "../model/limits.ts";
+
+/** The input of a call if its fields are all known, as in the library. */
+export function known<Input extends object>(
+  call: keyof typeof INPUTS,
+  input: Input,
+  what = "options",
+): Input {
+  return checkFields(input, what, INPUTS[call] as never);
+}
 
 export type QueryValue = string | number | boolean | undefined;
 

@@ -1,6 +1,7 @@
 /** The formats that a session can be written in, and the call that does it. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { ATIF } from "./atif/atif.ts";
 import { CLAW_JSON } from "./claw/claw-json.ts";
 import { CLAW_JSONL } from "./claw/claw-jsonl.ts";
 import type { ExportFormat, ExportInput } from "./format.ts";
@@ -9,7 +10,9 @@ import { HTML } from "./page/html.ts";
 import { MARKDOWN } from "./page/markdown.ts";
 import { PI_JSONL } from "./pi/pi-jsonl.ts";
 
-export const FORMATS: readonly ExportFormat[] = [CLAW_JSON, CLAW_JSONL, PI_JSONL, MARKDOWN, HTML];
+export const FORMATS: readonly ExportFormat[] = [
+  ...[CLAW_JSON, CLAW_JSONL, PI_JSONL, ATIF, MARKDOWN, HTML],
+];
 
 export interface ExportedSession {
   readonly chunks: AsyncIterable<string>;

@@ -1,5 +1,7 @@
 /** What an export left out, counted by name. */
 
+import type { Entry } from "../model/entry.ts";
+
 export interface Loss {
   /** A plural, such as `branches` or `images`. */
   readonly what: string;
@@ -16,4 +18,19 @@ export class LossLog {
   get all(): readonly Loss[] {
     return [...this.#counts].map(([what, count]) => ({ what, count }));
   }
+}
+
+/** Names for kinds of entries that a format has no counterpart of. */
+const KINDS: Readonly<Record<string, string>> = {
+  branch_summary: "branch summaries",
+  summary: "summaries",
+  custom: "custom entries",
+  label: "labels",
+  model_change: "model changes",
+  thinking_level_change: "changes of the thinking level",
+  session_info: "session names",
+};
+
+export function countKind({ kind }: Pick<Entry, "kind">, losses: LossLog): void {
+  losses.add(KINDS[kind] ?? `${kind} entries`);
 }

@@ -25,7 +25,9 @@ test("entries have numbers, and secrets do not leave", () => {
 
 test("known facts are shown, the newest, and personal data is declined if asked", () => {
   const known = Array.from({ length: 300 }, (_, i) => ({
-    ...{ subject: `s${i}`, predicate: "has\nlines", object: "o".repeat(1_000) },
+    subject: `s${i}`,
+    predicate: "has\nlines",
+    object: "o".repeat(1_000),
   }));
   const { prompt } = factPrompt({ entries: ENTRIES, known, omitPersonal: true });
   expect(prompt).toContain("- s299 | has lines | ooo");

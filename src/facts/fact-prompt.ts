@@ -7,7 +7,7 @@
  */
 
 import { serializeEntry } from "../compaction/prompt/serialize-entry.ts";
-import { redact } from "../search/document/redact.ts";
+import { redact } from "../secrets/redact.ts";
 import type { FactRequest } from "./fact-extractor.ts";
 
 export const FACT_SYSTEM_PROMPT: string = [

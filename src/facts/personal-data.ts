@@ -6,8 +6,8 @@
  * machines by their parts. So what stands beside one does not hide it.
  */
 
-import { passesLuhn } from "../search/document/card-number.ts";
-import { REDACTED } from "../search/document/redact.ts";
+import { passesLuhn } from "../secrets/card-number.ts";
+import { REDACTED } from "../secrets/redact.ts";
 
 /** Doing it twice changes nothing more. */
 export function redactPersonal(text: string): string {

@@ -6,7 +6,10 @@ import { type PrepareOptions, prepareFacts } from "./prepare-facts.ts";
 const ENTRIES = [entry("E1", "user", "one"), entry("E2", "user", "two")];
 
 const fact = (object: string, more: Partial<ProposedFact> = {}): ProposedFact => ({
-  ...{ subject: "Ana", predicate: "city", object, ...more },
+  subject: "Ana",
+  predicate: "city",
+  object,
+  ...more,
 });
 
 function prepare(proposed: readonly ProposedFact[], options: Partial<PrepareOptions> = {}) {

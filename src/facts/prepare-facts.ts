@@ -73,7 +73,9 @@ function prepare(fact: ProposedFact, places: ReadonlyMap<string, number>): Prepa
   const confidence = toShare(fact.confidence);
   const isCited = typeof entryId === "string" && places.has(entryId);
   return {
-    ...{ subject, predicate, object },
+    subject,
+    predicate,
+    object,
     confidence: isCited ? confidence : Math.min(confidence, UNCITED_CONFIDENCE),
     sourceEntry: isCited ? entryId : null,
     many: many === true,

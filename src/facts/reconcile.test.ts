@@ -124,7 +124,10 @@ test("after any answers: nothing is held twice, all history has a reason, and ag
 
 describe("settleFacts", () => {
   const fact = (id: string, object: string): HeldFact => ({
-    ...{ id, subject: "Ana", predicate: "city", object },
+    id,
+    subject: "Ana",
+    predicate: "city",
+    object,
   });
 
   test("of what two have added at once, the greater id stays, whoever looks", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { REDACTED } from "../search/document/redact.ts";
+import { REDACTED } from "../secrets/redact.ts";
 import { redactPersonal } from "./personal-data.ts";
 import { factRedactionOf, redactFact } from "./redact-fact.ts";
 

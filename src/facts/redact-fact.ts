@@ -1,7 +1,7 @@
 /** Redaction: what of a fact may be kept. Nothing is stored that has not been through here. */
 
 import { isPlainObject, type JsonObject } from "../model/json.ts";
-import { REDACTED, redact, redactNamed } from "../search/document/redact.ts";
+import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 import type { ProposedFact } from "./fact-extractor.ts";
 import { redactPersonal } from "./personal-data.ts";
 

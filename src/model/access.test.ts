@@ -3,7 +3,12 @@ import { ACCESS_SCOPES, type Access, actorFor, requireOperator, requireScope } f
 
 function access(over: Partial<Access> = {}): Access {
   return {
-    ...{ tenant: "acme", scope: "read", actor: null, actAs: [], operator: false, tokenId: "t" },
+    tenant: "acme",
+    scope: "read",
+    actor: null,
+    actAs: [],
+    operator: false,
+    tokenId: "t",
     ...over,
   };
 }

@@ -47,7 +47,7 @@ export const ERROR_CODES = [
   "compaction_cancelled",
   /** The summary is empty, refused, cut off or leaves out what it must name. Nothing was changed. */
   "summary_rejected",
-  /** The newest turn alone takes more than the budget. `details.needed` says how many tokens. */
+  /** The pinned entries alone take more than the budget. `details.needed` says how many tokens. */
   "budget_too_small",
   /** The session does not allow facts to be taken from it: `metadata.facts.enabled`. */
   "facts_disabled",

@@ -63,7 +63,7 @@ export const DEFAULT_CONTEXT = 4;
 /** Alternatives in one filter of a search, such as sessions to leave out. */
 export const MAX_FILTER_VALUES = 1_000;
 export const SEARCH_DEADLINE_MS = 500;
-/** A longer deadline in a request to the server counts as this: the search thread is shared. */
+/** The longest deadline in a request to the server: the search thread is shared. */
 export const MAX_SEARCH_DEADLINE_MS = 10_000;
 
 /** The body of a request to the server, unpacked: of most routes, and of those that carry messages. */
@@ -86,12 +86,28 @@ export const MAX_RECORD_VALUES = 250_000;
  * refuse answers of more than some 25,000 tokens, and read one of the two.
  */
 export const MAX_MCP_ANSWER_BYTES: number = 128 * 1024;
+/**
+ * What an answer of an MCP tool may take of a model's context, in tokens of 4 bytes. 16,000 are
+ * half of the largest answer, which may hold the same twice.
+ */
+export const MIN_MCP_ANSWER_TOKENS = 200;
+export const MAX_MCP_ANSWER_TOKENS = 16_000;
+/** If `max_tokens` is left out: a search of five hits, a list, a page that is read. */
+export const DEFAULT_MCP_HIT_TOKENS = 1_500;
+export const DEFAULT_MCP_LIST_TOKENS = 2_000;
+export const DEFAULT_MCP_READ_TOKENS = 4_000;
+/** Hits, and messages before and after each, that a model is shown if it does not say. */
+export const DEFAULT_MCP_HITS = 5;
+export const DEFAULT_MCP_WINDOW = 1;
 /** What an MCP tool shows of one message. */
 export const MAX_MCP_MESSAGE_BYTES: number = 32 * 1024;
 export const DEFAULT_MCP_MESSAGE_BYTES: number = 2 * 1024;
-/** A context that an MCP tool builds: what fits into an answer twice. */
+/** The least budget of a context, in tokens: below it there is no room for the notes of what was cut. */
+export const MIN_CONTEXT_BUDGET = 256;
+/** The budget of a context that does not name one, in tokens. */
+export const DEFAULT_CONTEXT_BUDGET = 4_000;
+/** What a context over MCP is built for at most, in tokens: more does not fit into an answer. */
 export const MAX_MCP_CONTEXT_TOKENS = 10_000;
-export const DEFAULT_MCP_CONTEXT_TOKENS = 4_000;
 /** A page of sessions that an MCP tool lists, and of messages. */
 export const MAX_MCP_PAGE = 100;
 export const DEFAULT_MCP_PAGE = 20;
@@ -101,3 +117,8 @@ export const MAX_MCP_REQUEST_BYTES: number = 10 * 1024 * 1024;
 /** Streams of events that a tenant, and a process, may have open. Idle, 1,000 take 93 MB. */
 export const MAX_TENANT_FOLLOWERS = 100;
 export const MAX_FOLLOWERS = 1_000;
+
+/** Days after which a share ends whose maker names no end: a week of a review. */
+export const DEFAULT_SHARE_DAYS = 7;
+/** The longest that a share may last: a forgotten link does not stay open for good. */
+export const MAX_SHARE_DAYS = 365;

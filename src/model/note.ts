@@ -26,3 +26,13 @@ export interface Fact {
   readonly createdAt: number;
   readonly supersededBy: string | null;
 }
+
+/** What a memory is known by within its tenant, as one text. Neither part can hold the separator. */
+export function memoryKey(agent: string, name: string): string {
+  return `${agent}\u0000${name}`;
+}
+
+export function readMemoryKey(key: string): { readonly agent: string; readonly name: string } {
+  const [agent = "", name = ""] = key.split("\u0000");
+  return { agent, name };
+}

@@ -38,7 +38,7 @@ export interface RouteFields {
   readonly memoryFlushCompactionCount?: number;
 }
 
-export interface Route {
+export interface SessionRoute {
   readonly key: string;
   readonly sessionId: string;
   /** 1, 2, 3 …: grows with every change, so that a writer can say what it has seen. */

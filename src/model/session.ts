@@ -1,7 +1,7 @@
 /** Sessions: durable conversations, and what is known of one without reading its entries. */
 
 import type { Usage } from "./entry.ts";
-import type { JsonObject } from "./json.ts";
+import { isPlainObject, type JsonObject } from "./json.ts";
 
 /**
  * What stays of content once a compaction covers it: all of it, rows without content, or tombstones.
@@ -57,7 +57,7 @@ export interface Session {
   readonly participants: readonly string[];
   readonly metadata: JsonObject;
   /** Seconds after the last append at which a sweep deletes the session. */
-  readonly ttlSeconds: number | null;
+  readonly ttl: number | null;
   readonly retention: Retention;
   readonly parentSessionId: string | null;
   /** The entry of the parent session at which this one forked off. */
@@ -80,4 +80,27 @@ export interface Session {
   readonly leaf: string | null;
   /** The last entry that the newest summary covers. */
   readonly summarizedThrough: string | null;
+}
+
+/**
+ * The key of the metadata that lists the files of the session that came late and became branches. Each
+ * has its path, and the entry that its branch ends with.
+ */
+export const LATE_FILES_KEY = "lateFiles";
+
+/** Where the branches of late files end. */
+export function lateLeavesOf(metadata: JsonObject): readonly string[] {
+  const listed = metadata[LATE_FILES_KEY];
+  if (!Array.isArray(listed)) return [];
+  return listed.flatMap((file) =>
+    isPlainObject(file) && typeof file["leaf"] === "string" ? [file["leaf"]] : [],
+  );
+}
+
+/** Whether another session began it to have part of its work done, as agents start sub-agents. */
+export function isSubAgent({ origin, metadata }: Pick<Session, "origin" | "metadata">): boolean {
+  const parent = metadata["parent"];
+  if (!isPlainObject(parent) || typeof parent["key"] !== "string") return false;
+  const isBelow = origin.key?.startsWith(`${parent["key"]}/`) === true;
+  return isBelow || origin.source?.startsWith("opencode") === true;
 }

@@ -2,10 +2,13 @@
 
 /** Undefined when nothing is near enough to be a slip of the finger. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const given = plain(word);
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  // A single letter is near to every short name.
+  const most = given.length < 2 ? 0 : Math.max(2, Math.floor(given.length / 3));
+  let bestDistance = most + 1;
   for (const candidate of candidates) {
-    const distance = candidate.startsWith(word) ? 1 : editDistance(word, candidate);
+    const distance = distanceOf(given, plain(candidate));
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -18,6 +21,23 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const suggestion = nearest(word, candidates);
   return suggestion === undefined ? "" : `; did you mean ${suggestion}?`;
+}
+
+/** `created_by`, `created-by` and `createdBy` are one name in three spellings. */
+function plain(name: string): string {
+  return name.replaceAll(/[_-]/g, "").toLowerCase();
+}
+
+/** Names shorter than this begin too many others. */
+const SHORTEST_BEGINNING = 3;
+
+/** A name that begins with the other one, such as `ttlSeconds` and `ttl`, is near. */
+function distanceOf(given: string, candidate: string): number {
+  if (given === candidate) return 0;
+  if (candidate.startsWith(given)) return 1;
+  const isBeginning = candidate.length >= SHORTEST_BEGINNING && given.startsWith(candidate);
+  const distance = editDistance(given, candidate);
+  return isBeginning ? Math.min(2, distance) : distance;
 }
 
 /** Levenshtein's distance: insertions, deletions and replacements. */

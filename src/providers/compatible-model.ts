@@ -1,6 +1,8 @@
 /** A model behind a server that speaks OpenAI's chat protocol, as most do: hosted, or on this machine. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
 import { type FullModel, fullModel } from "./full-model.ts";
 
@@ -15,7 +17,14 @@ export interface CompatibleModelOptions extends LanguageModelOptions {
 }
 
 export function compatibleModel(options: CompatibleModelOptions): FullModel {
-  const { baseUrl, model, apiKey, headers, name = model, ...rest } = options;
+  const {
+    baseUrl,
+    model,
+    apiKey,
+    headers,
+    name = model,
+    ...rest
+  } = checkFields(options, "options", INPUTS.compatibleModel);
   checkUrl(baseUrl);
   if (typeof model !== "string" || model.trim() === "") {
     throw invalid("model", "model must be the name that the server knows the model under");

@@ -3,6 +3,8 @@
 import type { LanguageModel } from "ai";
 import type { ChatModel } from "../context/chat-model.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
 import { type FullModel, fullModel } from "./full-model.ts";
 
@@ -18,6 +20,7 @@ export interface AiSdkModel {
 }
 
 export function languageModel(model: AiSdkModel, options: LanguageModelOptions = {}): FullModel {
+  checkFields(options, "options", INPUTS.languageModel);
   const { name = model.modelId, ...rest } = options;
   return fullModel(name, async () => model as LanguageModel, rest);
 }

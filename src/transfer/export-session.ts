@@ -39,7 +39,9 @@ export async function toExportInput(
     } while (after !== undefined);
   }
   return {
-    ...{ session: raw ? session : maskSession(session), entries, full },
+    session: raw ? session : maskSession(session),
+    entries,
+    full,
     leaf: leaf ?? session.leaf,
     branchesLeftOut: Math.max(0, branches - 1),
   };

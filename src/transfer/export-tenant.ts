@@ -41,6 +41,7 @@ async function* listIds(tenant: TenantApi, filter: ListSessionsInput): AsyncGene
   do {
     const page = await tenant.listSessions({
       ...filter,
+      machineMade: true,
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });

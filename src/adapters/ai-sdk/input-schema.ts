@@ -50,7 +50,9 @@ export function inputSchema<Input>(
   };
   return {
     "~standard": {
-      ...{ version: 1, vendor: "backscroll", validate },
+      version: 1,
+      vendor: "backscroll",
+      validate,
       jsonSchema: { input: schema, output: schema },
     },
   };

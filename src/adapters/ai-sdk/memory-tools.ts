@@ -13,6 +13,9 @@ import { toWireSearchResult, type WireSearchResult } from "../../api/search.ts";
 import { parseWireTime } from "../../api/wire.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MAX_HITS, MAX_WINDOW } from "../../model/limits.ts";
 import { type InputSchema, inputSchema } from "./input-schema.ts";
 
 export interface MemoryTool<Input, Output> {
@@ -73,12 +76,13 @@ const QUERY = { type: "string", description: QUERY_HELP } as const;
 const LIMIT = {
   type: "integer",
   minimum: 1,
-  maximum: 20,
+  maximum: MAX_HITS,
   description: MEMORY_WORDS.hits,
 } as const;
 
 /** The tools for a model that speaks in `session`. */
 export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {}): MemoryTools {
+  checkFields(options, "options", INPUTS.memoryTools);
   return {
     search_sessions: {
       description: MEMORY_WORDS.searchSessions,
@@ -132,6 +136,11 @@ export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {
   };
 }
 
-function count(description: string): { type: "integer"; minimum: number; description: string } {
-  return { type: "integer", minimum: 0, description };
+function count(description: string): {
+  type: "integer";
+  minimum: number;
+  maximum: number;
+  description: string;
+} {
+  return { type: "integer", minimum: 0, maximum: MAX_WINDOW - 1, description };
 }

@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { hasOwnMetadata, sourceFieldsOf } from "../../transcript/source-fields.ts";
-import type { LossLog } from "../losses.ts";
+import { countKind, type LossLog } from "../losses.ts";
 
 const FORMAT = "claw-code";
 
@@ -12,7 +12,7 @@ const FORMAT = "claw-code";
 export function toClawMessage(entry: Entry, losses: LossLog): JsonObject | undefined {
   if (entry.kind === "custom_message") losses.add("custom messages written as the user's");
   else if (entry.kind !== "message") {
-    countEntry(entry, losses);
+    countKind(entry, losses);
     return undefined;
   }
   if (entry.status === "aborted") {
@@ -44,21 +44,6 @@ export function toClawMessage(entry: Entry, losses: LossLog): JsonObject | undef
   };
 }
 
-/** Names for what has no counterpart. */
-const KINDS: Readonly<Record<string, string>> = {
-  branch_summary: "branch summaries",
-  summary: "summaries",
-  custom: "custom entries",
-  label: "labels",
-  model_change: "model changes",
-  thinking_level_change: "changes of the thinking level",
-  session_info: "session names",
-};
-
-function countEntry(entry: Entry, losses: LossLog): void {
-  losses.add(KINDS[entry.kind] ?? `${entry.kind} entries`);
-}
-
 function countFields(entry: Entry, losses: LossLog): void {
   losses.add("times of messages");
   if (entry.actor !== null) losses.add("actors of messages");
@@ -85,8 +70,12 @@ function toClawBlock(block: Block, losses: LossLog): JsonValue[] {
       const text = typeof output === "string" ? output : outputText(output, losses);
       return [
         {
-          ...{ type, tool_use_id: toolUseId, tool_name: toolName ?? "" },
-          ...{ output: text, is_error: isError, ...rest },
+          type,
+          tool_use_id: toolUseId,
+          tool_name: toolName ?? "",
+          output: text,
+          is_error: isError,
+          ...rest,
         },
       ];
     }

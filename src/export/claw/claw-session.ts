@@ -141,7 +141,7 @@ function summaryOf(entry: Entry): string {
   const { structure, summarizer } = dataOf(entry);
   const isMechanical = typeof summarizer === "string" && summarizer.startsWith("mechanical");
   if (!isMechanical || !isStructure(structure)) return textOf(entry.blocks);
-  return renderSummary(structure, "seed");
+  return renderSummary(structure, "claw");
 }
 
 /** What the user typed, which claw-code keeps apart from the conversation. */

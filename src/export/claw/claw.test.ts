@@ -53,7 +53,10 @@ describe("claw-jsonl", () => {
       ...["user: Two", "user: Three"],
     ]);
     expect(jsonLines(short.text)[1]).toEqual({
-      ...{ type: "compaction", count: 1, removed_message_count: 1, summary: "One was said." },
+      type: "compaction",
+      count: 1,
+      removed_message_count: 1,
+      summary: "One was said.",
     });
     expect(short.losses).toMatchObject({ "messages that a summary stands for": 1 });
     expect(texts(full.text)).toEqual(["user: One", "user: Two", "user: Three"]);
@@ -65,9 +68,16 @@ describe("claw-jsonl", () => {
     const { handle } = await importText(engine, fixture("pi/version-3.jsonl"));
     const { losses } = await exportText(handle, "claw-jsonl");
     expect(losses).toEqual({
-      ...{ branches: 1, titles: 1, "model changes": 1, "changes of the thinking level": 1 },
-      ...{ "branch summaries": 1, "custom entries": 1, "session names": 1 },
-      ...{ "times of messages": 3, "actors of messages": 1, "metadata of messages": 3 },
+      branches: 1,
+      titles: 1,
+      "model changes": 1,
+      "changes of the thinking level": 1,
+      "branch summaries": 1,
+      "custom entries": 1,
+      "session names": 1,
+      "times of messages": 3,
+      "actors of messages": 1,
+      "metadata of messages": 3,
     });
   });
 

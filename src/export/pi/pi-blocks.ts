@@ -12,7 +12,8 @@ export function toPiBlock(block: Block, losses: LossLog): object | undefined {
     case "thinking": {
       const { text, signature, ...rest } = block;
       return {
-        ...{ ...rest, thinking: text },
+        ...rest,
+        thinking: text,
         ...(signature === undefined ? {} : { thinkingSignature: signature }),
       };
     }

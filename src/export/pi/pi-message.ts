@@ -42,7 +42,8 @@ function userMessage(
   losses: LossLog,
 ): object {
   return {
-    ...{ role: "user", content: toContent(blocks, source, losses) },
+    role: "user",
+    content: toContent(blocks, source, losses),
     ...stamped(entry, kept, source),
   };
 }
@@ -59,7 +60,8 @@ function assistantMessage(
   const calls = blocks.some((block) => block.type === "tool_use");
   const usage = native || isPlainObject(keptUsage) ? toUsage(entry, keptUsage) : keptUsage;
   return {
-    ...{ role: "assistant", content: toContent(blocks, source, losses) },
+    role: "assistant",
+    content: toContent(blocks, source, losses),
     // pi cannot leave these out.
     ...(native ? { api: "unknown", provider: "unknown", model: "unknown" } : {}),
     ...(entry.model === null ? {} : { model: entry.model }),
@@ -94,7 +96,8 @@ function toolResult(
   const blocks = typeof output === "string" ? [{ type: "text", text: output }] : output;
   const plain = source?.fields?.["plain"] === true && typeof output === "string";
   return {
-    ...{ role: "toolResult", toolCallId: toolUseId },
+    role: "toolResult",
+    toolCallId: toolUseId,
     ...(toolName === undefined ? (source === undefined ? { toolName: "" } : {}) : { toolName }),
     content: plain ? output : toPiBlocks(blocks as readonly Block[], losses),
     isError,

@@ -31,7 +31,8 @@ export function toPiRecords(
         }
         return [
           {
-            ...{ type: "compaction", summary: textOf(entry.blocks) },
+            type: "compaction",
+            summary: textOf(entry.blocks),
             ...present({
               firstKeptEntryId: reference("firstKeptEntryId") ?? (source ? undefined : ""),
             }),
@@ -42,7 +43,8 @@ export function toPiRecords(
       case "branch_summary":
         return [
           {
-            ...{ type: "branch_summary", fromId: reference("fromId") ?? "root" },
+            type: "branch_summary",
+            fromId: reference("fromId") ?? "root",
             summary: textOf(entry.blocks),
             ...present({ details: data["details"], fromHook: data["fromHook"] }),
           },
@@ -124,7 +126,9 @@ function shellMessage(entry: Entry, data: JsonObject, source: SourceFields | und
   const [, output] = entry.blocks;
   const kept = source?.fields?.["message"];
   return {
-    ...{ role: "bashExecution", ...fields, output: output?.type === "text" ? output.text : "" },
+    role: "bashExecution",
+    ...fields,
+    output: output?.type === "text" ? output.text : "",
     ...stamped(entry, isPlainObject(kept) ? (kept as JsonObject) : {}, source),
   };
 }

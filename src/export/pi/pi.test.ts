@@ -21,7 +21,12 @@ async function plain(handle: SessionHandle) {
   return {
     leaf: leaf === null ? null : place.get(leaf),
     entries: entries.map(({ kind, role, blocks, data, usage, model, createdAt, parentId }) => ({
-      ...{ kind, role, blocks, usage, model, createdAt },
+      kind,
+      role,
+      blocks,
+      usage,
+      model,
+      createdAt,
       parent: parentId === null ? null : place.get(parentId),
       data:
         data === null

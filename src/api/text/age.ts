@@ -1,0 +1,33 @@
+/** How long ago something was, in as few characters as say it. */
+
+const UNITS: readonly (readonly [unit: string, ms: number])[] = [
+  ["y", 365 * 86_400_000],
+  ["mo", 30 * 86_400_000],
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+];
+
+/** Within this time an age says when it was; beyond it the date does. */
+const DATED_AFTER_MS = 86_400_000;
+
+/** `5 min`, `3 h`, `12 d`, `4 mo`, `2 y`; undefined within a minute. */
+export function formatSpan(ms: number): string | undefined {
+  const unit = UNITS.find(([, each]) => ms >= each);
+  return unit === undefined ? undefined : `${Math.floor(ms / unit[1])} ${unit[0]}`;
+}
+
+/** `just now`, `3 h ago`, `12 d ago (2026-11-05)`. The date is that of the local time zone. */
+export function formatAgo(time: number, now: number): string {
+  const age = now - time;
+  const span = formatSpan(age);
+  if (span === undefined) return "just now";
+  return age < DATED_AFTER_MS ? `${span} ago` : `${span} ago (${formatDate(time)})`;
+}
+
+/** `2026-11-05`, local. */
+export function formatDate(time: number): string {
+  const date = new Date(time);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}

@@ -1,0 +1,44 @@
+/** A call of a tool on one line: its name, and what it was about. */
+
+/** What says most of a call, in this order. */
+const TELLING: readonly string[] = [
+  ...["command", "cmd", "file_path", "path", "filePath", "notebook_path", "pattern", "query"],
+  ...["url", "description", "prompt", "subject", "skill", "name"],
+];
+
+/** `Edit({"file_path": …})` as `Edit src/cart.ts`; undefined for what is no call. */
+export function toolCallLine(snippet: string): string | undefined {
+  const [, name, input] = /^([\w.:-]{1,80})\((\{[\s\S]*)$/.exec(snippet.trim()) ?? [];
+  if (name === undefined || input === undefined) return undefined;
+  const told = telling(input.replace(/\)[^)}]*$/, ""));
+  return told === undefined ? `${name} ${input}` : `${name} ${told}`;
+}
+
+/** The most telling value of a call's input, also of one that is cut. */
+export function telling(input: string): string | undefined {
+  const fields = parseObject(input);
+  for (const key of TELLING) {
+    const value = fields === undefined ? valueIn(input, key) : fields[key];
+    if (typeof value === "string" && value.trim() !== "") return value;
+    if (Array.isArray(value) && value.every((part) => typeof part === "string")) {
+      return value.join(" ");
+    }
+  }
+  return undefined;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function valueIn(text: string, key: string): string | undefined {
+  const found = new RegExp(`"${key}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)`).exec(text)?.[1];
+  return found?.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1");
+}

@@ -1,0 +1,22 @@
+/** More messages round a hit than a surface shows, so that it can pass over those that say nothing. */
+
+import { MAX_WINDOW } from "../../model/limits.ts";
+
+/**
+ * The window of a search that shows `before` and `after` messages, up to `reach` wider on each side
+ * that shows any: as far as `MAX_WINDOW` leaves room. What is too large as it is stays so, for the
+ * search to refuse.
+ */
+export function widerWindow(
+  before: number,
+  after: number,
+  reach: number,
+): { readonly contextBefore: number; readonly contextAfter: number } {
+  const sides = [before, after].filter((shown) => shown > 0).length;
+  const room = Math.max(0, MAX_WINDOW - 1 - before - after);
+  const more = Math.min(reach, Math.floor(room / Math.max(1, sides)));
+  return {
+    contextBefore: before === 0 ? 0 : before + more,
+    contextAfter: after === 0 ? 0 : after + more,
+  };
+}

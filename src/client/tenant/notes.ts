@@ -1,0 +1,35 @@
+/** Searches for memories and facts of a tenant behind a server. */
+
+import { fromWireFact, fromWireMemory, type WireFact, type WireMemory } from "../../api/note.ts";
+import type { SearchFactsInput, SearchMemoryInput } from "../../engine/search.ts";
+import type { Fact, Memory } from "../../model/note.ts";
+import type { Connection } from "../connection.ts";
+import { known, toBody } from "../request.ts";
+
+export async function searchMemory(
+  connection: Connection,
+  query: string,
+  input: SearchMemoryInput,
+): Promise<readonly Memory[]> {
+  const { memories } = await connection.call<{ readonly memories: readonly WireMemory[] }>({
+    method: "POST",
+    path: "/v1/memories/search",
+    repeatable: true,
+    body: toBody({ query, ...known("searchMemory", input) }),
+  });
+  return memories.map(fromWireMemory);
+}
+
+export async function searchFacts(
+  connection: Connection,
+  query: string,
+  input: SearchFactsInput,
+): Promise<readonly Fact[]> {
+  const { facts } = await connection.call<{ readonly facts: readonly WireFact[] }>({
+    method: "POST",
+    path: "/v1/facts/search",
+    repeatable: true,
+    body: toBody({ query, ...known("searchFacts", input) }),
+  });
+  return facts.map(fromWireFact);
+}

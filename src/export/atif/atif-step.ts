@@ -1,0 +1,222 @@
+/**
+ * Entries as steps of ATIF. Results of tools belong to the step with their calls, so a step is held
+ * until something else follows it.
+ */
+
+import type { Block, ToolResultBlock } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
+import { hasOwnMetadata, sourceFieldsOf } from "../../transcript/source-fields.ts";
+import { countKind, type LossLog } from "../losses.ts";
+
+export const FORMAT = "atif";
+
+/** Under this name `extra` holds what the format has no field for. */
+export const OWN = "backscroll";
+
+interface OpenStep {
+  readonly step: Record<string, unknown>;
+  readonly calls: ReadonlySet<string>;
+  readonly results: JsonObject[];
+  readonly errors: string[];
+  /** When the results came, where the format's own field does not say it. */
+  observedAt?: string;
+}
+
+export class AtifSteps {
+  readonly totals = { prompt: 0, completion: 0, cached: 0, steps: 0, hasUsage: false };
+  readonly #losses: LossLog;
+  #open: OpenStep | undefined;
+
+  constructor(losses: LossLog) {
+    this.#losses = losses;
+  }
+
+  *add(entry: Entry): Generator<JsonObject> {
+    if (entry.status === "aborted") {
+      this.#losses.add("aborted messages");
+      return;
+    }
+    if (entry.kind === "message" && entry.role === "tool") {
+      yield* this.#results(entry);
+      return;
+    }
+    const step = this.#step(entry);
+    if (step === undefined) return;
+    yield* this.end();
+    this.#open = step;
+  }
+
+  /** The step that is held. */
+  *end(): Generator<JsonObject> {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    const { step, results, errors, observedAt } = open;
+    if (results.length > 0) step["observation"] = { results };
+    if (errors.length > 0) addExtra(step, { errors });
+    if (observedAt !== undefined) addExtra(step, { observed_at: observedAt });
+    this.totals.steps++;
+    yield { step_id: this.totals.steps, ...step } as JsonObject;
+  }
+
+  #step(entry: Entry): OpenStep | undefined {
+    const { kind, role } = entry;
+    const isSummary = kind === "compaction" || kind === "branch_summary";
+    if (kind !== "message" && kind !== "custom_message" && !isSummary) {
+      countKind(entry, this.#losses);
+      return undefined;
+    }
+    const source = sourceFieldsOf(entry, FORMAT);
+    if (source === undefined) this.#countFields(entry);
+    const { timestamp, parts, metrics, model_name, ...fields } = source?.fields ?? {};
+    const by = isSummary || role === "system" ? "system" : role === "assistant" ? "agent" : "user";
+    const createdAt = timestamp ?? new Date(entry.createdAt).toISOString();
+    const step: Record<string, unknown> = {
+      timestamp: createdAt,
+      source: by,
+      message: this.#message(entry.blocks, parts === true),
+      ...(by === "agent" ? this.#answer(entry, source === undefined, model_name, metrics) : {}),
+      ...fields,
+    };
+    if (isSummary && source === undefined) addExtra(step, { kind });
+    if (by === "agent") {
+      const calls = entry.blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+      return { step, calls: new Set(calls), results: [], errors: [] };
+    }
+    return { step, calls: new Set(), results: [], errors: [] };
+  }
+
+  #answer(
+    entry: Entry,
+    isNative: boolean,
+    name: JsonValue | undefined,
+    kept: JsonValue | undefined,
+  ): Record<string, unknown> {
+    const thoughts = entry.blocks.filter((block) => block.type === "thinking");
+    const signed = thoughts.filter(({ signature }) => signature !== undefined).length;
+    this.#losses.add("signatures of thoughts", signed);
+    const calls = entry.blocks.filter((block) => block.type === "tool_use");
+    const model = isNative ? (entry.model ?? undefined) : name;
+    const { usage } = entry;
+    const other = isPlainObject(kept) ? (kept as JsonObject) : {};
+    const metrics = { ...(usage === null ? {} : this.#metrics(usage)), ...other };
+    const creation = usage?.cacheCreationTokens ?? 0;
+    if (creation > 0) {
+      const extra = isPlainObject(other["extra"]) ? other["extra"] : {};
+      Object.assign(metrics, { extra: { cache_creation_input_tokens: creation, ...extra } });
+    }
+    return {
+      ...(model === undefined ? {} : { model_name: model }),
+      ...(thoughts.length === 0
+        ? {}
+        : { reasoning_content: thoughts.map(({ text }) => text).join("\n\n") }),
+      ...(calls.length === 0
+        ? {}
+        : {
+            tool_calls: calls.map(({ id, name: called, input }) => ({
+              tool_call_id: id,
+              function_name: called,
+              arguments: this.#arguments(input),
+            })),
+          }),
+      ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
+    };
+  }
+
+  #metrics(usage: NonNullable<Entry["usage"]>): Record<string, number> {
+    const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage;
+    const prompt = inputTokens + cacheReadTokens + cacheCreationTokens;
+    this.totals.prompt += prompt;
+    this.totals.completion += outputTokens;
+    this.totals.cached += cacheReadTokens;
+    this.totals.hasUsage = true;
+    return {
+      prompt_tokens: prompt,
+      completion_tokens: outputTokens,
+      ...(cacheReadTokens === 0 ? {} : { cached_tokens: cacheReadTokens }),
+    };
+  }
+
+  /** They must be an object there. */
+  #arguments(input: string): unknown {
+    try {
+      const value = parseExact(input);
+      if (isPlainObject(value)) return value;
+    } catch {
+      // No JSON: what the model wrote is kept as text.
+    }
+    this.#losses.add("arguments that are no JSON object");
+    return { input };
+  }
+
+  *#results(entry: Entry): Generator<JsonObject> {
+    const source = sourceFieldsOf(entry, FORMAT);
+    if (source === undefined) this.#countFields(entry);
+    if (this.#open === undefined) {
+      const timestamp = new Date(entry.createdAt).toISOString();
+      const bare = { timestamp, source: "system", message: "" };
+      this.#open = { step: bare, calls: new Set(), results: [], errors: [] };
+    }
+    const { calls, results, errors, step } = this.#open;
+    const at = new Date(entry.createdAt).toISOString();
+    if (source === undefined && step["timestamp"] !== at) this.#open.observedAt = at;
+    for (const block of entry.blocks) {
+      if (block.type !== "tool_result") {
+        this.#losses.add("blocks beside results");
+        continue;
+      }
+      const isKnown = calls.has(block.toolUseId);
+      if (!isKnown && block.toolUseId !== "") this.#losses.add("results without their calls");
+      results.push(this.#result(block, isKnown, source !== undefined));
+      if (block.isError && !("extra" in block)) errors.push(block.toolUseId);
+    }
+    yield* [];
+  }
+
+  #result(block: ToolResultBlock, isKnown: boolean, isAtif: boolean): JsonObject {
+    const { type: _, toolUseId, toolName: __, output, isError: ___, ...rest } = block;
+    const isText = typeof output === "string";
+    const content = isText ? output : this.#message(output, isAtif);
+    const isLeftOut = !isText && output.length === 0 && isAtif;
+    return {
+      ...(isKnown ? { source_call_id: toolUseId } : {}),
+      ...(isLeftOut ? {} : { content }),
+      ...(rest as JsonObject),
+    };
+  }
+
+  /** Text; parts with images only if the source had them: older versions know no images. */
+  #message(blocks: readonly Block[], hasParts: boolean): JsonValue {
+    const parts = blocks.flatMap((block): JsonObject[] => {
+      if (block.type === "text") return [{ type: "text", text: block.text }];
+      if (block.type === "thinking" || block.type === "tool_use") return [];
+      const { url, mediaType } = block.type === "image" ? block : {};
+      if (hasParts && url !== undefined && mediaType !== undefined) {
+        return [{ type: "image", source: { media_type: mediaType, path: url } }];
+      }
+      if (block.type === "opaque" && block.provider === FORMAT) {
+        return [JSON.parse(block.json) as JsonObject];
+      }
+      this.#losses.add(block.type === "image" ? "images" : "blocks of other providers");
+      return [];
+    });
+    if (hasParts) return parts;
+    return parts.map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
+  }
+
+  #countFields(entry: Entry): void {
+    if (entry.kind === "custom_message") this.#losses.add("custom messages written as the user's");
+    if (entry.actor !== null && entry.role === "user") this.#losses.add("actors of messages");
+    if (entry.pinned) this.#losses.add("pins");
+    if (hasOwnMetadata(entry.metadata)) this.#losses.add("metadata of messages");
+  }
+}
+
+/** Adds to what an earlier export wrote there. */
+function addExtra(step: Record<string, unknown>, added: JsonObject): void {
+  const extra = isPlainObject(step["extra"]) ? step["extra"] : {};
+  const own = isPlainObject(extra[OWN]) ? extra[OWN] : {};
+  step["extra"] = { ...extra, [OWN]: { ...own, ...added } };
+}

@@ -1,0 +1,263 @@
+/**
+ * The messages of a path as another agent can be given them: in pairs of calls and results that every
+ * provider accepts, without what only the first provider can read.
+ */
+
+import type { Block, ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { LossLog } from "../losses.ts";
+import { ToolNames } from "./tool-names.ts";
+
+export interface CarriedMessage {
+  readonly role: "user" | "assistant" | "tool";
+  /** Never empty. Of a tool, one result. */
+  readonly blocks: readonly Block[];
+  readonly at: number;
+  readonly model: string | null;
+  /** The entry that it is a copy of; null for what was added here. */
+  readonly entry: string | null;
+  /** The message is synthetic: a summary, or a result that was added to complete a pair. */
+  readonly injected: boolean;
+}
+
+/** What the agent that continues can read. */
+export interface Reader {
+  /** Whose sealed thoughts and signatures are kept. */
+  readonly provider: "anthropic" | "openai" | null;
+  /** Whether thoughts in plain text have a place in its files. */
+  readonly readsThoughts: boolean;
+  /** Whether a result is a part of its call: then each message with calls is followed by its results. */
+  readonly holdsResults: boolean;
+  /** Whether a result can be marked as failed. */
+  readonly marksFailures: boolean;
+}
+
+export interface CarryOptions {
+  readonly reader: Reader;
+  /** Every message of the path, also where a summary stands for it. */
+  readonly full: boolean;
+}
+
+const NO_RESULT = "[no result of this call was recorded]";
+const SUMMARY_OPENING = "The conversation before this point was compacted to this summary:";
+const OPENING = "[the conversation begins with an answer]";
+
+/** `path` from its root on. */
+export function carryMessages(
+  path: readonly Entry[],
+  options: CarryOptions,
+  losses: LossLog,
+): CarriedMessage[] {
+  const said = fromSummary(path, options.full, losses)
+    .flatMap((entry) => carryEntry(entry, options.reader, losses))
+    .filter(({ blocks }) => blocks.length > 0);
+  const paired = new Pairing(options.reader, losses).pair(said);
+  const [first] = paired;
+  if (first === undefined || first.role === "user") return paired;
+  const opening = { role: "user" as const, blocks: [text(OPENING)], at: first.at, model: null };
+  return [{ ...opening, entry: null, injected: true }, ...paired];
+}
+
+/** What the newest compaction keeps, and the compaction. */
+function fromSummary(path: readonly Entry[], full: boolean, losses: LossLog): readonly Entry[] {
+  const at = full ? -1 : path.findLastIndex(({ kind }) => kind === "compaction");
+  const compaction = path[at];
+  if (compaction === undefined) return path.filter(({ kind }) => kind !== "compaction");
+  const kept = (compaction.data as { firstKeptEntryId?: unknown } | null)?.firstKeptEntryId;
+  const from = path.findIndex(({ id }) => id === kept);
+  const start = from < 0 || from > at ? at : from;
+  losses.add(
+    "messages that a summary stands for",
+    path.slice(0, start).filter(({ kind }) => kind === "message").length,
+  );
+  const rest = path.slice(start).filter(({ kind }) => kind !== "compaction");
+  return [compaction, ...rest];
+}
+
+function carryEntry(entry: Entry, reader: Reader, losses: LossLog): CarriedMessage[] {
+  const base = {
+    at: entry.createdAt,
+    model: entry.model,
+    entry: entry.copiedFrom ?? entry.id,
+    injected: false,
+  };
+  if (entry.erased) {
+    losses.add("messages whose content was erased");
+    return [];
+  }
+  switch (entry.kind) {
+    case "compaction": {
+      const blocks = carryBlocks(entry, reader, losses);
+      return [
+        { ...base, role: "user", blocks: [text(SUMMARY_OPENING), ...blocks], injected: true },
+      ];
+    }
+    case "custom_message":
+    case "branch_summary":
+      return [
+        { ...base, role: "user", blocks: carryBlocks(entry, reader, losses), injected: true },
+      ];
+    case "message":
+      break;
+    default:
+      return [];
+  }
+  if (entry.role === "system" || isInjected(entry)) {
+    losses.add("messages that the first agent put in by itself");
+    return [];
+  }
+  const blocks = carryBlocks(entry, reader, losses);
+  const results = blocks.filter((block) => block.type === "tool_result");
+  const others = blocks.filter((block) => block.type !== "tool_result");
+  const role = entry.role === "assistant" ? "assistant" : "user";
+  return [
+    ...results.map((block) => ({ ...base, role: "tool" as const, blocks: [block] })),
+    ...(others.length === 0 ? [] : [{ ...base, role: role as "user", blocks: others }]),
+  ];
+}
+
+function isInjected({ metadata }: Entry): boolean {
+  return metadata["injected"] === true || metadata["recalled"] === true;
+}
+
+function carryBlocks(entry: Entry, reader: Reader, losses: LossLog): Block[] {
+  return entry.blocks.flatMap((block): Block[] => {
+    switch (block.type) {
+      case "text":
+        // Providers refuse a text that is blank.
+        return block.text.trim() === "" ? [] : [text(block.text)];
+      case "thinking":
+        return carryThought(block, entry, reader, losses);
+      case "opaque":
+        if (block.provider !== undefined && block.provider === reader.provider) return [block];
+        losses.add(
+          isSealed(block.json)
+            ? "sealed thoughts of another provider"
+            : "blocks that only another provider understands",
+        );
+        return [];
+      default:
+        return [block];
+    }
+  });
+}
+
+function isSealed(json: string): boolean {
+  return /"type":\s*"(?:reasoning|redacted_thinking|compaction)"|"encrypted_content"/.test(json);
+}
+
+function carryThought(
+  block: Extract<Block, { type: "thinking" }>,
+  entry: Entry,
+  reader: Reader,
+  losses: LossLog,
+): Block[] {
+  const { signature } = block;
+  const isOwn = reader.provider === "anthropic" && /^claude/i.test(entry.model ?? "");
+  if (isOwn && signature !== undefined) {
+    return [{ type: "thinking", text: block.text, signature }];
+  }
+  if (signature !== undefined) losses.add("signatures of another provider");
+  if (block.text.trim() === "") return [];
+  if (reader.readsThoughts) return [{ type: "thinking", text: block.text }];
+  losses.add("thoughts");
+  return [];
+}
+
+/** Puts each result right behind the answers that called for it, and closes calls without one. */
+class Pairing {
+  readonly #reader: Reader;
+  readonly #losses: LossLog;
+  readonly #names = new ToolNames();
+
+  constructor(reader: Reader, losses: LossLog) {
+    this.#reader = reader;
+    this.#losses = losses;
+  }
+
+  pair(messages: readonly CarriedMessage[]): CarriedMessage[] {
+    const results = new Map<string, CarriedMessage[]>();
+    for (const message of messages) {
+      const [block] = message.blocks;
+      if (block?.type !== "tool_result") continue;
+      results.set(block.toolUseId, [...(results.get(block.toolUseId) ?? []), message]);
+    }
+    const used = new Set<CarriedMessage>();
+    const paired: CarriedMessage[] = [];
+    let open: { readonly call: ToolUseBlock; readonly id: string; readonly at: number }[] = [];
+    const close = () => {
+      for (const { call, id, at } of open) {
+        const found = results.get(call.id)?.find((message) => !used.has(message));
+        if (found === undefined) this.#losses.add("calls without a result, closed with a note");
+        else used.add(found);
+        paired.push(this.#result(found, call, id, at));
+      }
+      open = [];
+    };
+    for (const message of messages) {
+      if (message.role === "tool") {
+        if (open.length > 0) close();
+        continue;
+      }
+      if (message.role === "user") close();
+      const blocks = message.blocks.map((block) => {
+        if (block.type !== "tool_use" || message.role !== "assistant") return block;
+        const id = this.#names.callId(block.id);
+        const name = this.#names.toolName(block.name);
+        if (id !== block.id || name !== block.name) {
+          this.#losses.add("call ids and tool names written in another way");
+        }
+        open.push({ call: block, id, at: message.at });
+        return { ...block, id, name };
+      });
+      paired.push({ ...message, blocks });
+      if (this.#reader.holdsResults) close();
+    }
+    close();
+    const lost = messages.filter((message) => message.role === "tool" && !used.has(message)).length;
+    this.#losses.add("results without a call", lost);
+    return paired;
+  }
+
+  #result(
+    found: CarriedMessage | undefined,
+    call: ToolUseBlock,
+    id: string,
+    at: number,
+  ): CarriedMessage {
+    const name = this.#names.toolName(call.name);
+    const block = found?.blocks[0] as ToolResultBlock | undefined;
+    const result: ToolResultBlock = {
+      type: "tool_result",
+      toolUseId: id,
+      toolName: name,
+      output: block === undefined ? NO_RESULT : plainOutput(block.output, this.#losses),
+      isError: block?.isError ?? true,
+    };
+    if (result.isError && !this.#reader.marksFailures) this.#losses.add("marks of failed results");
+    if (this.#reader.holdsResults && typeof result.output !== "string") {
+      const pictures = result.output.filter(({ type }) => type === "image");
+      this.#losses.add("pictures in results", pictures.length);
+    }
+    const own = { role: "tool" as const, at, model: null, entry: null, injected: true };
+    return { ...(found ?? own), role: "tool", blocks: [result] };
+  }
+}
+
+/** Texts and pictures; text where there is nothing else. */
+function plainOutput(
+  output: ToolResultBlock["output"],
+  losses: LossLog,
+): ToolResultBlock["output"] {
+  if (typeof output === "string") return output;
+  const kept = output.filter((block) => block.type === "text" || block.type === "image");
+  losses.add("parts of results that are neither text nor a picture", output.length - kept.length);
+  if (kept.some(({ type }) => type === "image")) {
+    return kept.map((block) => (block.type === "text" ? text(block.text) : block));
+  }
+  return kept.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+function text(value: string): Block {
+  return { type: "text", text: value };
+}

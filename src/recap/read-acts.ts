@@ -1,0 +1,119 @@
+/**
+ * What happened in a session, in order: what was said, and what tools were called with and gave back.
+ *
+ * Read page by page along the active path. Large payloads are read as far as a preview goes.
+ */
+
+import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import { withoutInjected } from "../search/document/injected.ts";
+import { isOwnTool } from "../search/document/own-tools.ts";
+
+/** Messages of one session that are read: the newest. */
+export const MAX_READ_MESSAGES = 5_000;
+
+export interface Saying {
+  readonly type: "said";
+  /** Of the message, along the path. */
+  readonly index: number;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface Call {
+  readonly type: "call";
+  readonly index: number;
+  readonly tool: string;
+  readonly input: string;
+  readonly effects: ToolEffects;
+  readonly at: number;
+  /** Absent while no result is known. */
+  result?: CallResult;
+}
+
+export interface CallResult {
+  readonly index: number;
+  readonly failed: boolean;
+  readonly output: string;
+}
+
+export type Act = Saying | Call;
+
+export interface ReadActs {
+  readonly acts: readonly Act[];
+  readonly messages: number;
+  /** Messages before those, which were not read. */
+  readonly unread: number;
+}
+
+export interface Period {
+  /** At or after, epoch milliseconds. */
+  readonly since?: number | undefined;
+  /** Before. */
+  readonly until?: number | undefined;
+}
+
+export async function readActs(
+  tenant: TenantApi,
+  sessionId: string,
+  { since = 0, until = Number.POSITIVE_INFINITY }: Period = {},
+): Promise<ReadActs> {
+  const { total } = await tenant.listMessages(sessionId, { limit: 1, preview: true });
+  const start = Math.max(0, total - MAX_READ_MESSAGES);
+  const reader = new ActReader();
+  let messages = 0;
+  for (let offset = start; offset < total; offset += MAX_PAGE) {
+    const page = await tenant.listMessages(sessionId, { offset, limit: MAX_PAGE, preview: true });
+    for (const entry of page.messages) {
+      if (entry.createdAt < since || entry.createdAt >= until) continue;
+      messages++;
+      reader.add(entry);
+    }
+    if (page.messages.length === 0) break;
+  }
+  return { acts: reader.acts, messages, unread: start };
+}
+
+/** What agents put into a user's message that nobody has said. */
+const NOT_SAID =
+  /^(Base directory for this skill:|\[Request interrupted by user|Caveat: The messages below)/;
+
+class ActReader {
+  readonly acts: Act[] = [];
+  readonly #open = new Map<string, Call>();
+
+  add({ blocks, role, index, createdAt: at }: Entry): void {
+    if (index === null) return;
+    const text = textOf(blocks).trim();
+    if (text !== "" && (role === "user" || role === "assistant")) {
+      const said = role === "user" ? withoutInjected(text).trim() : text;
+      if (said !== "" && !NOT_SAID.test(said))
+        this.acts.push({ type: "said", index, role, text: said, at });
+    }
+    for (const block of blocks) {
+      if (block.type === "tool_use") this.#call(block, index, at);
+      else if (block.type === "tool_result") this.#result(block, index);
+    }
+  }
+
+  #call({ id, name, input }: ToolUseBlock, index: number, at: number): void {
+    // What our own tools recite happened elsewhere.
+    if (isOwnTool(name)) return;
+    const effects = toolEffects(name, input);
+    const call: Call = { type: "call", index, tool: name, input, effects, at };
+    this.#open.set(id, call);
+    this.acts.push(call);
+  }
+
+  #result({ toolUseId, output, isError }: ToolResultBlock, index: number): void {
+    const call = this.#open.get(toolUseId);
+    if (call === undefined) return;
+    this.#open.delete(toolUseId);
+    const text = typeof output === "string" ? output : textOf(output);
+    call.result = { index, failed: isError, output: text };
+  }
+}

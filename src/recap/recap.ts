@@ -1,0 +1,184 @@
+/**
+ * What was done in sessions, told without a model: what was asked, what came of it, which files were
+ * changed and which commands were run. Composed of primitives, so it works wherever the store is.
+ */
+
+import { checkHits, checkPeriod } from "../engine/check.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import { isSubAgent, type Session } from "../model/session.ts";
+import { bareCommand } from "./bare-command.ts";
+import { isLookup } from "./lookup.ts";
+import { type Act, type Call, readActs } from "./read-acts.ts";
+
+export interface RecapInput
+  extends Pick<
+    ListSessionsInput,
+    "agent" | "owner" | "project" | "repo" | "workstation" | "source" | "title"
+  > {
+  /** Only this session: its id, its short id, or its agent's own. */
+  readonly session?: string;
+  /** Only what was said and done at or after, and before. */
+  readonly since?: number | Date;
+  readonly until?: number | Date;
+  /** Sessions: at most 20; 5 if left out. The newest. */
+  readonly limit?: number;
+  /** Also sessions of sub-agents, each by itself. */
+  readonly subAgents?: boolean;
+}
+
+/** A message's text, with the index by which it can be read. */
+export interface RecapLine {
+  readonly index: number;
+  readonly text: string;
+}
+
+export interface RecapCommand extends RecapLine {
+  readonly times: number;
+  /** How the last run ended; absent if nothing says so. */
+  readonly failed?: boolean;
+}
+
+export interface RecapFile {
+  readonly path: string;
+  readonly index: number;
+  readonly times: number;
+}
+
+export interface SessionRecap {
+  readonly session: Session;
+  /** Messages within the period. */
+  readonly messages: number;
+  /** Older messages that were not read. */
+  readonly unread: number;
+  /** The first request, and the last ones. */
+  readonly requests: readonly RecapLine[];
+  readonly requestCount: number;
+  /** The last answer. */
+  readonly outcome: RecapLine | null;
+  /** The one changed last at the end. */
+  readonly filesChanged: readonly RecapFile[];
+  readonly filesRead: number;
+  /** Without those that only look at something; the one run last at the end. */
+  readonly commands: readonly RecapCommand[];
+  readonly lookups: number;
+}
+
+export interface Recap {
+  readonly sessions: readonly SessionRecap[];
+  /** There are more sessions in the period. */
+  readonly more: boolean;
+  /** Sessions of sub-agents that were left out beside these. */
+  readonly subAgents: number;
+}
+
+export const DEFAULT_RECAP_SESSIONS = 5;
+const LAST_REQUESTS = 2;
+const LIST_PAGE = 50;
+
+export async function recapSessions(tenant: TenantApi, input: RecapInput = {}): Promise<Recap> {
+  checkFields(input, "options", INPUTS.recapSessions);
+  const { session, since, until, subAgents, limit: given, ...filter } = input;
+  const limit = checkHits(given, "limit", DEFAULT_RECAP_SESSIONS);
+  const period = { since: toMs(since), until: toMs(until) };
+  checkPeriod(period.since, period.until);
+  if (session !== undefined) {
+    const meta = await tenant.getSessionMeta(session);
+    return { sessions: [await recapSession(tenant, meta, period)], more: false, subAgents: 0 };
+  }
+  const sessions: SessionRecap[] = [];
+  let leftOut = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await tenant.listSessions({
+      ...filter,
+      ...(since === undefined ? {} : { since }),
+      ...(cursor === undefined ? {} : { cursor }),
+      limit: LIST_PAGE,
+    });
+    for (const meta of page.sessions) {
+      if (meta.startedAt >= (period.until ?? Number.POSITIVE_INFINITY)) continue;
+      if (subAgents !== true && isSubAgent(meta)) {
+        leftOut++;
+        continue;
+      }
+      if (sessions.length >= limit) return { sessions, more: true, subAgents: leftOut };
+      const recap = await recapSession(tenant, meta, period);
+      if (recap.messages > 0) sessions.push(recap);
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return { sessions, more: false, subAgents: leftOut };
+}
+
+function toMs(time: number | Date | undefined): number | undefined {
+  return time === undefined ? undefined : Number(time);
+}
+
+async function recapSession(
+  tenant: TenantApi,
+  session: Session,
+  period: { readonly since: number | undefined; readonly until: number | undefined },
+): Promise<SessionRecap> {
+  const { acts, messages, unread } = await readActs(tenant, session.id, period);
+  return { session, messages, unread, ...recapActs(acts) };
+}
+
+export function recapActs(
+  acts: readonly Act[],
+): Omit<SessionRecap, "session" | "messages" | "unread"> {
+  const calls = acts.filter((act) => act.type === "call");
+  const requests = acts.filter((act) => act.type === "said" && act.role === "user").map(toLine);
+  const answers = acts.filter((act) => act.type === "said" && act.role === "assistant");
+  const outcome = answers.at(-1);
+  const last = requests.slice(1).slice(-LAST_REQUESTS);
+  return {
+    requests: [...requests.slice(0, 1), ...last],
+    requestCount: requests.length,
+    outcome: outcome === undefined ? null : toLine(outcome),
+    filesChanged: touched(calls.filter(hasWorked), ({ effects }) => effects.changed),
+    filesRead: touched(calls.filter(hasWorked), ({ effects }) => effects.read).length,
+    ...commandsOf(calls),
+  };
+}
+
+function toLine(act: Act): RecapLine {
+  return { index: act.index, text: act.type === "said" ? act.text : act.tool };
+}
+
+/** A call without a result may have had its effect. */
+function hasWorked({ result }: Call): boolean {
+  return result?.failed !== true;
+}
+
+function touched(calls: readonly Call[], paths: (call: Call) => readonly string[]): RecapFile[] {
+  const files = new Map<string, RecapFile>();
+  for (const call of calls) {
+    for (const path of paths(call)) {
+      const times = (files.get(path)?.times ?? 0) + 1;
+      files.delete(path);
+      files.set(path, { path, index: call.index, times });
+    }
+  }
+  return [...files.values()];
+}
+
+function commandsOf(calls: readonly Call[]): Pick<SessionRecap, "commands" | "lookups"> {
+  const commands = new Map<string, RecapCommand>();
+  let lookups = 0;
+  for (const { effects, index, result } of calls) {
+    for (const command of effects.commands) {
+      if (isLookup(command)) lookups++;
+      else {
+        const text = bareCommand(command);
+        const times = (commands.get(text)?.times ?? 0) + 1;
+        commands.delete(text);
+        const ended = result === undefined ? {} : { failed: result.failed };
+        commands.set(text, { text, index, times, ...ended });
+      }
+    }
+  }
+  return { commands: [...commands.values()], lookups };
+}

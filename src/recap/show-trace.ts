@@ -1,0 +1,120 @@
+/** Traces as text: a heading for each session, and what was found in it. */
+
+import { maskText } from "../api/mask.ts";
+import { sessionHeading } from "../api/text/session-heading.ts";
+import { telling } from "../api/text/tool-call-line.ts";
+import { oneLine } from "../compaction/digest/cut-text.ts";
+import { bareCommand } from "./bare-command.ts";
+import type { Call } from "./read-acts.ts";
+import { relativeTo } from "./relative-path.ts";
+import type { TracedSession } from "./trace.ts";
+import type { Clearing, CommandFinding, ErrorFinding, FileFinding, Span } from "./trace-session.ts";
+
+/** Longer than any key but a PEM. */
+const LONGEST_SECRET = 4_096;
+const CALL_CHARACTERS = 140;
+/** What agents put round errors. */
+const ERROR_TAGS = /<\/?tool_use_error>/g;
+const LINE_CHARACTERS = 240;
+
+export function showTraced({ session, finding }: TracedSession, now: number): string {
+  const project = session.origin.projectPath;
+  const lines =
+    finding.kind === "file"
+      ? showFile(finding)
+      : finding.kind === "command"
+        ? showCommand(finding, project)
+        : showError(finding, project);
+  return [sessionHeading(session, now), ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+function showFile({ changed, read, commands, lastChange, asked }: FileFinding): string[] {
+  const touched = [
+    ...(changed === null ? [] : [`changed ${showSpan(changed)}`]),
+    ...(read === null ? [] : [`read ${showSpan(read)}`]),
+    ...(commands === null ? [] : [`named in commands ${showSpan(commands)}`]),
+  ];
+  return [
+    touched.join("; "),
+    ...(lastChange === null || asked === null
+      ? []
+      : [`#${lastChange.index} was asked for by: ${line(asked, LINE_CHARACTERS)}`]),
+  ];
+}
+
+function showCommand(finding: CommandFinding, project: string | undefined): string[] {
+  const { runs, failures, lastRun, cleared } = finding;
+  const failed = failures === null ? "" : `, failed ${showSpan(failures)}`;
+  const ended = endOf(lastRun);
+  return [
+    `ran ${showSpan(runs)}${failed}`,
+    `last ${showCall(lastRun, project)}${ended}`,
+    ...showClearing(cleared, "after the last failure", project),
+  ];
+}
+
+function endOf({ result }: Call): string {
+  if (result === undefined) return "";
+  const said = result.output.split("\n").findLast((each) => each.trim() !== "");
+  const outcome = result.failed ? "failed" : "worked";
+  return said === undefined ? ` → ${outcome}` : ` → ${outcome}: ${line(said, CALL_CHARACTERS)}`;
+}
+
+function showError(finding: ErrorFinding, project: string | undefined): string[] {
+  const { met, call, cleared } = finding;
+  const times = met.times === 1 && call !== null ? "" : ` ${showSpan(met)}`;
+  const by =
+    call === null ? "" : `${met.times === 1 ? "" : ", last"} by ${showCall(call, project)}`;
+  return [
+    `met${times}${by}`,
+    `  ${line(finding.line.replace(ERROR_TAGS, ""), LINE_CHARACTERS)}`,
+    ...(cleared === null
+      ? ["not cleared in this session, as far as it shows"]
+      : showClearing(cleared, "cleared by", project)),
+  ];
+}
+
+function showClearing(
+  cleared: Clearing | null,
+  word: string,
+  project: string | undefined,
+): string[] {
+  if (cleared === null) return [];
+  const { edits, success, answer } = cleared;
+  const steps = [
+    ...lastOfEach(edits).map((edit) => showCall(edit, project)),
+    ...(success === null ? [] : [`${showCall(success, project)} worked`]),
+    ...(answer === null ? [] : [`#${answer.index} said: ${line(answer.text, LINE_CHARACTERS)}`]),
+  ];
+  // Without a success nobody has seen that it is gone.
+  const said = success === null && word === "cleared by" ? "then (not seen to be cleared)" : word;
+  return [`${said}: ${steps.join("; ")}`];
+}
+
+/** Several changes of one file are one step. */
+function lastOfEach(edits: readonly Call[]): readonly Call[] {
+  return edits.filter((edit, i) => {
+    const [path] = edit.effects.changed;
+    return !edits.slice(i + 1).some(({ effects }) => effects.changed[0] === path);
+  });
+}
+
+function showCall({ index, tool, effects, input }: Call, project: string | undefined): string {
+  const [path] = [...effects.changed, ...effects.read];
+  const about =
+    path === undefined
+      ? ((effects.commands[0] === undefined ? undefined : bareCommand(effects.commands[0])) ??
+        telling(input) ??
+        input)
+      : relativeTo(project, path);
+  return `#${index} ${tool} ${line(about, CALL_CHARACTERS)}`;
+}
+
+function showSpan({ first, last, times }: Span): string {
+  return times === 1 ? `at #${first}` : `${times} times (#${first}–#${last})`;
+}
+
+function line(text: string, characters: number): string {
+  // Masked with what follows, so that no secret is seen in part.
+  return oneLine(maskText(text.trim().slice(0, characters + LONGEST_SECRET)), characters);
+}

@@ -1,0 +1,132 @@
+/**
+ * Which sessions touched a file, ran a command or met an error, and what cleared it.
+ *
+ * Search finds the sessions, and what was called in them is read to be sure: a session that only
+ * mentions a file has not touched it.
+ */
+
+import { isMachineMade } from "../api/session.ts";
+import { checkHits } from "../engine/check.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SearchInput } from "../engine/search.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import { MAX_HITS } from "../model/limits.ts";
+import type { Session } from "../model/session.ts";
+import { readActs } from "./read-acts.ts";
+import { type Subject, searchText } from "./subject.ts";
+import { type Finding, findIn } from "./trace-session.ts";
+
+export interface TraceInput
+  extends Pick<
+    SearchInput,
+    "agent" | "owner" | "project" | "repo" | "workstation" | "excludeSession"
+  > {
+  /** Exactly one of the three. A path, or the end of one. */
+  readonly file?: string;
+  /** A command, or part of one. */
+  readonly command?: string;
+  /** What an error says, or part of it. */
+  readonly error?: string;
+  readonly since?: number | Date;
+  readonly until?: number | Date;
+  /** Sessions: at most 20; 5 if left out. The newest. */
+  readonly limit?: number;
+}
+
+export interface TracedSession {
+  readonly session: Session;
+  readonly finding: Finding;
+}
+
+export interface Trace {
+  readonly subject: Subject;
+  /** The newest first. */
+  readonly sessions: readonly TracedSession[];
+  /** Sessions that search found and that were not read: there may be more. */
+  readonly unread: number;
+}
+
+export const DEFAULT_TRACED_SESSIONS = 5;
+/** The newest sessions are asked for by themselves: search ranks by relevance. */
+const RECENT_MS: number = 30 * 24 * 60 * 60 * 1_000;
+/** Messages that are read for one trace. */
+const MAX_MESSAGES = 20_000;
+
+export async function traceWork(
+  tenant: TenantApi,
+  input: TraceInput,
+  now: number = Date.now(),
+): Promise<Trace> {
+  const {
+    file,
+    command,
+    error,
+    limit: given,
+    ...filter
+  } = checkFields(input, "options", INPUTS.traceWork);
+  const limit = checkHits(given, "limit", DEFAULT_TRACED_SESSIONS);
+  const subject = toSubject(file, command, error);
+  const period = { since: toMs(filter.since), until: toMs(filter.until) };
+  const found = await findSessions(tenant, subject, filter, now);
+  const sessions: TracedSession[] = [];
+  let [read, messages] = [0, 0];
+  for (const session of found) {
+    if (sessions.length >= limit || messages > MAX_MESSAGES) break;
+    read++;
+    const { acts, messages: count } = await readActs(tenant, session.id, period);
+    messages += count;
+    const finding = findIn(acts, subject);
+    if (finding !== undefined) sessions.push({ session, finding });
+  }
+  return { subject, sessions, unread: found.length - read };
+}
+
+function toSubject(
+  file: string | undefined,
+  command: string | undefined,
+  error: string | undefined,
+): Subject {
+  const given = Object.entries({ file, command, error }).filter(([, text]) => text !== undefined);
+  const [[kind, text] = ["", ""]] = given;
+  if (given.length === 1 && text !== undefined && text.trim() !== "") {
+    return { kind: kind as Subject["kind"], text: text.trim() };
+  }
+  throw new BackscrollError("invalid_input", "name one of file, command and error", {
+    details: { field: given.length === 0 ? "file" : (given[1]?.[0] ?? kind) },
+  });
+}
+
+/** The one that people spoke in last first. */
+async function findSessions(
+  tenant: TenantApi,
+  subject: Subject,
+  filter: SearchInput,
+  now: number,
+): Promise<readonly Session[]> {
+  const query = searchText(subject);
+  const find = async (since: number | Date | undefined) => {
+    const { hits } = await tenant.searchSessions(query, {
+      ...filter,
+      ...(since === undefined ? {} : { since }),
+      match: "words",
+      limit: MAX_HITS,
+      contextBefore: 0,
+      contextAfter: 0,
+    });
+    return hits.map(({ sessionId }) => sessionId);
+  };
+  const recent = Math.max(now - RECENT_MS, toMs(filter.since) ?? 0);
+  const isOver = (toMs(filter.until) ?? Number.POSITIVE_INFINITY) <= recent;
+  const ids = new Set([...(isOver ? [] : await find(recent)), ...(await find(filter.since))]);
+  const sessions: Session[] = [];
+  for (const id of ids) sessions.push(await tenant.getSessionMeta(id));
+  return sessions
+    .filter((session) => !isMachineMade(session))
+    .sort((a, b) => b.lastInteractionAt - a.lastInteractionAt);
+}
+
+function toMs(time: number | Date | undefined): number | undefined {
+  return time === undefined ? undefined : Number(time);
+}

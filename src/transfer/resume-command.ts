@@ -1,0 +1,40 @@
+/** How an agent's own command line goes on with a session of its own. */
+
+import type { Session } from "../model/session.ts";
+import { ownIdOf } from "../store/ids/short-id.ts";
+import { shellWord } from "./shell-word.ts";
+
+type Resumable = "claude-code" | "codex" | "pi" | "opencode" | "gemini-cli";
+
+/** From the agent's own id of a session, and its file, to the command; by the session's source. */
+export const RESUME_COMMANDS: Readonly<Record<Resumable, (id: string, file: string) => string>> = {
+  "claude-code": (id) => `claude --resume ${shellWord(id)}`,
+  codex: (id) => `codex resume ${shellWord(id)}`,
+  pi: (_, file) => `pi --session ${shellWord(file)}`,
+  opencode: (id) => `opencode --session ${shellWord(id)}`,
+  "gemini-cli": (id) => `gemini --resume ${shellWord(id)}`,
+};
+
+export interface ResumeCommand {
+  /** For a POSIX shell; null where the session's agent is not known to have such a command. */
+  readonly command: string | null;
+  /** The folder to run it in: some agents look for their sessions by it. */
+  readonly folder: string | null;
+  /** The machine that has the agent's files. */
+  readonly workstation: string | null;
+}
+
+export function resumeCommand({ origin }: Session): ResumeCommand {
+  const { source = "", file = "", projectPath, workstation } = origin;
+  const id = ownIdOf(origin);
+  const make = Object.hasOwn(RESUME_COMMANDS, source)
+    ? RESUME_COMMANDS[source as Resumable]
+    : undefined;
+  // A sub-agent's session is part of another: agents cannot go on with it alone.
+  const isOwn = id !== null && /^[\w.-]+$/.test(id) && (source !== "pi" || file !== "");
+  return {
+    command: make !== undefined && isOwn ? make(id, file) : null,
+    folder: projectPath ?? null,
+    workstation: workstation ?? null,
+  };
+}
