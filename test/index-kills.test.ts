@@ -17,7 +17,10 @@ const MESSAGES = 32;
 /** Nobody lives to see its end: whoever goes on has seen that the holder is dead. */
 const LEASE_MS = 3_600_000;
 
-/** A writer may let go of the lease while it is being killed. */
+/**
+ * A writer may release the lease while it is being killed, and it pauses upkeep for a second after a
+ * busy lock: the next writer makes up for either.
+ */
 const TRIES = 50;
 
 test.each([
@@ -38,9 +41,11 @@ test.each([
     };
     const task = { address, flushAt: FLUSH_AT, leaseMs: LEASE_MS, messages: MESSAGES, whenToKill };
     expect(await killWriters({ ...task, writers })).toMatchObject({ errors: "" });
-    expect((await status()).lag).toBeLessThanOrEqual(BOUND + writers * MESSAGES);
-    for (let i = 0; i < TRIES && !(await isHeld()); i++) await killWriters({ ...task, writers: 1 });
+    const isNear = async () => (await status()).lag <= BOUND + writers * MESSAGES;
+    for (let i = 0; i < TRIES && !((await isHeld()) && (await isNear())); i++)
+      await killWriters({ ...task, writers: 1 });
     expect(await isHeld()).toBe(true);
+    expect(await isNear()).toBe(true);
 
     const session = await idle.createSession({ agent: "test", createdBy: "test" });
     const late = Array.from({ length: 2 * LEFT }, () => ({

@@ -241,31 +241,36 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
 describe("a lease that is lost", () => {
   const claimed = { name: "job", owner: "me", durationMs: 300 };
 
-  /** A store, and what takes its lock away so that it does not answer. */
-  async function lockable(): Promise<{ store: Store; lock(): void; unlock(): void }> {
+  /** A store, and a second connection that locks it or hands its lease to another owner. */
+  async function lockable() {
     const path = join(createFolder(), "leases.db");
     const store = await openSqliteStore(path, { inThread: true, busyTimeoutMs: 20 });
-    const db = new DatabaseSync(path);
+    const db = new DatabaseSync(path, { timeout: 10_000 });
     onTestFinished(async () => {
       db.close();
       await store.close();
     });
-    return { store, lock: () => db.exec("BEGIN IMMEDIATE"), unlock: () => db.exec("ROLLBACK") };
-  }
-
-  /** Somebody else takes the lease, for a while. */
-  async function steal(store: Store): Promise<void> {
-    await store.dropLease("job", "me");
-    expect(await store.takeLease("job", "somebody else", 200)).toBe(true);
+    return {
+      store: store as Store,
+      lock: () => db.exec("BEGIN IMMEDIATE"),
+      unlock: () => db.exec("ROLLBACK"),
+      /** One statement: no renewal comes between giving up the lease and taking it. */
+      steal: () =>
+        db
+          .prepare("UPDATE leases SET owner = 'somebody else', expires_at = ? WHERE name = 'job'")
+          .run(Date.now() + 3_600_000),
+      release: () => db.exec("DELETE FROM leases WHERE name = 'job'"),
+    };
   }
 
   test("stops the work, which begins anew once it is held again", async () => {
-    const { store } = await lockable();
+    const { store, steal, release } = await lockable();
     let begun = 0;
     await holdLease({ ...claimed, store }, async (signal) => {
       if (++begun === 2) return;
-      await steal(store);
+      steal();
       await aborted(signal);
+      release();
     });
     expect(begun).toBe(2);
     expect(await store.takeLease("job", "the next", 1)).toBe(true);
@@ -311,9 +316,9 @@ describe("a lease that is lost", () => {
   });
 
   test("does not hide what went wrong in the work meanwhile", async () => {
-    const { store } = await lockable();
+    const { store, steal } = await lockable();
     const failing = holdLease({ ...claimed, store }, async (signal) => {
-      await steal(store);
+      steal();
       await aborted(signal);
       throw new Error("half written");
     });
