@@ -1,4 +1,4 @@
-/** The page: who we are to the server first, then the view that the address names. */
+/** The page: authenticates first, then shows the view that the address names. */
 
 import { effect, type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -22,7 +22,7 @@ export function App() {
       return <TokenForm message={state.message} />;
     case "failed":
       return <Failed message={state.message} />;
-    // The box is there before the server has answered: what is typed meanwhile is looked for then.
+    // The search box appears before the server's first answer; a query typed meanwhile runs then.
     case "connecting":
     case "open":
       return <Views isOpen={state.kind === "open"} />;
@@ -100,7 +100,7 @@ function Bar({ view }: { readonly view: Address["view"] }) {
 
 type LazyName = Exclude<Address["view"], "find">;
 
-/** What is not the first view is loaded when it is first asked for. */
+/** Other views are loaded on first use. */
 const LOADERS: Readonly<Record<LazyName, () => Promise<ComponentType>>> = {
   session: async () => (await import("./read/read.tsx")).Read,
   usage: async () => (await import("./usage/usage.tsx")).Usage,
@@ -133,18 +133,18 @@ function viewOf(view: LazyName): Signal<ComponentType | undefined> {
   return coming;
 }
 
-/** A link into a session: its messages are on their way before the code that shows them is there. */
+/** For a link into a session: fetches its messages while the code of the view loads. */
 function openAlready(): void {
   const end = connection.subscribe((state) => {
     const { view, id } = address.peek();
     if (state.kind !== "open" || view !== "session") return;
     openEarly(engine.peek(), { id, leaf: param("leaf"), at: param("m") });
-    // A signal tells its state at once: then there is nothing to end yet.
+    // `subscribe` calls back before it returns `end`.
     queueMicrotask(() => end());
   });
 }
 
-/** Most people open a session next: its code is loaded once the list is there and nothing else is to do. */
+/** Loads the code of the session view when the list is shown and the browser is idle. */
 function loadReaderWhenIdle(): () => void {
   return effect(() => {
     if (!listed.value.ready) return;

@@ -1,6 +1,6 @@
 /**
- * The state of the page in its address, behind the `#`: it is never sent, so that no log and no proxy
- * holds what somebody looked for.
+ * The state of the page in its address, behind the `#`: fragments are never sent, so no log and no
+ * proxy sees the query.
  *
  *     #/?q=cron&agent=codex         a search
  *     #/session/ID?m=ENTRY&leaf=…   a session, at a message, on a path
@@ -69,8 +69,8 @@ export function restate(hash: string): void {
 }
 
 /**
- * The same, while somebody types: the view follows at once, the history after a pause. Browsers take
- * about 200 changes of it in half a minute and drop the rest.
+ * Debounced `restate` for typing: updates the view at once and the history after a pause. Chromium
+ * ignores more than 200 `replaceState` calls in 30 seconds.
  */
 export function restateSoon(hash: string): void {
   unwritten = hash;
@@ -90,7 +90,7 @@ function write(): void {
 }
 
 addEventListener("pagehide", write);
-// A link that is followed is a step from what was typed.
+// Following a link pushes an entry: the typed query must be in the one before it.
 addEventListener("click", write, { capture: true });
 
 addEventListener("popstate", () => {

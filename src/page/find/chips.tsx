@@ -23,7 +23,7 @@ export function Chips({ searching }: { readonly searching: boolean }) {
     <fieldset class="chips" ref={row} aria-label="Filters">
       {FILTERS.map((filter) => {
         const value = chosen[filter];
-        // Only messages have roles, and a list shows none.
+        // The list shows sessions; only messages have a role.
         if (value === undefined && filter === "role" && !searching) return null;
         return <Chip key={filter} filter={filter} value={value} />;
       })}
@@ -31,7 +31,7 @@ export function Chips({ searching }: { readonly searching: boolean }) {
   );
 }
 
-/** Undefined until they are counted. */
+/** Undefined while the counts load. */
 function valuesOf(filter: Filter): readonly FacetValue[] | undefined {
   const counted = facets.value?.[filter];
   if (filter !== "since") return counted;

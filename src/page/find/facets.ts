@@ -1,7 +1,7 @@
 /**
- * How many sessions each value of a filter has, in what is listed or found now.
+ * The number of sessions for each filter value in the current list or result.
  *
- * Counting a list reads every session of it: it is done while a menu is open, never for typing alone.
+ * Counting a list reads every session in it, so the page asks for counts only while a menu is open.
  */
 
 import { effect, signal } from "@preact/signals";
@@ -17,13 +17,13 @@ export interface FacetValue {
 
 export type Facets = Readonly<Partial<Record<Filter, readonly FacetValue[]>>>;
 
-/** Undefined until they are counted. */
+/** Undefined while the counts load. */
 export const facets = signal<Facets | undefined>(undefined);
 /** The filter whose menu is open. */
 export const openMenu = signal<Filter | undefined>(undefined);
 
 const latest = new Latest();
-/** What was counted last, and when: a menu that opens next has it at once. */
+/** The key and time of the last request: another menu reuses its counts. */
 let counted: { readonly key: string; readonly at: number } | undefined;
 const FRESH_MS = 10_000;
 
@@ -54,7 +54,7 @@ async function count(input: FacetsInput): Promise<void> {
     const result = await latest.run((signal) => engine.peek().facets({ ...input, signal }));
     if (result !== undefined) facets.value = result;
   } catch (error) {
-    // The list and the hits are there without it.
+    // The list and the hits work without counts.
     counted = undefined;
     facets.value = {};
     tell(error);

@@ -1,4 +1,4 @@
-/** Hits, the best first: the session, the message with its marks, and a line of what stands round it. */
+/** Hits, the best first: the session, the message with marked matches, and a line of context. */
 
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
@@ -92,7 +92,7 @@ function HitRow({ hit }: { readonly hit: Hit }) {
   );
 }
 
-/** A neighbour, if there is a line to show of it: a message of nothing but calls has none. */
+/** The neighbour if it has text: a message of tool calls only has none. */
 function saying(item: WindowItem | undefined): WindowItem | undefined {
   return item === undefined || item.snippet.trim() === "" ? undefined : item;
 }

@@ -1,11 +1,11 @@
-/** A session is asked for while the code that shows it still loads: neither waits for the other. */
+/** Fetches a session in parallel with the code that renders it. */
 
 import type { RemoteEngine } from "../../client/index.ts";
 import { SessionModel } from "./session-model.ts";
 
 export interface OpenedSession {
   readonly model: SessionModel;
-  /** Where to begin: see `SessionModel.open`. */
+  /** The result of `SessionModel.open`. */
   readonly start: ReturnType<SessionModel["open"]>;
 }
 
@@ -13,7 +13,7 @@ export interface SessionPlace {
   readonly id: string;
   /** Empty for the active path. */
   readonly leaf: string;
-  /** The entry to begin at; empty for the first. */
+  /** The entry to scroll to; empty for the start. */
   readonly at: string;
 }
 
@@ -24,7 +24,7 @@ export function openEarly(engine: RemoteEngine, place: SessionPlace): void {
   early = { key: keyOf(place), opened: open(engine, place) };
 }
 
-/** What was opened early, once; else it is opened now. */
+/** Takes over a session that was opened early, or opens it now. */
 export function takeOpened(engine: RemoteEngine, place: SessionPlace): OpenedSession {
   const taken = early;
   early = undefined;
