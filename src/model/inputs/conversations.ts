@@ -90,6 +90,7 @@ export const CONVERSATION_INPUTS = {
     "project",
     "workstation",
     "repo",
+    "model",
     "source",
     "parentSessionId",
     "since",

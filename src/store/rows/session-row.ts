@@ -5,6 +5,7 @@ import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
 import type {
   EraseMode,
+  ModelCount,
   RetentionDue,
   Row,
   SessionPatch,
@@ -114,6 +115,10 @@ export const USAGE_SUMS: string = `s.id, e.model, e.created_at / ${USAGE_SPAN} A
   sum(e.input_tokens) AS input_tokens, sum(e.output_tokens) AS output_tokens,
   sum(e.cache_creation_tokens) AS cache_creation_tokens,
   sum(e.cache_read_tokens) AS cache_read_tokens`;
+
+export function toModelCount(row: Row): ModelCount {
+  return { model: String(row["model"]), sessions: Number(row["sessions"]) };
+}
 
 export function toUsageSum(row: Row): UsageSum {
   return {

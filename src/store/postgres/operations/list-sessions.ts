@@ -35,6 +35,8 @@ const SQL = statements("list_sessions", {
       AND CASE WHEN $17::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
         THEN (convert_from(s.metadata, 'UTF8')::json -> 'machineMade')::text IS DISTINCT FROM 'true'
         ELSE true END
+      AND ($18::text IS NULL OR EXISTS (SELECT 1 FROM session_models m
+        WHERE m.tenant = $1 AND m.session = s.session AND m.model = $18))
       AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
       AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
       AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
@@ -64,6 +66,7 @@ export async function listSessions(
     filter.repo ?? null,
     filter.project ?? null,
     filter.machineMade === false ? 1 : null,
+    filter.model ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

@@ -38,6 +38,7 @@ import {
   putRoute,
 } from "./routes.ts";
 import {
+  countModels,
   createSession,
   findSession,
   findSessionByOrigin,
@@ -98,6 +99,7 @@ export const READS: Operations<StoreReads> & {
   findSessionRefs,
   readSessionSizes,
   readUsage,
+  countModels,
   listSessions,
   findTombstone,
   findTombstoneByOrigin,

@@ -42,13 +42,15 @@ const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
     AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)
     AND (?12 IS NULL OR ${inProject("?12")})
-    AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})`;
+    AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})
+    AND (?14 IS NULL OR EXISTS (SELECT 1 FROM session_models m
+      WHERE m.tenant = ?1 AND m.session = s.session AND m.model = ?14))`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?14 AND (t.last_interaction_at, t.session) < (?15, ?16)
+      AND t.last_interaction_at >= ?15 AND (t.last_interaction_at, t.session) < (?16, ?17)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, without reading what they are. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -70,6 +72,7 @@ const SQL = statements("list_sessions", {
   bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
   byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
   byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
+  byModel: `SELECT session FROM session_models WHERE tenant = ? AND model = ? LIMIT ?`,
 });
 
 /** The statement that finds the few sessions of each filter that has an index. */
@@ -83,6 +86,7 @@ const INDEXED: readonly [Exclude<keyof SessionFilter, "machineMade">, string][] 
   ["agent", SQL.byAgent],
   ["workstation", SQL.byWorkstation],
   ["source", SQL.bySource],
+  ["model", SQL.byModel],
 ];
 
 export function listSessions(
@@ -175,5 +179,6 @@ function filterValues(filter: SessionFilter): SqlValue[] {
     filter.repo ?? null,
     filter.project ?? null,
     filter.machineMade === false ? 1 : null,
+    filter.model ?? null,
   ];
 }

@@ -11,11 +11,19 @@ import {
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
 import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { ForkOrigin, NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import type {
+  ForkOrigin,
+  ModelCount,
+  NewSession,
+  SessionPatch,
+  SessionSize,
+  UsageSum,
+} from "../../records.ts";
 import {
   figureValues,
   originValues,
   SESSION_COLUMNS,
+  toModelCount,
   toSession,
   toSessionSize,
   toUsageSum,
@@ -44,6 +52,9 @@ const SQL = statements("sessions", {
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, e.model, span ORDER BY s.session, span, e.model`,
+  models: `SELECT m.model, count(*) AS sessions FROM sessions s
+    CROSS JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) GROUP BY m.model`,
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
       started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
@@ -261,6 +272,16 @@ export function readUsage(db: SqliteConnection, name: string, ids: readonly stri
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
   return db.all(SQL.usage, tenant, JSON.stringify(ids)).map(toUsageSum);
+}
+
+export function countModels(
+  db: SqliteConnection,
+  name: string,
+  ids: readonly string[],
+): ModelCount[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.models, tenant, JSON.stringify(ids)).map(toModelCount);
 }
 
 export function toSessions(
