@@ -58,12 +58,17 @@ async function answer(socket: Socket): Promise<void> {
   const [env = "", words = "", input = ""] = String(line).split(" ");
   const [cwd = "", ...args] = endedByNul(words);
   const ran = await callCli(args, {
-    env: Object.fromEntries(endedByNul(env).map((pair) => /^(.*?)=(.*)$/s.exec(pair)?.slice(1, 3))),
+    env: Object.fromEntries(endedByNul(env).map(splitPair)),
     cwd,
     input: Buffer.from(input, "base64"),
   }).catch((error: unknown) => ({ code: 1, stdout: "", stderr: String(error) }));
   const encoded = [ran.stdout, ran.stderr].map((output) => Buffer.from(output).toString("base64"));
   socket.end(`${ran.code}\n${encoded.join("\n")}\n`);
+}
+
+function splitPair(pair: string): [name: string, value: string] {
+  const end = pair.indexOf("=");
+  return [pair.slice(0, end), pair.slice(end + 1)];
 }
 
 function endedByNul(encoded: string): string[] {
