@@ -5,6 +5,7 @@
  * default and is reported. Nothing here compacts; whoever asks decides.
  */
 
+import { COMPACTION } from "../model/compaction-numbers.ts";
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 
 /**
@@ -25,8 +26,8 @@ export interface CompactionPolicy {
 }
 
 export const DEFAULT_COMPACTION_POLICY: CompactionPolicy = {
-  triggerTurns: 50,
-  triggerTokens: 8_000,
+  triggerTurns: COMPACTION.turns.triggerTurns,
+  triggerTokens: COMPACTION.turns.triggerTokens,
   summarizerModel: "default",
   strategy: "rolling",
 };

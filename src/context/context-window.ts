@@ -2,7 +2,7 @@
  * How many tokens a model can take, and where that is known from.
  *
  * The catalogue is small on purpose: families of models by the beginning of their names. A host that
- * knows better says so, and what nobody knows is taken for 200,000.
+ * knows better says so, and an unknown model counts as `DEFAULT_CONTEXT_TOKENS`.
  */
 
 export interface ContextWindow {
