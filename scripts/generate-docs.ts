@@ -7,6 +7,7 @@
 
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { toWireName } from "../src/api/wire.ts";
 import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
 import { commandHelp, overviewHelp } from "../src/cli/help.ts";
@@ -19,6 +20,12 @@ import { ERROR_CODES } from "../src/model/errors.ts";
 import { formatCount } from "../src/model/format-count.ts";
 import type { JsonValue } from "../src/model/json.ts";
 import * as limits from "../src/model/limits.ts";
+import {
+  FIGURE_FIELDS,
+  type Field,
+  ORIGIN_FIELDS,
+  SESSION_FIELDS,
+} from "../src/model/session-fields.ts";
 import type { Migration } from "../src/store/migration.ts";
 import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations/index.ts";
 import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
@@ -38,6 +45,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   "gateway-settings": settingsTable,
   limits: limitTable,
   "mcp-tools": toolTable,
+  "session-fields": sessionFieldTable,
   "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
   "schema-segments": () => fenced("sql", SEGMENT_TABLES.trim()),
   "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
@@ -157,6 +165,31 @@ function policyTable(): string {
     ["policy", "compacts", "keeps"],
     Object.entries(rows).map(([name, [when, kept]]) => [`\`${name}Policy()\``, when, kept]),
   );
+}
+
+/** A session's fields, then those of its origin and its figures, each with its comment. */
+function sessionFieldTable(): string {
+  const comments = commentsOf("src/model/session-fields.ts", /(\w+): \{/);
+  const tables: readonly (readonly [string, Readonly<Record<string, Partial<Field>>>])[] = [
+    ["", SESSION_FIELDS],
+    ["origin.", ORIGIN_FIELDS],
+    ["figures.", FIGURE_FIELDS],
+  ];
+  const rows = tables.flatMap(([prefix, fields]) =>
+    Object.entries(fields).map(([name, field]) => {
+      const wire = `${prefix === "origin." ? prefix : ""}${field.wire ?? toWireName(name)}`;
+      const isUnsure = prefix === "origin." || field.nullable || field.optional;
+      const type = `${field.kind ?? "text"}${isUnsure ? "?" : ""}`;
+      return [
+        `\`${prefix}${name}\``,
+        name === "figures" ? "" : `\`${wire}\``,
+        field.kind === "origin" || field.kind === "figures" ? "" : type,
+        field.set ? "yes" : "",
+        comments.get(name) ?? "",
+      ];
+    }),
+  );
+  return table(["field", "on the wire", "kind", "set by callers", "what it is"], rows);
 }
 
 /** A code and the comment above it in the sources. */
