@@ -1,4 +1,4 @@
-/** The ways of keeping that have a name. They are values for `planCompaction`, nothing more. */
+/** Named `keep` values for `planCompaction`. */
 
 import { COMPACTION } from "../model/compaction-numbers.ts";
 import type { PlanOptions } from "./plan-input.ts";
@@ -22,5 +22,5 @@ export const TOKENS_KEEP: PlanPreset = {
 /** The newer half stays. */
 export const HALF_KEEP: PlanPreset = { strategy: { keep: "half" } };
 
-/** Only what is pending or pinned stays. */
+/** Only pending and pinned entries stay. */
 export const NONE_KEEP: PlanPreset = { strategy: { keep: "none" } };
