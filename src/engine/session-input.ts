@@ -52,7 +52,7 @@ export interface CreateSessionInput extends Partial<Pick<Session, SettableField>
  */
 export interface UpdateSessionInput extends Partial<Pick<Session, SettableField>> {
   readonly summary?: string | null;
-  /** What was counted of a session whose files are read, for who reads them. */
+  /** Figures of an ingested session, for ingestion. */
   readonly figures?: IngestFigures;
 }
 
