@@ -38,6 +38,7 @@ const MODULES = [
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],
   ["backscroll/gateway", "gateway/index"],
+  ["backscroll/store-kit", "store-kit/index"],
 ] as const;
 
 /** What is built starts several times as fast as the sources, and compiles as much faster. */

@@ -309,6 +309,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: ["model", "store", "store/sqlite", "store/postgres", "engine", "providers"],
     packages: [],
   },
+  // The port of a backend and its suite, for backends of others.
+  "store-kit": { folders: ["store", "engine", "open.ts"], packages: [] },
   "backup.ts": {
     folders: ["model", "store", "engine", "open.ts"],
     packages: ["node:fs", "node:path"],

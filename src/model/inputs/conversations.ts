@@ -1,5 +1,15 @@
 /** Inputs of the calls that open a store, write conversations and read them. */
 
+import { ORIGIN_FIELDS, SETTABLE_FIELDS, type SettableField } from "../session-fields.ts";
+
+type NewSessionField =
+  | SettableField
+  | "id"
+  | "agent"
+  | "createdBy"
+  | "startedAt"
+  | "idempotencyKey";
+
 export const CONVERSATION_INPUTS = {
   open: [
     "durability",
@@ -39,41 +49,26 @@ export const CONVERSATION_INPUTS = {
     "id",
     "agent",
     "createdBy",
-    "owner",
-    "title",
-    "participants",
-    "metadata",
-    "ttl",
-    "retention",
+    ...SETTABLE_FIELDS,
     "startedAt",
     "idempotencyKey",
     "origin",
-  ],
-  "createSession.origin": [
-    "source",
-    "workstation",
-    "projectId",
-    "projectPath",
-    "gitBranch",
-    "repo",
-    "file",
-    "key",
-  ],
+  ] as readonly (NewSessionField | "origin")[],
+  "createSession.origin": Object.keys(ORIGIN_FIELDS) as readonly (keyof typeof ORIGIN_FIELDS)[],
   fork: [
     "id",
     "agent",
     "createdBy",
-    "owner",
-    "title",
-    "participants",
-    "metadata",
-    "ttl",
-    "retention",
+    ...SETTABLE_FIELDS,
     "startedAt",
     "idempotencyKey",
     "through",
-  ],
-  update: ["title", "owner", "summary", "metadata", "participants", "ttl", "retention", "figures"],
+  ] as readonly (NewSessionField | "through")[],
+  update: [...SETTABLE_FIELDS, "summary", "figures"] as readonly (
+    | SettableField
+    | "summary"
+    | "figures"
+  )[],
   "update.figures": [
     "exchangeCount",
     "toolCounts",

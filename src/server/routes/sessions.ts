@@ -7,61 +7,33 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { JsonObject } from "../../model/json.ts";
-import type { Origin, Retention } from "../../model/session.ts";
+import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
+import { flagQuery, key, limitQuery, path, sessionParams, timeInput } from "../schemas/common.ts";
 import {
-  flagQuery,
-  jsonObject,
-  key,
-  limitQuery,
-  path,
-  sessionParams,
-  timeInput,
-} from "../schemas/common.ts";
-import { derived, RETENTIONS, session, sessionPage, tombstone } from "../schemas/session.ts";
+  derived,
+  originInput,
+  type SettableBody,
+  session,
+  sessionPage,
+  settable,
+  tombstone,
+} from "../schemas/session.ts";
 
 const name = key;
-const seconds = z.number().min(0);
-
-const described = {
-  owner: name.optional(),
-  title: z.string().optional(),
-  participants: z.array(name).optional(),
-  metadata: jsonObject.optional(),
-  ttl: seconds.nullable().optional().meta({ description: "Seconds after the last append." }),
-  retention: z.enum(RETENTIONS).optional(),
-};
-
-const originInput = z.strictObject({
-  source: name.optional(),
-  workstation: name.optional(),
-  project_id: name.optional(),
-  project_path: path.optional(),
-  git_branch: name.optional(),
-  repo: path.optional(),
-  file: path.optional(),
-  key: path.optional(),
-});
 
 /** A session that is to be made, as a request has it. */
-export interface NewSessionBody {
+export interface NewSessionBody extends SettableBody {
   readonly id?: string | undefined;
   readonly agent: string;
   readonly created_by?: string | undefined;
-  readonly owner?: string | undefined;
-  readonly title?: string | undefined;
-  readonly participants?: string[] | undefined;
-  readonly metadata?: JsonObject | undefined;
-  readonly ttl?: number | null | undefined;
-  readonly retention?: Retention | undefined;
   readonly origin?: object | undefined;
   readonly started_at?: Date | undefined;
 }
 
 export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
-  ...described,
+  ...settable,
   id: key.optional(),
   agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
   created_by: name.optional(),
@@ -139,7 +111,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Change what is known of a session.",
     scope: "write",
     params: sessionParams,
-    body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
+    body: z.strictObject({ ...settable, summary: z.string().nullable().optional() }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
     handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);
@@ -194,7 +166,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     takesKey: true,
     params: sessionParams,
     body: z.strictObject({
-      ...described,
+      ...settable,
       id: key.optional(),
       agent: name.optional(),
       created_by: name.optional(),
