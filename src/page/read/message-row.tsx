@@ -87,7 +87,9 @@ function Message(props: {
       aria-busy={isPending}
     >
       <header>
-        <b dir="auto">{author}</b>
+        <b dir="auto" title={author}>
+          {undated(author)}
+        </b>
         <a href={sessionAddress(model.id, { m: entry.id })} title={moment(entry.createdAt)}>
           {clock(entry.createdAt)}
         </a>
@@ -125,7 +127,12 @@ function authorOf(entry: Entry): string {
   return actor ?? role ?? "";
 }
 
-/** A line that opens to the summary and links to the covered messages. */
+/** A model without the date of its release, which most of them end with. */
+function undated(author: string): string {
+  return author.replace(/-20\d{6}$/, "");
+}
+
+/** A line that opens to the summary, and leads to what it covers. */
 function Compaction(props: { readonly summary: Summary; readonly model: SessionModel }) {
   const { summary, model } = props;
   return (

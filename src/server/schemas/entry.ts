@@ -56,7 +56,15 @@ export const messagePage: z.ZodType = z
 
 export const branches: z.ZodType = z
   .object({
-    branches: z.array(z.object({ leaf: entry, messages: count, active: z.boolean() })),
+    branches: z.array(
+      z.object({
+        leaf: entry,
+        messages: count,
+        active: z.boolean(),
+        parent_leaf: textOrNull.meta({ description: "The leaf of the branch that it left." }),
+        fork_index: count.meta({ description: "The index of the first message of its own." }),
+      }),
+    ),
   })
   .meta({ id: "BranchList" });
 
