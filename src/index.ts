@@ -92,6 +92,7 @@ export {
 } from "./engine/seed-names.ts";
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
+export type { EnsureSessionInput } from "./engine/sessions/ensure-session.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
 export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";

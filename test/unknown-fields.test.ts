@@ -93,6 +93,7 @@ const QUERY = ["query", "q"];
 const SHARED: Readonly<Record<string, Shared>> = {
   listSessions: { input: "listSessions" },
   createSession: { input: "createSession", without: KEY },
+  ensureSession: { input: "ensureSession" },
   update: { input: "update", without: ["figures"] },
   deleteSession: { input: "deleteSession" },
   fork: { input: "fork", without: KEY },

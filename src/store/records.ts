@@ -39,6 +39,8 @@ export interface NewSession {
   readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
+  /** Gives the session that has the origin's key, if there is one, and creates nothing then. */
+  readonly orExisting?: boolean;
   /** Of a session that is imported and begins with copies of another one's entries. */
   readonly fork?: ForkOrigin;
 }
@@ -251,35 +253,6 @@ export interface MoveLeafRequest {
   readonly now: number;
 }
 
-/** What is left of an entry: its row without content, or its place in the tree and its hash. */
-export type EraseMode = Exclude<Retention, "full">;
-
-export interface EraseRequest {
-  readonly sessionId: string;
-  /** At most 500. Pinned entries, unknown ones and the session's newest compaction are left alone. */
-  readonly entryIds: readonly string[];
-  readonly mode: EraseMode;
-  /**
-   * Given once all that compactions up to this sequence cover is erased: the session is due again
-   * only after a later one.
-   */
-  readonly appliedThrough?: number;
-  readonly now: number;
-}
-
-export interface EraseResult {
-  /** Entries that have lost something now; one that was erased before does not count. */
-  readonly erased: number;
-}
-
-/** A session that has a compaction whose retention was not applied yet. */
-export interface RetentionDue {
-  readonly sessionId: string;
-  readonly retention: EraseMode;
-  /** The sequence of the last compaction for which it was; 0: none. */
-  readonly appliedThrough: number;
-}
-
 export interface ForkRequest {
   readonly sessionId: string;
   /** The last entry to copy; absent means the active leaf. */
@@ -374,13 +347,13 @@ export interface SweepResult {
   readonly more: boolean;
 }
 
-/** A deleted session: what is left of it. */
 /**
  * The reason of a deletion after which the session is stored anew under the same id, from the same
  * files: their bytes stay.
  */
 export const REIMPORT = "reimport";
 
+/** A deleted session: what is left of it. */
 export interface Tombstone {
   readonly sessionId: string;
   readonly originKey: string | null;

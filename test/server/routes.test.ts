@@ -206,6 +206,7 @@ const ROUTE_LIST = [
   "get /v1/sessions/{session_id}/derived read",
   "post /v1/sessions/{session_id}/fork write",
   "get /v1/origins read",
+  "put /v1/origins write",
   "get /v1/tombstones read",
   "get /v1/sessions/{session_id}/messages read",
   "post /v1/sessions/{session_id}/messages write",

@@ -39,6 +39,8 @@ export function callsOf(
     copy: (input) => library.backup(":memory:", "/nowhere/x.db", input),
     createSession: (input) => engine.createSession(merge(create, input)),
     "createSession.origin": (origin) => engine.createSession({ ...create, origin }),
+    ensureSession: (input) => engine.ensureSession(merge({ ...create, key: "k" }, input)),
+    "ensureSession.origin": (origin) => engine.ensureSession({ ...create, key: "k", origin }),
     fork: (input) => session.fork(merge({ createdBy: "b" }, input)),
     update: (input) => session.update(input),
     "update.figures": (figures) => session.update({ figures }),

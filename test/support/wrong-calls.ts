@@ -45,6 +45,9 @@ const CREATE: Fields = {
   idempotencyKey: NO_NAME,
 };
 
+const { idempotencyKey: _, origin: __, ...ENSURED } = CREATE;
+const ENSURE: Fields = { ...ENSURED, origin: [...orNull(NO_OBJECT), { source: 5 }, { key: "k" }] };
+
 const MESSAGE: Fields = {
   role: NO_CHOICE,
   actor: NO_NAME,
@@ -115,6 +118,12 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
   const fact = { subject: "a", predicate: "b", object: "c" };
   return [
     ...inputs("createSession", CREATE, create, (input) => engine.createSession(input)),
+    ...inputs(
+      "ensureSession",
+      { ...ENSURE, key: [...NO_NAME, undefined, "x".repeat(4_097)] },
+      { ...create, key: "k" },
+      (input) => engine.ensureSession(input),
+    ),
     ...inputs("append", MESSAGE, message, (input) => session.append(input)),
     ...inputs("append options", OPTIONS, {}, (input) => session.append(message as never, input)),
     ...inputs("openMessage", OPEN, { role: "user" }, (input) => session.openMessage(input)),

@@ -60,13 +60,17 @@ export interface NewSessionBody {
   readonly started_at?: Date | undefined;
 }
 
-export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+const newSessionFields = {
   ...described,
   id: key.optional(),
   agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
   created_by: name.optional(),
-  origin: originInput.optional(),
   started_at: timeInput.optional(),
+};
+
+export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+  ...newSessionFields,
+  origin: originInput.optional(),
 });
 
 export const SESSION_ROUTES: readonly Route[] = [
@@ -232,6 +236,29 @@ export const SESSION_ROUTES: readonly Route[] = [
       const found = await tenant.findSessionByOrigin(query.key);
       if (found !== undefined) return toWireSession(found);
       throw new BackscrollError("session_not_found", "no session has this origin key");
+    },
+  }),
+  defineRoute({
+    method: "put",
+    path: "/v1/origins",
+    operation: "ensureSession",
+    tag: "sessions",
+    summary: "The session with a key, created if there is none.",
+    scope: "write",
+    body: z.strictObject({
+      ...newSessionFields,
+      key: path.meta({ description: "The caller's own name of the session: any text." }),
+      origin: originInput.omit({ key: true }).optional(),
+    }),
+    answer: { status: 200, description: "The session.", schema: session },
+    handle: async ({ tenant, access }, { body }) => {
+      const { key: originKey, origin, ...rest } = body;
+      const handle = await tenant.ensureSession({
+        ...readSession(access, rest),
+        ...(origin === undefined ? {} : { origin: fromWireFields(origin) }),
+        key: originKey,
+      });
+      return toWireSession(await handle.meta());
     },
   }),
   defineRoute({

@@ -3,14 +3,8 @@
 import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
-import type {
-  EraseMode,
-  RetentionDue,
-  Row,
-  SessionPatch,
-  SessionSize,
-  UsageSum,
-} from "../records.ts";
+import type { EraseMode, RetentionDue } from "../erase-records.ts";
+import type { Row, SessionPatch, SessionSize, UsageSum } from "../records.ts";
 
 /** The columns of a session, read from both of its tables. */
 export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
