@@ -102,6 +102,8 @@ const SHARED: Readonly<Record<string, Shared>> = {
   openMessage: { input: "openMessage", without: KEY },
   commit: { input: "openMessage.commit", also: ["lease", "chunks"], without: HEADERS },
   listEntries: { input: "listEntries" },
+  appendEntries: { input: "appendEntries.options", also: ["entries"], without: HEADERS },
+  replaceSuffix: { input: "replaceSuffix", without: ["key"] },
   edit: { input: "edit", also: ["content"], without: HEADERS },
   branch: { input: "branch", also: ["entryId"], without: ["expectedLeaf"] },
   searchSessions: { input: "searchSessions", also: QUERY, without: ["signal"] },

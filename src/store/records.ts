@@ -11,6 +11,7 @@ import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, Origin, Retention } from "../model/session.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
+import type { AppendGuard } from "./append-guard.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 
@@ -19,6 +20,8 @@ export interface Idempotency {
   readonly key: string;
   /** SHA-256 of the request in hex. Another request under the same key is a conflict. */
   readonly requestHash: string;
+  /** Remembered as long as the session is there, and not for `IDEMPOTENCY_KEPT_MS`. */
+  readonly isLasting?: boolean;
 }
 
 export interface NewSession {
@@ -162,6 +165,13 @@ export interface AppendRequest {
   readonly entries: readonly NewEntry[];
   /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
   readonly expectedLeaf?: string | null;
+  /** Fails with `stale_leaf` unless all of it holds. */
+  readonly guard?: AppendGuard;
+  /**
+   * The last entries of the active path, in order, else `stale_leaf`. What is appended takes their place;
+   * with nothing to append, the leaf moves to before them. They stay in the tree.
+   */
+  readonly replaced?: readonly string[];
   /** The host's clock, for `lastWriteAt` and the feed. */
   readonly now: number;
   readonly idempotency?: Idempotency;

@@ -67,6 +67,22 @@ const MESSAGE: Fields = {
   metadata: NO_JSON,
   createdAt: NO_TIME,
   interaction: NO_FLAG,
+  externalId: [...NO_NAME, "x".repeat(513)],
+  raw: [1n, Symbol("s"), () => 1, new Map(), { a: 1n }, { a: Number.NaN }],
+};
+
+const CUSTOM: Fields = {
+  kind: NO_CHOICE,
+  type: NO_TEXT,
+  data: [undefined, 1n, { a: () => 1 }],
+  externalId: NO_NAME,
+  createdAt: NO_TIME,
+};
+
+const SUFFIX: Fields = {
+  expected: [...NO_LIST, [5], [null], ["\0"], Array(1_001).fill("x")],
+  replacement: [...NO_LIST, [5], [null], [{}], [{ role: "x", content: "y" }]],
+  key: NO_NAME,
 };
 
 const OPTIONS: Fields = { expectedLeaf: NO_ID, parent: NO_ID, idempotencyKey: NO_NAME };
@@ -125,6 +141,18 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
       (input) => engine.ensureSession(input),
     ),
     ...inputs("append", MESSAGE, message, (input) => session.append(input)),
+    ...values("appendEntries", [...NO_LIST, [], [5], [null]], (v) => session.appendEntries(v)),
+    ...inputs("appendEntries", MESSAGE, message, (input) => session.appendEntries([input])),
+    ...inputs("appendEntries", CUSTOM, { kind: "custom", type: "t", data: 1 }, (input) =>
+      session.appendEntries([input]),
+    ),
+    ...inputs("appendEntries options", { ...OPTIONS, existing: NO_CHOICE }, {}, (input) =>
+      session.appendEntries([message as never], input),
+    ),
+    ...inputs("replaceSuffix", SUFFIX, { expected: [], replacement: [message] }, (input) =>
+      session.replaceSuffix(input),
+    ),
+    ...values("getByExternalId", NO_NAME, (value) => session.getByExternalId(value)),
     ...inputs("append options", OPTIONS, {}, (input) => session.append(message as never, input)),
     ...inputs("openMessage", OPEN, { role: "user" }, (input) => session.openMessage(input)),
     ...inputs(
