@@ -38,9 +38,9 @@ import {
 } from "./check.ts";
 
 export interface MessageInput {
-  /** One of ours, or one of another program: see `FOREIGN_ROLES`. */
+  /** A role of ours, or of another program: see `FOREIGN_ROLES`. */
   readonly role: Role | ForeignRole;
-  /** Who wrote it: a user, an agent or a tool. */
+  /** The author: a user, an agent or a tool. */
   readonly actor?: string;
   /** Text or blocks. May be left out or empty when there are tool calls or results, or `raw`. */
   readonly content?: ContentInput;
@@ -118,7 +118,7 @@ export function draftMessage(
 ): Draft[] {
   checkInput(input, field, INPUTS.append);
   const role = checkOneOf(input.role, MESSAGE_ROLES, "role");
-  // JSON has null for what is not there.
+  // JSON callers may send null for absent.
   const [given, called] = [input.toolResults ?? null, input.toolCalls ?? null];
   const results = given === null ? [] : toResults(given);
   const hasRaw = input.raw !== undefined;

@@ -1,8 +1,8 @@
-/** What crosses the store port when content is erased. */
+/** Requests and results of erasing content, as they cross the store port. */
 
 import type { Retention } from "../model/session.ts";
 
-/** What is left of an entry: its row without content, or its place in the tree and its hash. */
+/** The rest of an erased entry: its row without content, or its place in the tree and its hash. */
 export type EraseMode = Exclude<Retention, "full">;
 
 export interface EraseRequest {
