@@ -93,13 +93,22 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
+export type { EnsureSessionInput } from "./engine/sessions/ensure-session.ts";
 export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
+export type { AppendEntriesOptions } from "./engine/writing/append-entries.ts";
 export type { CommitInput } from "./engine/writing/commit-input.ts";
+export type {
+  CustomEntryInput,
+  CustomMessageEntryInput,
+  EntryInput,
+  MessageEntryInput,
+} from "./engine/writing/entry-input.ts";
+export type { ReplaceSuffixInput } from "./engine/writing/replace-suffix.ts";
 export type {
   FactAnswer,
   FactExtractor,

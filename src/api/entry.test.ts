@@ -7,6 +7,7 @@ import { toWireEntry } from "./entry.ts";
 const ENTRY: Entry = {
   id: "e1",
   sessionId: "s1",
+  externalId: null,
   sequence: 1,
   parentId: null,
   kind: "message",
@@ -15,6 +16,7 @@ const ENTRY: Entry = {
   status: "committed",
   blocks: [],
   data: null,
+  raw: null,
   index: 0,
   usage: null,
   model: null,

@@ -37,6 +37,7 @@ export function results(outputs: Readonly<Record<string, string>>): Partial<Entr
 const EMPTY: Entry = {
   id: "e",
   sessionId: "s",
+  externalId: null,
   sequence: 1,
   parentId: null,
   kind: "message",
@@ -45,6 +46,7 @@ const EMPTY: Entry = {
   status: "committed",
   blocks: [],
   data: null,
+  raw: null,
   index: 0,
   usage: null,
   model: null,

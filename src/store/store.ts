@@ -23,6 +23,7 @@ import type {
   SearchRequest,
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "./erase-records.ts";
 import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
@@ -34,8 +35,6 @@ import type {
   ChangePage,
   EntryRecord,
   EntryUsage,
-  EraseRequest,
-  EraseResult,
   FeedHead,
   ForkRequest,
   MoveLeafRequest,
@@ -43,7 +42,6 @@ import type {
   NewMemory,
   NewSession,
   Quota,
-  RetentionDue,
   RowBatch,
   SessionFilter,
   SessionPage,
@@ -71,7 +69,10 @@ import type { NewToken, TokenRecord } from "./token-records.ts";
  * transaction.
  */
 export interface StoreWrites extends OriginalWrites {
-  /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
+  /**
+   * `session_exists` if the id or the origin's key is taken; with `orExisting` it gives the session that
+   * has the key. Replayed under an idempotency key, it gives the session.
+   */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
   /** Purges the session and all that was derived from it; leaves a tombstone. */

@@ -39,6 +39,8 @@ export function callsOf(
     copy: (input) => library.backup(":memory:", "/nowhere/x.db", input),
     createSession: (input) => engine.createSession(merge(create, input)),
     "createSession.origin": (origin) => engine.createSession({ ...create, origin }),
+    ensureSession: (input) => engine.ensureSession(merge({ ...create, key: "k" }, input)),
+    "ensureSession.origin": (origin) => engine.ensureSession({ ...create, key: "k", origin }),
     fork: (input) => session.fork(merge({ createdBy: "b" }, input)),
     update: (input) => session.update(input),
     "update.figures": (figures) => session.update({ figures }),
@@ -52,6 +54,13 @@ export function callsOf(
       session.append({ role: "tool", toolResults: [merge({ id: "1", output: "x" }, result)] }),
     "append.usage": (usage) => session.append({ ...MESSAGE, usage }),
     "append.options": (options) => session.append(MESSAGE, options),
+    "appendEntries.custom": (input) =>
+      session.appendEntries([merge({ kind: "custom", type: "t", data: 1 }, input)]),
+    "appendEntries.customMessage": (input) =>
+      session.appendEntries([merge({ kind: "custom_message", type: "t", content: "x" }, input)]),
+    "appendEntries.options": (options) => session.appendEntries([MESSAGE], options),
+    replaceSuffix: (input) =>
+      session.replaceSuffix(merge({ expected: [], replacement: [MESSAGE] }, input)),
     openMessage: (input) => session.openMessage(merge({ role: "assistant" }, input)),
     "openMessage.commit": (input) => stream.commit(input),
     branch: (input) => session.branch(entryId, input),

@@ -9,6 +9,7 @@ export function entry(id: string, role: Role, ...content: (string | Block)[]): E
   return {
     id,
     sessionId: "session",
+    externalId: null,
     sequence: 1,
     parentId: null,
     kind: "message",
@@ -17,6 +18,7 @@ export function entry(id: string, role: Role, ...content: (string | Block)[]): E
     status: "committed",
     blocks: content.map((part) => (typeof part === "string" ? { type: "text", text: part } : part)),
     data: null,
+    raw: null,
     index: null,
     usage: null,
     model: null,

@@ -9,6 +9,7 @@ const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 const ENTRY: Entry = {
   id: "e1",
   sessionId: "s1",
+  externalId: null,
   sequence: 1,
   parentId: null,
   kind: "message",
@@ -17,6 +18,7 @@ const ENTRY: Entry = {
   status: "committed",
   blocks: [],
   data: null,
+  raw: null,
   index: 3,
   usage: null,
   model: "m",

@@ -13,6 +13,7 @@ import { defineRoute, type Route } from "../route.ts";
 import { flagQuery, key, limitQuery, path, sessionParams, timeInput } from "../schemas/common.ts";
 import {
   derived,
+  keyedOriginInput,
   originInput,
   type SettableBody,
   session,
@@ -32,13 +33,17 @@ export interface NewSessionBody extends SettableBody {
   readonly started_at?: Date | undefined;
 }
 
-export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+const newSessionFields = {
   ...settable,
   id: key.optional(),
   agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
   created_by: name.optional(),
-  origin: originInput.optional(),
   started_at: timeInput.optional(),
+};
+
+export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+  ...newSessionFields,
+  origin: originInput.optional(),
 });
 
 export const SESSION_ROUTES: readonly Route[] = [
@@ -204,6 +209,29 @@ export const SESSION_ROUTES: readonly Route[] = [
       const found = await tenant.findSessionByOrigin(query.key);
       if (found !== undefined) return toWireSession(found);
       throw new BackscrollError("session_not_found", "no session has this origin key");
+    },
+  }),
+  defineRoute({
+    method: "put",
+    path: "/v1/origins",
+    operation: "ensureSession",
+    tag: "sessions",
+    summary: "The session with a key, created if there is none.",
+    scope: "write",
+    body: z.strictObject({
+      ...newSessionFields,
+      key: path.meta({ description: "The caller's own name of the session: any text." }),
+      origin: keyedOriginInput.optional(),
+    }),
+    answer: { status: 200, description: "The session.", schema: session },
+    handle: async ({ tenant, access }, { body }) => {
+      const { key: originKey, origin, ...rest } = body;
+      const handle = await tenant.ensureSession({
+        ...readSession(access, rest),
+        ...(origin === undefined ? {} : { origin: fromWireFields(origin) }),
+        key: originKey,
+      });
+      return toWireSession(await handle.meta());
     },
   }),
   defineRoute({
