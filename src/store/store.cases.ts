@@ -30,6 +30,7 @@ import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
 import { quotaCases } from "./cases/quota.cases.ts";
+import { recordCases } from "./cases/records.cases.ts";
 import { routeCases } from "./cases/routes.cases.ts";
 import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
@@ -49,6 +50,7 @@ export const ALL_CASES: readonly RegisterCases[] = [
   forkCases,
   streamCases,
   noteCases,
+  recordCases,
   compactionCases,
   contentCases,
   feedCases,
@@ -76,6 +78,7 @@ export const SORTING_CASES: readonly RegisterCases[] = [
   sessionCases,
   listSessionsCases,
   noteCases,
+  recordCases,
   indexNeedsCases,
   indexAsksCases,
   ingestCases,

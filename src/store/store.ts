@@ -28,6 +28,7 @@ import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
+import type { RecordReads, RecordWrites } from "./record-port.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -51,8 +52,6 @@ import type {
   SessionPosition,
   SessionSize,
   StoreStatus,
-  SweepRequest,
-  SweepResult,
   Tombstone,
   UsageSum,
 } from "./records.ts";
@@ -64,13 +63,14 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "./stream-records.ts";
+import type { SweepRequest, SweepResult } from "./sweep-records.ts";
 import type { NewToken, TokenRecord } from "./token-records.ts";
 
 /**
  * Mutations. Each that changes content writes at least one row of the change feed in its own
  * transaction.
  */
-export interface StoreWrites extends OriginalWrites {
+export interface StoreWrites extends OriginalWrites, RecordWrites {
   /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
@@ -173,7 +173,7 @@ export interface StoreWrites extends OriginalWrites {
 }
 
 /** Reads. None of them writes, migrates or aborts anything. */
-export interface StoreReads extends OriginalReads {
+export interface StoreReads extends OriginalReads, RecordReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
   /**

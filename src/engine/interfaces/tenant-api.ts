@@ -2,6 +2,7 @@
 
 import type { Shares } from "../access/shares.ts";
 import type { OriginalsApi } from "../import/originals.ts";
+import type { RecordsApi } from "../records/records.ts";
 import type { CreateSessionInput } from "../session-input.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
@@ -14,6 +15,7 @@ type OwnNames =
   | "session"
   | "routes"
   | "originals"
+  | "records"
   | "shares"
   | "sessionSizes"
   | "noteAct"
@@ -26,5 +28,6 @@ export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, 
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
   readonly originals: OriginalsApi;
+  readonly records: RecordsApi;
   readonly shares: Pick<Shares, keyof Shares>;
 }
