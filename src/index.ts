@@ -68,6 +68,21 @@ export type {
   ListMessagesInput,
   MessagePage,
 } from "./engine/read.ts";
+export type {
+  CompareAndSetInput,
+  DeleteRecordOptions,
+  PutRecordInput,
+  RecordDelete,
+  RecordOperation,
+  RecordPut,
+} from "./engine/records/record-input.ts";
+export type {
+  ListRecordsInput,
+  RecordPage,
+  Records,
+  RecordsApi,
+  SearchRecordsInput,
+} from "./engine/records/records.ts";
 export type { RoutePatch } from "./engine/routes/route-fields.ts";
 export type {
   ListRoutesInput,
@@ -159,6 +174,13 @@ export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from 
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
+export type {
+  RecordHit,
+  RecordInfo,
+  RecordType,
+  RecordValue,
+  StoredRecord,
+} from "./model/record.ts";
 export type { FileUse, Review, SessionReview, ToolUse } from "./model/review.ts";
 export type { RouteFields, RouteSession, SessionRoute } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
@@ -191,8 +213,8 @@ export type {
   Quota,
   SessionSize,
   StoreStatus,
-  SweepResult,
   TenantStatus,
 } from "./store/records.ts";
 export type { Durability, StoreOptions } from "./store/store.ts";
+export type { SweepResult } from "./store/sweep-records.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

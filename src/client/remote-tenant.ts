@@ -69,6 +69,7 @@ import { RemoteSession } from "./remote-session.ts";
 import { at, known, toBody, toQuery, toTimes } from "./request.ts";
 import { countFacets, readResumeCommand, reviewSessions } from "./tenant/insights.ts";
 import { searchFacts, searchMemory } from "./tenant/notes.ts";
+import { RemoteRecords } from "./tenant/records.ts";
 import { createSession, ensureSession, listSessions } from "./tenant/sessions.ts";
 import { RemoteShares } from "./tenant/shares.ts";
 import { createToken, listTokens, revokeToken } from "./tenant/tokens.ts";
@@ -86,6 +87,10 @@ export class RemoteTenant implements TenantApi {
 
   get originals(): RemoteOriginals {
     return new RemoteOriginals(this.connection);
+  }
+
+  get records(): RemoteRecords {
+    return new RemoteRecords(this.connection);
   }
 
   get shares(): RemoteShares {

@@ -17,6 +17,7 @@ const TAGS: Readonly<Record<string, string>> = {
   context: "What a model is given, and how it is kept small.",
   facts: "Statements taken from conversations.",
   memories: "Small named notes of an agent.",
+  records: "Values that programs keep under a namespace and a key.",
   changes: "The change feed, by page and live.",
   transfer: "Other agents' files, in and out.",
   shares: "Links by which anybody may read one session.",

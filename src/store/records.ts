@@ -329,23 +329,6 @@ export interface StoreStatus {
   readonly tenants: readonly TenantStatus[];
 }
 
-export interface SweepRequest {
-  /** Absent: every tenant. */
-  readonly tenant?: string;
-  readonly now: number;
-  /** The most sessions to delete in one call. */
-  readonly limit: number;
-}
-
-export interface SweepResult {
-  readonly deletedSessions: readonly { readonly tenant: string; readonly sessionId: string }[];
-  readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
-  readonly forgottenKeys: number;
-  readonly collectedBlobs: number;
-  /** Whether the limit left something for another call. */
-  readonly more: boolean;
-}
-
 /**
  * The reason of a deletion after which the session is stored anew under the same id, from the same
  * files: their bytes stay.

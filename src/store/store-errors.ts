@@ -39,6 +39,30 @@ export function factNotFound(id: string): BackscrollError {
   });
 }
 
+export function recordNotFound(namespace: string, key: string): BackscrollError {
+  return new BackscrollError(
+    "record_not_found",
+    `namespace ${namespace} has no record ${key}; list the namespace to see its keys`,
+    { details: { namespace, key } },
+  );
+}
+
+/** `version` is what the record has; null: it is not there. */
+export function recordConflict(
+  namespace: string,
+  key: string,
+  version: string | null,
+  expected: string | null,
+): BackscrollError {
+  const is = version === null ? "is not there" : `is at version ${version}`;
+  const not = expected === null ? "expected to be new" : `expected at ${expected}`;
+  return new BackscrollError(
+    "record_conflict",
+    `the record ${key} of namespace ${namespace} ${is}, and was ${not}: somebody else wrote it; read it again`,
+    { details: { namespace, key, version: version ?? "", expected: expected ?? "" } },
+  );
+}
+
 export function tokenNotFound(id: string): BackscrollError {
   return new BackscrollError(
     "token_not_found",

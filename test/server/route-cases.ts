@@ -2,6 +2,7 @@
 
 import { PAGE_ROUTE_CASES } from "./page-route-cases.ts";
 import { PRIMITIVE_ROUTE_CASES } from "./primitive-route-cases.ts";
+import { RECORD_ROUTE_CASES } from "./record-route-cases.ts";
 
 export interface RouteCase {
   readonly path: string;
@@ -20,6 +21,7 @@ const none = "session_not_found";
 export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   ...PAGE_ROUTE_CASES,
   ...PRIMITIVE_ROUTE_CASES,
+  ...RECORD_ROUTE_CASES,
   listSessions: () => ({ path: "/v1/sessions?limit=10", stranger: "empty" }),
   createSession: () => ({
     path: "/v1/sessions",

@@ -22,7 +22,7 @@ export function callsOf(
   entryId: string,
   stream: library.MessageStream,
 ): Readonly<Record<InputName, (input: never) => unknown>> {
-  const { routes } = engine;
+  const { routes, records } = engine;
   const create = { agent: "a", createdBy: "b" };
   const prune = { windowTokens: 1_000 };
   const follower = {
@@ -87,6 +87,19 @@ export function callsOf(
     summarize: (input) => session.summarize(undefined, input),
     putMemory: (input) => engine.putMemory(merge({ agent: "a", name: "n", content: "x" }, input)),
     listMemories: (input) => engine.listMemories(input),
+    putRecord: (input) => records.put(merge({ namespace: "n", key: "k", value: 1 }, input)),
+    compareAndSetRecord: (input) =>
+      records.compareAndSet(
+        merge({ namespace: "n", key: "k", value: 1, expectedVersion: null }, input),
+      ),
+    deleteRecord: (input) => records.delete("n", "k", input),
+    writeRecords: (input) => records.write([input]),
+    "writeRecords.put": (input) =>
+      records.write([{ put: merge({ namespace: "n", key: "k", value: 1 }, input) }]),
+    "writeRecords.delete": (input) =>
+      records.write([{ delete: merge({ namespace: "n", key: "k" }, input) }]),
+    listRecords: (input) => records.list(merge({ namespace: "n" }, input)),
+    searchRecords: (input) => records.search("x", input),
     addFacts: (input) =>
       session.addFacts([merge({ subject: "a", predicate: "b", object: "c" }, input)]),
     listFacts: (input) => engine.listFacts(input),

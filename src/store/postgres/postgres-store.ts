@@ -48,6 +48,7 @@ import {
 } from "./operations/notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
+import { readRecords, writeRecords } from "./operations/records.ts";
 import {
   deleteRoute,
   findRoute,
@@ -186,6 +187,9 @@ class PostgresStore implements Store {
   retireFact: Store["retireFact"] = (tenant, id, by, now) =>
     this.#write(tenant, (tx) => retireFact(tx, id, by, now));
 
+  writeRecords: Store["writeRecords"] = (tenant, request) =>
+    this.#write(tenant, (tx) => writeRecords(tx, request), request.operations.length);
+
   putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
     this.#db.write(tenant, (tx) => putIngestedFiles(tx, workstation, files, now));
 
@@ -281,6 +285,9 @@ class PostgresStore implements Store {
 
   listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
     this.#db.read(tenant, (tx) => listFacts(tx, sessionId, after, limit, superseded));
+
+  readRecords: Store["readRecords"] = (tenant, request) =>
+    this.#db.read(tenant, (tx) => readRecords(tx, request));
 
   findToken: Store["findToken"] = (id) =>
     this.#db.across(READ_START, AGAIN, (tx) => findToken(tx, id));

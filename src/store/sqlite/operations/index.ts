@@ -28,6 +28,7 @@ import {
 } from "./notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
+import { readRecords, writeRecords } from "./records.ts";
 import {
   deleteRoute,
   findRoute,
@@ -75,6 +76,7 @@ export const WRITES: Operations<StoreWrites> = {
   deleteMemory,
   addFacts,
   retireFact,
+  writeRecords,
   putIngestedFiles,
   putOriginal,
   setQuota,
@@ -114,6 +116,7 @@ export const READS: Operations<StoreReads> & {
   listMemories,
   findFact,
   listFacts,
+  readRecords,
   findToken,
   listTokens,
   findRoute,
