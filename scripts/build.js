@@ -24,8 +24,9 @@ const ENTRIES = {
   "client/index": "src/client/index.ts",
   "gateway/index": "src/gateway/index.ts",
   "cli/main": "src/cli/main.ts",
-  // A thread of its own: beside the file that starts it, wherever that ends up.
+  // Threads of their own: beside the file that starts them, wherever that ends up.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
+  "local-thread": "src/providers/embedding/local-thread.ts",
 };
 
 /** Folders that nearly every entry loads. What the client loads of them stays free of Node's modules. */
