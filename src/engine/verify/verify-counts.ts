@@ -5,8 +5,8 @@ import type { TenantRun } from "./tenant-run.ts";
 import type { SessionSum } from "./verify-session.ts";
 
 /**
- * Verifies the sessions, and compares their sum with the tenant's row. That is judged only if nothing
- * was written to the tenant meanwhile, and if all of its sessions could be counted.
+ * Verifies the sessions, and compares their sum with the tenant's row. The comparison needs a
+ * tenant without concurrent writes, and all of its sessions readable.
  */
 export async function verifyCounts(
   run: TenantRun,

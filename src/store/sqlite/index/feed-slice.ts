@@ -87,7 +87,7 @@ export function readFeedSlice(
   });
 }
 
-/** Content only of what is indexed, as the columns have it. */
+/** Content only of indexed kinds, as stored. */
 function unfoldMessage(db: SqliteConnection, tenant: number, row: SqlRow): SqlRow {
   const isIndexed = row["kind"] === "message" && row["status"] === "committed";
   const session = Number(row["session"]);
