@@ -26,8 +26,9 @@ const ENTRIES = {
   "store-kit/index": "src/store-kit/index.ts",
   "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
-  // A thread of its own: beside the file that starts it, wherever that ends up.
+  // Threads of their own: beside the file that starts them, wherever that ends up.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
+  "local-thread": "src/providers/embedding/local-thread.ts",
   // Loaded by its URL, in threads that know no test runner.
   "trivial-index": "src/store/cases/trivial-index.cases.ts",
 };

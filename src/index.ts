@@ -156,6 +156,7 @@ export {
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
 export type {
   Embedder,
+  EmbedderUse,
   StoredVector,
   Vector,
   VectorStore,
@@ -189,6 +190,13 @@ export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
+export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";
+export {
+  type CompatibleEmbedderOptions,
+  compatibleEmbedder,
+} from "./providers/embedding/compatible-embedder.ts";
+export { type LocalEmbedderOptions, localEmbedder } from "./providers/embedding/local-embedder.ts";
+export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/sdk-embedder.ts";
 export type { FullModel } from "./providers/full-model.ts";
 export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export {

@@ -4,7 +4,7 @@ import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
-import type { AiSdkModel } from "../../src/index.ts";
+import type { AiSdkEmbeddingModel, AiSdkModel } from "../../src/index.ts";
 import * as library from "../../src/index.ts";
 import type { INPUTS } from "../../src/model/inputs/index.ts";
 import { reviewSessions } from "../../src/recap/review.ts";
@@ -128,6 +128,9 @@ export function callsOf(
     traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
     languageModel: (input) => library.languageModel({} as AiSdkModel, input),
     compatibleModel: (input) => library.compatibleModel(input),
+    embeddingModel: (input) => library.embeddingModel({} as AiSdkEmbeddingModel, input),
+    compatibleEmbedder: (input) => library.compatibleEmbedder(input),
+    localEmbedder: (input) => library.localEmbedder(input),
     generate: (input) => gateway.generate(engine, merge(generate, input)),
     generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
     withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),
