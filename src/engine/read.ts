@@ -151,9 +151,9 @@ export interface Branch {
   readonly messages: number;
   /** Whether the next append continues this branch. */
   readonly active: boolean;
-  /** The leaf of the branch that this one left; null if it starts at the root, or that one is not listed. */
+  /** The leaf of the branch this one forked from; null at the root, or if that branch is not listed. */
   readonly parentLeaf: string | null;
-  /** Messages that it shares with that branch: the index of the first that is its own. */
+  /** The index of the first message that is not shared with the parent branch. */
   readonly forkIndex: number;
 }
 

@@ -92,7 +92,7 @@ function HitRow({ hit }: { readonly hit: Hit }) {
   );
 }
 
-/** A neighbour, if there is a line to show of it: a message of nothing but calls has none. */
+/** The neighbour if it has text: a message of tool calls only has none. */
 function saying(item: WindowItem | undefined): WindowItem | undefined {
   return item === undefined || item.snippet.trim() === "" ? undefined : item;
 }

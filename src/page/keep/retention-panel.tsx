@@ -1,4 +1,4 @@
-/** What a session keeps, and for how long: changed only after a question. */
+/** The retention and time to live of a session, changed after a confirmation. */
 
 import { useSignal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";

@@ -65,7 +65,7 @@ export function counted(count: number, one: string, many: string = `${one}s`): s
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
-/** Of each path, the shortest end that no other one has; the whole path where there is none. */
+/** Maps each path to its shortest unique suffix, or to itself if it has none. */
 export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map(paths.map((path) => [path, path.split(/[/\\]/).filter(Boolean)]));
   const ends = new Map<string, string>();

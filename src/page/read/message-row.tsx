@@ -127,12 +127,12 @@ function authorOf(entry: Entry): string {
   return actor ?? role ?? "";
 }
 
-/** A model without the date of its release, which most of them end with. */
+/** A model's name without its release date. */
 function undated(author: string): string {
   return author.replace(/-20\d{6}$/, "");
 }
 
-/** A line that opens to the summary, and leads to what it covers. */
+/** A line that opens to the summary and links to the covered messages. */
 function Compaction(props: { readonly summary: Summary; readonly model: SessionModel }) {
   const { summary, model } = props;
   return (

@@ -1,4 +1,4 @@
-/** The tree of a session: its branches, edits and forks, where each left, and the way to each. */
+/** The tree view of a session: branches, edits and forks with their fork points and links. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -10,9 +10,9 @@ import type { SessionModel } from "./session-model.ts";
 import { type PlacedStem, placeStems } from "./tree-layout.ts";
 import { firstLines, readLines, type TreeLine } from "./tree-model.ts";
 
-/** As tall as the style says that a line is, in pixels. */
+/** The height of a list item in the style sheet, in pixels. */
 const ROW = 44;
-/** The drawing is this wide in its own units, with room at both edges for the round ends. */
+/** Width and padding of the drawing in its own units. */
 const WIDTH = 100;
 const EDGE = 3;
 
@@ -84,7 +84,7 @@ function Line(props: {
   );
 }
 
-/** The list beside it says the same in words. */
+/** Hidden from screen readers: the list beside it has the same content. */
 function Drawing(props: {
   readonly placed: readonly PlacedStem[];
   readonly shown: PlacedStem | undefined;
@@ -108,7 +108,7 @@ function Drawing(props: {
   );
 }
 
-/** From the root to the end of a branch, along all that it grew from. */
+/** The path from the root to the end of a branch, through its ancestors. */
 function pathTo(stem: PlacedStem, placed: readonly PlacedStem[]): string {
   let path = stemPath(stem);
   let child = stem;

@@ -1,29 +1,29 @@
 /**
- * Where the branches of a session stand in a drawing: a line each, below the one that it left.
+ * The layout of a session's branches: one horizontal line per branch, below its parent's line.
  *
- * Lengths are shares of the longest path, from 0 to 1, so that the drawing may have any width.
+ * Positions are fractions of the longest path, from 0 to 1, so the drawing scales to any width.
  */
 
 export interface Stem {
   readonly id: string;
-  /** The branch that it left; null if it starts at the root. */
+  /** The branch it forked from; null at the root. */
   readonly parent: string | null;
-  /** Messages of the path before its first own one. */
+  /** The number of messages before the fork. */
   readonly from: number;
-  /** Messages of its whole path. */
+  /** The number of messages on the whole path. */
   readonly to: number;
 }
 
 export interface PlacedStem {
   readonly id: string;
   readonly row: number;
-  /** The row that it leaves; its own if it leaves none. */
+  /** The parent's row; its own row for a root. */
   readonly parentRow: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** Each branch comes right after those that left its parent later: so no two lines cross. */
+/** Orders siblings by their fork, the latest first, so that no two lines cross. */
 export function placeStems(stems: readonly Stem[]): readonly PlacedStem[] {
   const known = new Set(stems.map(({ id }) => id));
   const children = Map.groupBy(stems, ({ id, parent }) =>
@@ -32,7 +32,7 @@ export function placeStems(stems: readonly Stem[]): readonly PlacedStem[] {
   const longest = Math.max(1, ...stems.map(({ to }) => to));
   const placed: PlacedStem[] = [];
   const seen = new Set<string>();
-  // Whatever no root leads to, as in a damaged store, comes last and on its own.
+  // Branches unreachable from a root (a damaged store) come last, as roots.
   const roots = [...lastFirst(children.get(null) ?? []), ...stems];
   const todo = roots.map((stem) => ({ stem, parentRow: -1 }));
   for (let next = todo.shift(); next !== undefined; next = todo.shift()) {

@@ -1,4 +1,4 @@
-/** What is told of each branch and fork of a session: where it left, why, and its first own words. */
+/** The lines of the tree view: the fork point, kind and first message of each branch and fork. */
 
 import type { RemoteEngine } from "../../client/index.ts";
 import type { Branch, Entry, Session } from "../data/types.ts";
@@ -6,19 +6,19 @@ import { oneLine } from "./tool-call.ts";
 import type { Stem } from "./tree-layout.ts";
 
 export interface TreeLine extends Stem {
-  /** `edit` and `answer`: its first message stands in place of another one. */
+  /** `edit` and `answer`: the first message supersedes one of the parent branch. */
   readonly kind: "first" | "edit" | "answer" | "branch" | "fork";
   readonly words: string;
   readonly endedAt: number;
-  /** Of a fork. */
+  /** Set for a fork, which is a session of its own. */
   readonly sessionId?: string;
   readonly isActive: boolean;
 }
 
-/** Branches and forks beyond these are drawn without asking for their first words. */
+/** Branches beyond this number show their last message instead of their first: no request each. */
 const MAX_ASKED = 40;
 
-/** Before anything was asked: the last words of each branch. */
+/** The lines before any request: each branch with its last message. */
 export function firstLines(branches: readonly Branch[]): readonly TreeLine[] {
   return branches.map((branch) => lineOf(branch, branch.leaf, "branch"));
 }
@@ -74,7 +74,7 @@ function lineOf(branch: Branch, told: Entry, kind: TreeLine["kind"]): TreeLine {
   };
 }
 
-/** A fork copies a path up to a message, and goes on in a session of its own. */
+/** A fork copies a path up to a message and continues in another session. */
 async function forkLine(
   engine: RemoteEngine,
   fork: Session,
@@ -105,7 +105,7 @@ async function forkLine(
   };
 }
 
-/** Of a path that goes through several branches, the one whose own part has this message. */
+/** The branch on the path to `leaf` whose own part contains the message at `index`. */
 function stemWith(index: number, leaf: string, branches: readonly Branch[]): string {
   const byLeaf = new Map(branches.map((branch) => [branch.leaf.id, branch]));
   let at = byLeaf.get(leaf);

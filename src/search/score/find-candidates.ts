@@ -218,7 +218,7 @@ function* findTerms(
       ),
     );
     const terms = [...new Set(lists.flatMap((list) => list ?? []))].sort();
-    // A word that is still being typed has a `*` that nobody wrote.
+    // `asYouType` appends a `*` that the user did not type.
     if (terms.length > MAX_EXPANSIONS && search.request.query.includes("*")) {
       notes.push(
         `${prefix}* stands for more than ${MAX_EXPANSIONS} words; the first of them count`,
