@@ -16,6 +16,7 @@ import {
   jsonObject,
   key,
   limitQuery,
+  metadataQuery,
   path,
   sessionParams,
   timeInput,
@@ -97,6 +98,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       machine_made: flagQuery.optional().meta({
         description: "Also sessions in which only a program has asked anything.",
       }),
+      key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
+      metadata: metadataQuery.optional(),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),
     }),
