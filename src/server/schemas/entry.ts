@@ -62,7 +62,7 @@ export const branches: z.ZodType = z
   })
   .meta({ id: "BranchList" });
 
-/** Text, or blocks. What a block may hold is checked by the library, which names what is wrong. */
+/** Text or blocks. The library checks blocks and names the wrong field. */
 export const content: z.ZodType = z
   .union([text, z.array(z.looseObject({ type: text }))])
   .meta({ id: "Content", description: "Text, or a list of blocks." });
