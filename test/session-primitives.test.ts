@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serveStore } from "../src/client/client.cases.ts";
 import type { SessionApi } from "../src/engine/interfaces/session-api.ts";
 import type { TenantApi } from "../src/engine/interfaces/tenant-api.ts";
-import type { Entry, EntryInput } from "../src/index.ts";
+import type { Entry, EntryInput, ListSessionsInput } from "../src/index.ts";
 import { open, textOf } from "../src/index.ts";
 import { createDatabase } from "./support/postgres.ts";
 
@@ -79,6 +79,22 @@ describe.each(WORLDS)("on %s", (_, start) => {
       await first.delete();
       expect((await tenant.ensureSession({ ...create, key: "gone" })).id).not.toBe(first.id);
     });
+  });
+
+  test("sessions are listed by the beginning of their key and by their metadata", async () => {
+    const metadata = { ticket: "A 1", open: true, n: 1.5 };
+    for (const key of ["list/a/1", "list/a/2 b", "list/b"]) {
+      await tenant.ensureSession({ ...create, key, ...(key === "list/b" ? {} : { metadata }) });
+    }
+    const keys = async (input: ListSessionsInput) => {
+      const { sessions } = await tenant.listSessions(input);
+      return sessions.map(({ origin }) => origin.key).toSorted();
+    };
+    expect(await keys({ keyPrefix: "list/a/" })).toEqual(["list/a/1", "list/a/2 b"]);
+    expect(await keys({ keyPrefix: "list/", metadata })).toEqual(["list/a/1", "list/a/2 b"]);
+    expect(await keys({ metadata: { ...metadata, open: false } })).toEqual([]);
+    const wrong = tenant.listSessions({ metadata: { a: null } as never });
+    await expect(wrong).rejects.toMatchObject({ code: "invalid_input" });
   });
 
   describe("appendEntries", () => {

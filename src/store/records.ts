@@ -81,7 +81,13 @@ export interface SessionFilter {
   readonly title?: string;
   /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
+  /** The beginning of the origin's key. */
+  readonly keyPrefix?: string;
+  /** Top-level fields of the metadata, each with its value. */
+  readonly metadata?: MetadataFilter;
 }
+
+export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSize {
   readonly sessionId: string;

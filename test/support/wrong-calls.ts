@@ -105,6 +105,8 @@ const FILTER: Fields = {
   source: NO_ID,
   parentSessionId: NO_ID,
   title: NO_ID,
+  keyPrefix: NO_ID,
+  metadata: [...NO_OBJECT, { a: null }, { a: [1] }, { a: {} }, { a: Number.NaN }, { "\0": 1 }],
   since: NO_TIME,
   until: NO_TIME,
   limit: NO_LIMIT,

@@ -5,7 +5,7 @@ import { toWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { EnsureSessionInput } from "../../engine/sessions/ensure-session.ts";
 import type { ListSessionsInput, SessionListPage } from "../../engine/sessions/list-sessions.ts";
-import type { JsonObject } from "../../model/json.ts";
+import { type JsonObject, stringifyJson } from "../../model/json.ts";
 import type { Connection } from "../connection.ts";
 import { toWireNew } from "../new-session.ts";
 import { keyHeader, known, toBody, toQuery, toTimes } from "../request.ts";
@@ -49,14 +49,15 @@ export async function listSessions(
   connection: Connection,
   input: ListSessionsInput,
 ): Promise<SessionListPage> {
-  const { since, until, ...rest } = known("listSessions", input);
+  const { since, until, metadata, ...rest } = known("listSessions", input);
+  const wanted = metadata === undefined ? undefined : stringifyJson(metadata, "metadata");
   const page = await connection.call<{
     readonly sessions: readonly WireSession[];
     readonly next_cursor: string | null;
   }>({
     method: "GET",
     path: "/v1/sessions",
-    query: toQuery({ ...rest, ...toTimes({ since, until }) }),
+    query: toQuery({ ...rest, metadata: wanted, ...toTimes({ since, until }) }),
   });
   const sessions = page.sessions.map(fromWireSession);
   const { next_cursor: nextCursor } = page;

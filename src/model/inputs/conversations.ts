@@ -103,6 +103,8 @@ export const CONVERSATION_INPUTS = {
     "until",
     "title",
     "machineMade",
+    "keyPrefix",
+    "metadata",
     "limit",
     "cursor",
   ],

@@ -10,7 +10,15 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { flagQuery, key, limitQuery, path, sessionParams, timeInput } from "../schemas/common.ts";
+import {
+  flagQuery,
+  key,
+  limitQuery,
+  metadataQuery,
+  path,
+  sessionParams,
+  timeInput,
+} from "../schemas/common.ts";
 import {
   derived,
   keyedOriginInput,
@@ -70,6 +78,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       machine_made: flagQuery.optional().meta({
         description: "Also sessions in which only a program has asked anything.",
       }),
+      key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
+      metadata: metadataQuery.optional(),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),
     }),
