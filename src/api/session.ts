@@ -1,4 +1,4 @@
-/** A session on the wire: ConversationMeta under its own names, and the rest of what is known. */
+/** A session on the wire: ConversationMeta under its own names, and our fields. */
 
 import type { JsonObject } from "../model/json.ts";
 import type { IngestFigures, Origin, Retention, Session } from "../model/session.ts";
@@ -134,13 +134,13 @@ export function fromWireSession(session: WireSession): Session {
   };
 }
 
-/** What is unknown is absent again. */
+/** Null becomes absent. */
 function fromWireOrigin(origin: WireOrigin): Origin {
   const known = Object.entries(origin).filter(([, value]) => value !== null);
   return fromWireFields(Object.fromEntries(known)) as Origin;
 }
 
-/** What is counted of a session whose files are read; all null of others. */
+/** Figures of an ingested session; all null for others. */
 export type WireFigures = Pick<
   WireSession,
   "exchange_count" | "tool_counts" | "file_mtime" | "first_msg_at" | "last_msg_at" | "cost_usd"

@@ -1,4 +1,4 @@
-/** The ways of keeping that have a name. They are values for `planCompaction`, nothing more. */
+/** Named `keep` values for `planCompaction`. */
 
 import type { PlanOptions } from "./plan-input.ts";
 
@@ -23,5 +23,5 @@ export const TOKENS_KEEP: PlanPreset = { strategy: { keep: "tokens", tokens: 20_
 /** The newer half stays. */
 export const HALF_KEEP: PlanPreset = { strategy: { keep: "half" } };
 
-/** Only what is pending or pinned stays. */
+/** Only pending and pinned entries stay. */
 export const NONE_KEEP: PlanPreset = { strategy: { keep: "none" } };

@@ -1,4 +1,4 @@
-/** Appending: one request, all or nothing. */
+/** Appends entries atomically. */
 
 import type { Entry } from "../model/entry.ts";
 import { INPUTS } from "../model/inputs/index.ts";

@@ -70,7 +70,7 @@ export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEnt
   };
 }
 
-/** A message that is still being written, with what has arrived so far. */
+/** An open message with its content so far. */
 export function pendingEntry(record: PendingRecord): Entry {
   return {
     id: record.id,

@@ -40,7 +40,7 @@ export async function forkSession(
   );
   return store.forkSession(tenant, {
     sessionId,
-    // What was asked for, not what the original happens to be called by now.
+    // Hash the request, not the original's current title.
     session: {
       ...session,
       ...idempotency(idempotencyKey, () => ["fork", sessionId, through ?? null, rest]),

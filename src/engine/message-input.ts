@@ -32,7 +32,7 @@ import {
 
 export interface MessageInput {
   readonly role: Role;
-  /** Who wrote it: a user, an agent or a tool. */
+  /** The author: a user, an agent or a tool. */
   readonly actor?: string;
   /** Text or blocks. May be left out when there are tool calls or results. */
   readonly content?: ContentInput;
@@ -96,7 +96,7 @@ export function draftMessage(
 ): Draft[] {
   checkInput(input, field, INPUTS.append);
   const role = checkOneOf(input.role, ROLES, "role");
-  // JSON has null for what is not there.
+  // JSON callers may send null for absent.
   const [given, called] = [input.toolResults ?? null, input.toolCalls ?? null];
   const results = given === null ? [] : toResults(given);
   const said = input.content === undefined ? [] : normalizeContent(input.content);

@@ -91,7 +91,7 @@ export class SessionHandle {
     this.id = id;
   }
 
-  /** What is known of the session now: cheap, reads no entries. */
+  /** The session's fields; reads no entries. */
   async meta(): Promise<Session> {
     const session = await this.#engine.store.findSession(this.#engine.tenant, this.id);
     if (session === undefined) throw sessionNotFound(this.id);
@@ -220,7 +220,7 @@ export class SessionHandle {
     );
   }
 
-  /** Adds text that the model sees though nobody said it; `display: false` hides it from people. */
+  /** Adds text for the model that is not a message; `display: false` hides it from people. */
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
     const {
       type,
@@ -253,7 +253,7 @@ export class SessionHandle {
     return store.updateSession(tenant, this.id, toSessionPatch(input), this.#engine.now());
   }
 
-  /** A model-ready list of messages under a token budget, and what was left out of it. */
+  /** A model-ready list of messages under a token budget, and the omitted ones. */
   buildContext<P extends Provider>(
     input: BuildContextInput & { readonly provider: P },
   ): Promise<BuiltContext & { readonly rendered: RenderedContext<P> }>;
@@ -265,14 +265,14 @@ export class SessionHandle {
   }
 
   /**
-   * Summarises what is older into an entry that stands for it. Nothing is removed, unless the
-   * session's retention says that what was summarised is to be forgotten.
+   * Summarises older messages into an entry that replaces them in contexts. They stay in the log,
+   * unless the session's retention erases summarised messages.
    */
   compact(input: CompactInput = {}): Promise<CompactionResult> {
     return compactSession(this.#engine, this.id, input);
   }
 
-  /** What `compact` would cover and keep; null where it would change nothing. Nothing is written. */
+  /** A dry run of `compact`: covered and kept entries; null if it would do nothing. */
   planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
     return planSession(this.#engine, this.id, input);
   }
@@ -305,7 +305,7 @@ export class SessionHandle {
     return recall(this.#engine, this.id, query, options);
   }
 
-  /** As `searchSessions` of the tenant, without this session: what was said here is known here. */
+  /** As `searchSessions` of the tenant, without this session. */
   searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
     const { excludeSession = [] } = checkInput(input, "options", INPUTS.searchSessions);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;

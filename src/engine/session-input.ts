@@ -58,7 +58,7 @@ export interface UpdateSessionInput {
   readonly ttl?: number | null;
   /** If left out, `metadata.retention` where that is given: null there means `full`. */
   readonly retention?: Retention;
-  /** What was counted of a session whose files are read, for who reads them. */
+  /** Figures of an ingested session, for ingestion. */
   readonly figures?: IngestFigures;
 }
 

@@ -113,7 +113,7 @@ export class TenantEngine {
     return new Originals(this.engine);
   }
 
-  /** Links by which anybody may read one session. */
+  /** Public read-only links to single sessions. */
   get shares(): Shares {
     return new Shares(this.engine);
   }
@@ -153,7 +153,7 @@ export class TenantEngine {
     return new handle(this.engine, session.id);
   }
 
-  /** The handle of the session with this id, whether it is there or not: what is asked of it says so. */
+  /** A handle of the session with this id. Does not check that it exists: the handle's calls do. */
   session(id: string): SessionHandle {
     return new SessionHandle(this.engine, checkKey(id, "sessionId"));
   }
@@ -174,8 +174,8 @@ export class TenantEngine {
   }
 
   /**
-   * Stores a session that a reader of another agent's files has given. Importing it again stores only
-   * what is new; see `readTranscript`.
+   * Stores a session from a transcript reader (`readTranscript`). Importing it again stores only
+   * new entries.
    */
   importSession(imported: ImportedSession, options: ImportOptions = {}): Promise<ImportResult> {
     return importSession(this.engine, imported, options);
@@ -204,7 +204,7 @@ export class TenantEngine {
     return deleteSession(this.engine, id, options);
   }
 
-  /** What was made from a session and would outlive it. */
+  /** Forks and memories derived from a session, which would outlive it. */
   async listDerived(id: string): Promise<Derived> {
     return listDerived(this.engine, await this.resolveSessionId(id));
   }
@@ -214,19 +214,19 @@ export class TenantEngine {
     return sessionSizes(this.engine, ids);
   }
 
-  /** What is left of a session that was deleted. */
+  /** The tombstone of a deleted session. */
   async findTombstone(id: string): Promise<Tombstone | undefined> {
     const found = await this.engine.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
     return found && toTombstone(found);
   }
 
-  /** What is left of the newest session that came from there and was deleted. */
+  /** The tombstone of the newest deleted session with this origin. */
   async findTombstoneByOrigin(key: string): Promise<Tombstone | undefined> {
     const found = await this.engine.store.findTombstoneByOrigin(this.tenant, checkKey(key, "key"));
     return found && toTombstone(found);
   }
 
-  /** How far files of a workstation were read, for who reads files. */
+  /** Read offsets of a workstation's files, for ingestion. */
   async findIngestedFiles(
     workstation: string,
     paths: readonly string[],
@@ -263,7 +263,7 @@ export class TenantEngine {
     return getEntry(this.engine, id);
   }
 
-  /** Ends a message that somebody else left open. What had arrived is kept. */
+  /** Ends a message that another writer left open, and keeps its content so far. */
   async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
     await this.engine.store.abortStream(this.tenant, {
       id: checkKey(id, "entryId"),
@@ -274,7 +274,7 @@ export class TenantEngine {
     return this.getEntry(id);
   }
 
-  /** The best hits for a query, each with what stands round it. Any text is a valid query. */
+  /** The best hits for a query, each with the messages around it. Any text is a valid query. */
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
     return searchSessions(this.engine, query, await resolveSearch(this.engine, input));
   }
@@ -288,7 +288,7 @@ export class TenantEngine {
     return searchFacts(this.engine, query, input);
   }
 
-  /** How far the index is, and what it takes. */
+  /** Progress and size of the index. */
   indexStatus(): Promise<IndexStatus> {
     return this.engine.store.indexStatus(this.tenant);
   }
@@ -345,8 +345,8 @@ export class TenantEngine {
   }
 
   /**
-   * Deletes sessions whose TTL has passed, aborts messages whose writer died, and erases what was
-   * summarised and is to be forgotten, where that was interrupted.
+   * Deletes sessions whose TTL has passed, aborts messages whose writer died, and completes
+   * interrupted erasures of summarised messages.
    */
   async sweep(): Promise<SweepReport> {
     const swept = await sweepAll((limit) =>
@@ -355,7 +355,7 @@ export class TenantEngine {
     return { ...swept, erasedEntries: await applyAllRetention(this.engine) };
   }
 
-  /** What this tenant holds; zeros if nothing was ever written. */
+  /** This tenant's totals; zeros if it has no rows. */
   async tenantStatus(): Promise<TenantStatus | undefined> {
     const status = await this.engine.store.status();
     return status.tenants.find((tenant) => tenant.tenant === this.tenant);
@@ -371,7 +371,7 @@ export class TenantEngine {
     return listTokens(this.engine, input);
   }
 
-  /** From now on it lets nobody in. Doing so again changes nothing. */
+  /** Revokes a token. Idempotent. */
   revokeToken(id: string): Promise<AccessToken> {
     return revokeToken(this.engine, id);
   }

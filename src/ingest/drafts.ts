@@ -7,13 +7,13 @@ import type { ProblemLog } from "./problems.ts";
 import { KEPT_IDS, RecentMap } from "./recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "./source.ts";
 
-/** Of an entry, what is known. `fields` is what has no place here, as it came. */
+/** A draft of an entry. `fields` has the source's other fields verbatim. */
 export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
   Pick<ImportedEntry, "sourceId" | "kind"> & {
     /** The id in the source, if that is another than `sourceId`, or there is none. */
     readonly id?: string | null;
     readonly fields?: JsonObject;
-    /** What is set in the metadata beside what the source says. */
+    /** Extra metadata beside the source's. */
     readonly marks?: JsonObject;
   };
 
@@ -48,7 +48,7 @@ export type SessionDraft = Partial<
   Omit<ImportedSession, "source" | "metadata" | "problems" | "entries">
 > & { readonly id: string | null; readonly fields?: JsonObject };
 
-/** What is known of a session, without its entries. */
+/** A draft of a session, without its entries. */
 export function toImportedSession(
   format: string,
   draft: SessionDraft,

@@ -1,10 +1,8 @@
 /**
- * Reading a file of lines in several goes: what a later reading must know, as of the last complete
- * line.
+ * Resumable reading of a file of lines: the state as of the last complete line.
  *
- * A last line without its line break is read, because many files end so. A later reading would begin
- * with it again, and with what it has changed. So then there is nothing to go on from: the file is
- * read whole.
+ * A last line without a line break is read, because many files end so. A later reading would read
+ * it twice, so then there is no resume state and the file is read as a whole.
  */
 
 import type { JsonObject } from "../model/json.ts";

@@ -1,4 +1,4 @@
-/** Sessions: durable conversations, and what is known of one without reading its entries. */
+/** Sessions: the fields of a conversation, without its entries. */
 
 import type { Usage } from "./entry.ts";
 import { isPlainObject, type JsonObject } from "./json.ts";
@@ -25,9 +25,9 @@ export interface Origin {
   readonly key?: string;
 }
 
-/** What is counted of a session whose files are read, for lists. */
+/** Figures of an ingested session, for lists. */
 export interface IngestFigures {
-  /** Requests of the user, each with what was done about it. */
+  /** Turns: a user's request and the work that follows it. */
   readonly exchangeCount: number;
   /** How often each tool was called. */
   readonly toolCounts: Readonly<Record<string, number>>;
@@ -53,7 +53,7 @@ export interface Session {
   readonly title: string;
   /** The copy of the newest compaction's summary. */
   readonly summary: string | null;
-  /** In the order in which they joined. An actor who appends joins. */
+  /** In the order of joining. An append adds its actor. */
   readonly participants: readonly string[];
   readonly metadata: JsonObject;
   /** Seconds after the last append at which a sweep deletes the session. */

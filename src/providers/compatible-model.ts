@@ -34,7 +34,7 @@ export function compatibleModel(options: CompatibleModelOptions): FullModel {
     const provider = createOpenAICompatible({
       name: "compatible",
       baseURL: baseUrl,
-      // Without it a streamed answer says nothing of what it took.
+      // Without it a streamed answer reports no usage.
       includeUsage: true,
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(headers === undefined ? {} : { headers: { ...headers } }),

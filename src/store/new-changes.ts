@@ -63,7 +63,7 @@ export function entryPinned(
   return { kind, at, sessionId, entryId, entryHash: null, details: null };
 }
 
-/** What was erased, by ids. Of tombstones also what they and the session's totals are checked by. */
+/** Erased entries by id; for tombstones also the digests and sums for verification. */
 export function contentErased(
   { sessionId, mode, now }: Pick<EraseRequest, "sessionId" | "mode" | "now">,
   ids: readonly string[],
@@ -88,7 +88,7 @@ export function quotaChanged(quota: Quota, at: number, by: ChangeAuthor | undefi
   return { kind: "quota_changed", at, sessionId: null, entryId: null, entryHash: null, details };
 }
 
-/** Which token, and how far it reaches. What it consists of is known to its holder alone. */
+/** The token's id and scope, never its secret. */
 export function tokenChanged(
   kind: "token_created" | "token_revoked",
   token: AccessToken,

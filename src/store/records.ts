@@ -52,8 +52,8 @@ export interface ForkOrigin {
 }
 
 /**
- * Only what is present changes. `metadata` is merged key by key inside the transaction, so that two
- * writers of different keys do not lose each other's; null removes a key.
+ * A patch: absent fields stay. `metadata` is merged key by key inside the transaction, so that
+ * writers of different keys do not overwrite each other; null removes a key.
  */
 export interface SessionPatch {
   readonly title?: string;
@@ -64,7 +64,7 @@ export interface SessionPatch {
   readonly ttl?: number | null;
   readonly retention?: Retention;
   readonly figures?: IngestFigures;
-  /** What is known of it only by now. `session_exists` if another session has the key. */
+  /** Set late, once known. Throws `session_exists` if another session has the key. */
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
 }
 
@@ -85,7 +85,7 @@ export interface SessionFilter {
   readonly until?: number;
   /** A part of it, whatever its case. */
   readonly title?: string;
-  /** False leaves out what has `machineMade: true` in its metadata. */
+  /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
 }
 
@@ -146,9 +146,9 @@ export interface NewEntry {
   readonly supersedes?: string;
   /** Given with usage: what the `context_usage` change adds to the counts. */
   readonly contextWindow?: number;
-  /** What the context takes, for a model call whose provider reported nothing. */
+  /** The context's tokens, for a model call without reported usage. */
   readonly estimatedContext?: ContextEstimate;
-  /** Numbers that the `entry_appended` change shows beside the kind, such as what was compacted. */
+  /** Numbers that the `entry_appended` change shows beside the kind, such as compacted tokens. */
   readonly feedDetails?: JsonObject;
   readonly copiedFrom?: string;
   /** An aborted message is an annotation of the leaf: kept, but on no path as a message. */
@@ -166,13 +166,13 @@ export interface AppendRequest {
   /** What a compaction changes beside adding its entry, in the same transaction. */
   readonly summary?: NewSummary;
   /**
-   * It was all said before, elsewhere. Nobody has called a model now, so the feed tells of no
-   * `context_usage`; and nobody waits for the places, so the result has none.
+   * An import of an earlier conversation: no `context_usage` change, since no model was called, and
+   * no places in the result.
    */
   readonly isHistory?: boolean;
 }
 
-/** The copy of a compaction's summary, and what it covers. */
+/** A copied compaction: its summary and covered range. */
 export interface NewSummary {
   readonly text: string;
   /** The last entry that it covers. */
@@ -198,7 +198,7 @@ export interface AppendResult {
   /** In the order of the request; none of a history. */
   readonly entries: readonly PlacedEntry[];
   readonly leaf: string | null;
-  /** The request had been carried out before; nothing was written now. */
+  /** A replay of an earlier request: nothing was written. */
   readonly replayed: boolean;
 }
 
@@ -251,7 +251,7 @@ export interface MoveLeafRequest {
   readonly now: number;
 }
 
-/** What is left of an entry: its row without content, or its place in the tree and its hash. */
+/** The rest of an erased entry: its row without content, or its place in the tree and its hash. */
 export type EraseMode = Exclude<Retention, "full">;
 
 export interface EraseRequest {
@@ -310,7 +310,7 @@ export interface ChangeRecord {
 
 export interface ChangePage {
   readonly changes: readonly ChangeRecord[];
-  /** How far this page has looked: the place to go on from, also when a filter left nothing. */
+  /** The position after this page, also if a filter left it empty. */
   readonly through: number;
 }
 
@@ -352,7 +352,7 @@ export interface StoreStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly databaseBytes: number;
   readonly walBytes: number;
-  /** What is known to be lost, until it is accepted. Always empty on PostgreSQL. */
+  /** Known losses that were not accepted. Always empty on PostgreSQL. */
   readonly losses: readonly StoreLoss[];
   readonly tenants: readonly TenantStatus[];
 }

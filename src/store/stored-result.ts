@@ -1,4 +1,4 @@
-/** What is kept of a request under its idempotency key: ids, never content. */
+/** The stored result of an idempotency key: ids, never content. */
 
 import { toHex } from "../transcript/hash.ts";
 import { rowDamaged } from "./damage/damage-errors.ts";

@@ -13,7 +13,7 @@ import { sha256, toHex } from "./hash.ts";
 /** Payloads above this many bytes live in blobs: docs/decisions has the measurement. */
 export const BLOB_THRESHOLD_BYTES = 4_096;
 
-/** The same of what nobody said in a history, which is compressed beside its neighbours. */
+/** The same for tool traffic of an imported history, which is compressed with its neighbours. */
 export const PACKED_THRESHOLD_BYTES = 8_192;
 
 /** What the text keeps of a payload, in UTF-16 units, so that a preview needs no blob. */
@@ -119,8 +119,8 @@ const PLAIN_START = '[{"type":"text","text":"';
 const PLAIN_END = '"}]';
 
 /**
- * The text of content that is one block of text in which nothing is escaped, as short messages often
- * are: cutting it out takes a tenth of the time of parsing. Undefined for any other.
+ * The text of content that is a single text block without escapes, as most short messages are:
+ * slicing takes a tenth of the time of parsing. Undefined otherwise.
  */
 function plainTextOf(content: string): string | undefined {
   if (!content.startsWith(PLAIN_START)) return undefined;

@@ -37,12 +37,12 @@ export type KeepInput =
   /** The newest messages that together take so many tokens. */
   | { readonly tokens: number };
 
-/** claw-code's way: one switch for what is kept, when, and how the summary is written. */
+/** claw-code's preset: one switch for kept messages, trigger and summary style. */
 export interface ClawPreset {
   readonly name: "claw";
-  /** The newest messages that stay; 4 if left out. Without more than these nothing happens. */
+  /** The newest messages to keep. Default: 4. No compaction without more than these. */
   readonly messages?: number;
-  /** Below this many tokens in all of them nothing happens; 10,000 if left out. */
+  /** No compaction below this many tokens. Default: 10,000. */
   readonly tokens?: number;
 }
 
@@ -85,7 +85,7 @@ export type HookAnswer =
 
 export interface CheckedCompaction {
   readonly preset: PlanPreset;
-  /** With too little to compact the call succeeds and changes nothing. */
+  /** With too little to compact the call succeeds without effect. */
   readonly quiet: boolean;
   readonly limitTokens: number | undefined;
   readonly summarizer: Summarizer;

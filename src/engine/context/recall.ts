@@ -26,7 +26,7 @@ export type Recalled =
       readonly type: "message";
       readonly entry: Entry;
       readonly score: number;
-      /** What stands round it, at most 16 messages with snippets. */
+      /** The messages around it, at most 16 with snippets. */
       readonly window: readonly WindowItem[];
     }
   | { readonly type: "fact"; readonly fact: Fact };

@@ -106,7 +106,7 @@ function fitMetadata(
   };
 }
 
-/** Most texts are so short that nothing has to be counted. */
+/** Fast path: most texts are far below the limit. */
 function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }
@@ -168,7 +168,7 @@ function cutBlock(block: Block, length: number): Block {
   }
 }
 
-/** The fields of ours stay; what does not fit is what an extension has added. */
+/** Our own fields stay; extensions' fields are dropped if they do not fit. */
 function cutData(data: JsonObject | null, length: number): JsonObject | null {
   if (data === null || JSON.stringify(data).length <= length) return data;
   return Object.fromEntries(

@@ -1,9 +1,9 @@
 /**
  * The entries of a session that are to lose their content.
  *
- * All that the newest compaction covers along its path, annotations included. Of other branches only
- * what an edit or another answer has replaced, with all that followed it: nobody summarised the
- * rest, and somebody may return to it. And earlier summaries that may quote what was said.
+ * All that the newest compaction covers along its path, annotations included. On other branches
+ * only entries superseded by an edit or another answer, with their descendants: the rest was not
+ * summarised, and a user may return to it. And earlier summaries, which may quote.
  */
 
 import { kindRules } from "../../model/entry.ts";

@@ -1,4 +1,4 @@
-/** Going on from elsewhere: another leaf, another version of a message. Nothing is overwritten. */
+/** Branching: another leaf, another version of a message. Entries are never overwritten. */
 
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -14,7 +14,10 @@ import type { EngineContext } from "../engine-context.ts";
 import { type Draft, draftEntry, draftMessage, type MessageInput } from "../message-input.ts";
 import type { BranchInput, EditInput } from "../session-options.ts";
 
-/** Makes `entryId` the active leaf; with a summary, by an entry that remembers what is left behind. */
+/**
+ * Makes `entryId` the active leaf; with a summary, through an entry that records the abandoned
+ * branch.
+ */
 export async function branchSession(
   engine: EngineContext,
   sessionId: string,

@@ -1,7 +1,7 @@
 /**
- * When a session is compacted without anybody asking: policies, as plain objects.
+ * Policies of automatic compaction, as plain objects.
  *
- * The engine has none of them. A host chooses one, and can print it, store it and compare it.
+ * The engine itself never compacts: a host chooses a policy, and can print, store and compare it.
  */
 
 import { CLAW_MESSAGES } from "../../compaction/presets.ts";
@@ -21,7 +21,7 @@ export interface NonePolicy {
   readonly name: "none";
 }
 
-/** As claw-code: when what was sent to the model reaches a number of tokens. */
+/** claw-code's policy: compact when the tokens sent to the model reach a limit. */
 export interface ClawPolicy extends PolicyGuards {
   readonly name: "claw";
   readonly inputTokens: number;
@@ -33,7 +33,7 @@ export interface ClawPolicy extends PolicyGuards {
   readonly metric: "pressure" | "cumulative";
   /** The newest messages that stay as they were said. */
   readonly messages: number;
-  /** Below this many tokens in what no summary covers nothing happens. */
+  /** No compaction below this many tokens without a summary. */
   readonly tokens: number;
 }
 
@@ -75,8 +75,8 @@ export function nonePolicy(): NonePolicy {
 }
 
 /**
- * It compacts with the preset `claw`, which always keeps `messages` (4). 200,000 tokens, or what the environment says; what is no number
- * above 0 says nothing.
+ * Compacts with the preset `claw`, which keeps `messages` (4). The limit is 200,000 tokens or the
+ * environment variable's value; a value that is not a number above 0 is ignored.
  */
 export function clawPolicy(
   options: Partial<Omit<ClawPolicy, "name">> = {},
@@ -94,7 +94,9 @@ export function piPolicy(options: Partial<Omit<PiPolicy, "name">> = {}): PiPolic
   return { name: "pi", ...GUARDS, ...preset, ...options };
 }
 
-/** It halves what is not summarised, so that it needs no least gain to come to rest. */
+/**
+ * Each compaction halves the messages without a summary, so it converges without a minimum gain.
+ */
 export function turnsPolicy(options: Partial<Omit<TurnsPolicy, "name">> = {}): TurnsPolicy {
   checkFields(options, "options", INPUTS.turnsPolicy);
   const preset = { triggerTurns: 50, triggerTokens: 8_000, minGainTokens: null };

@@ -23,7 +23,9 @@ export interface SessionConfig extends ResetConfig {
   readonly identityLinks: IdentityLinks;
   readonly timeZone: string;
   readonly resetTriggers: readonly string[];
-  /** The first session of a thread starts with what was said before it, if that takes no more. */
+  /**
+   * A thread's first session forks its parent conversation if that has at most this many tokens.
+   */
   readonly parentForkMaxTokens: number;
   readonly maintenance: MaintenanceConfig;
 }
@@ -35,7 +37,7 @@ export interface CompactionConfig {
   readonly keepRecentTokens: number;
   /** Where the policy `claw` compacts. */
   readonly inputTokens: number;
-  /** Who writes summaries: `model` is the store's own, or the one that a session names. */
+  /** `model`: the store's model or the one that a session names writes summaries. */
   readonly summarizer: "mechanical" | "model";
 }
 
@@ -86,7 +88,7 @@ type MaintenanceInput = Omit<
   readonly highWaterBytes?: string | number | null;
 };
 
-/** What a host or a file says of it. What is left out has its default. */
+/** The configuration as a host or a file gives it; missing fields take their defaults. */
 export interface GatewayConfigInput extends Partly<Omit<GatewayConfig, "session">> {
   readonly session?: Partly<Omit<SessionConfig, "maintenance">> & {
     readonly maintenance?: MaintenanceInput;

@@ -1,5 +1,5 @@
 /**
- * Every setting of a gateway: its key, what it may be, what it is if nobody says, and what it does.
+ * Every setting of a gateway: key, type, default and effect.
  *
  * Reading a configuration, its errors, `backscroll config` and the table in docs/gateway.md are all
  * made from this one list.
@@ -26,7 +26,7 @@ export interface Setting {
   /** With `*` where a name of the user's own stands. */
   readonly key: string;
   readonly kind: SettingKind;
-  /** As somebody would write it; null: not set. */
+  /** As written in a configuration file; null: not set. */
   readonly preset: JsonValue | (() => JsonValue);
   readonly help: string;
   /** A variable that goes before the file, if it holds a number greater than 0. */

@@ -9,9 +9,9 @@ import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
 
 export interface MemoryFlushOptions extends Partial<FlushSettings> {
-  /** Who writes the memories: usually the model of the conversation, or a cheaper one. */
+  /** The model that writes the memories: usually the conversation's, or a cheaper one. */
   readonly model: ChatModel | AiSdkModel;
-  /** What it is asked. A hint to answer `NO_REPLY` is added where it is missing. */
+  /** The prompt. A hint to answer `NO_REPLY` is added if it is missing. */
   readonly prompt?: string;
   readonly systemPrompt?: string;
   /** A folder that gets a file `YYYY-MM-DD.md` as well, to which is only ever added. */
@@ -20,7 +20,7 @@ export interface MemoryFlushOptions extends Partial<FlushSettings> {
   readonly timeZone?: string;
   /** How long it may take; the model's own setting if left out. */
   readonly timeoutMs?: number;
-  /** What it is given of the conversation, in tokens; what the policy leaves if left out. */
+  /** Tokens of the conversation that the model gets. Default: what the policy leaves. */
   readonly tokenBudget?: number;
   /** How long other processes wait for one that died in a flush: 15 s if left out, at least 100 ms. */
   readonly leaseMs?: number;

@@ -28,7 +28,7 @@ export interface GenerateOptions {
   /** What the messages of a context may take together. */
   readonly tokenBudget: number;
   readonly compaction: AutoCompaction;
-  /** The message that is answered; undefined: what stands there is. */
+  /** The message to answer; undefined: the last one on the path. */
   readonly replyTo: string | undefined;
   /** An answer to the same that was stopped, and whose place the next one takes. */
   readonly supersedes: string | undefined;

@@ -23,9 +23,9 @@ import { writePrompt } from "./write-prompt.ts";
 export interface WithMemoryOptions {
   readonly memory: TenantEngine;
   readonly conversationId: string;
-  /** Who speaks to the model; whoever created the session if left out. */
+  /** The actor of the user's messages. Default: the session's creator. */
   readonly from?: string;
-  /** Who the model is; the session's agent if left out. */
+  /** The actor of the model's messages. Default: the session's agent. */
   readonly as?: string;
   /** What of the conversation the model is given: see `buildContext`. */
   readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf" | "replyTo">>;
@@ -100,7 +100,10 @@ export function storeAnswer(
   });
 }
 
-/** What a model says that a call took, flat as in version 2 or nested as since; null: nothing. */
+/**
+ * Token usage of a call, flat as in version 2 of the AI SDK's specification or nested as in later
+ * ones; null if absent.
+ */
 export function readUsage(usage: unknown): Usage | null {
   if (!isPlainObject(usage)) return null;
   const { inputTokens, outputTokens, cachedInputTokens } = usage;

@@ -49,7 +49,9 @@ const KNOWN = [
   ...["model_name", "timestamp", "metrics"],
 ];
 
-/** What has no field here: to be written again, also a time that we would write differently. */
+/**
+ * Fields without a place here, kept for export, including times that we would format differently.
+ */
 function stepFields(step: Fields, createdAt: number | null): JsonObject {
   const { timestamp, message, metrics } = step;
   const isOwnTime = createdAt !== null && timestamp === new Date(createdAt).toISOString();
@@ -99,7 +101,7 @@ function toAnswer(
   };
 }
 
-/** `prompt_tokens` counts what came from a cache, and what was written to one. */
+/** `prompt_tokens` includes cache reads and writes. */
 function toUsage(metrics: Fields): Usage | null {
   const input = countField(metrics, "prompt_tokens");
   const output = countField(metrics, "completion_tokens");

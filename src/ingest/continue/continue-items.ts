@@ -64,7 +64,7 @@ export function toDrafts(
   }
 }
 
-/** What the editor showed, what was sent in full, and what stands in a field of ours. */
+/** Fields shown by the editor, sent in full, or mapped to a field of ours. */
 const KNOWN = [
   ...["message", "editorState", "promptLogs", "toolCallStates", "toolCallState"],
   ...["reasoning", "conversationSummary"],

@@ -1,4 +1,4 @@
-/** What was said on the path, is shown in the context no more, and bears on the newest message. */
+/** Recalls messages of the path that are no longer in the context and match the newest message. */
 
 import type { Excerpt } from "../../../context/quote.ts";
 import { textOf } from "../../../model/block.ts";
@@ -11,7 +11,7 @@ import { findAll, readGroup } from "../standing.ts";
 
 /** What of the ranking pays for itself here: docs/decisions has the figures. */
 const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };
-/** What is used of a message to search by: a pasted log would drown the question in it. */
+/** The limit of the query taken from a message: a pasted log would drown the question. */
 const QUERY_LENGTH = 2_000;
 
 export interface ShownPast {
@@ -19,7 +19,7 @@ export interface ShownPast {
   readonly newest: Entry;
   /** All that is in the context. */
   readonly shown: ReadonlySet<string>;
-  /** What is left out was said before this. */
+  /** Omitted entries precede this one. */
   readonly beforeSequence: number;
 }
 
@@ -56,7 +56,7 @@ export async function recallEvicted(
   });
 }
 
-/** As `keepParticipants`: the result of a tool belongs to whoever called it. */
+/** As `keepParticipants`: a tool result belongs to the tool's caller. */
 async function ofParticipants(
   engine: EngineContext,
   sessionId: string,

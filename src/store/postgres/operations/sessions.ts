@@ -1,4 +1,4 @@
-/** Sessions: creating, reading and changing what is known of one. */
+/** Creates, reads and updates sessions. */
 
 import type { Session } from "../../../model/session.ts";
 import {
@@ -95,7 +95,7 @@ const SQL = statements("sessions", {
     WHERE tenant = $1 AND session = $2`,
 });
 
-/** What is settled of a new session while nobody else makes one in this tenant. */
+/** Values of a new session that are chosen under the tenant's lock. */
 export interface ClaimedSession {
   readonly number: number;
   readonly shortId: string | null;
@@ -122,7 +122,7 @@ export async function claimSession(
   const { key: originKey } = session.origin;
   const ownId = ownIdOf(session.origin);
   const candidates = shortIdCandidates(session.id, ownId);
-  // The claim comes first: whoever else creates a session of this tenant is then done, or waits.
+  // Claim the key first: it serialises the creation of sessions in this tenant.
   const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
     claimSessionQuestion(tx),
     keyQuestion(tx, session.idempotency),

@@ -169,7 +169,7 @@ export function carryOut(
   if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
   else db.run(SQL.moveState, ...moved);
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-  // Most appends use nothing: then there is nothing to add.
+  // Most appends have no usage to add.
   if (inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens === 0) return;
   const used = [inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens];
   db.run(SQL.addUsage, ...used, tenant, session);

@@ -1,4 +1,4 @@
-/** Requests that may be repeated: a key, what it stood for, and the ids that it made. */
+/** Idempotency keys: the request's hash and the created ids. */
 
 import { fromHex } from "../../../transcript/hash.ts";
 import type { Idempotency } from "../../records.ts";

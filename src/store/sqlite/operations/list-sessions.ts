@@ -25,7 +25,7 @@ function inProject(name: string): string {
     OR substr(s.project_path, -length(${name}) - 1) IN ('/' || ${name}, '\\' || ${name})`;
 }
 
-/** What is no JSON is told when the session is read. The text is looked into first: it is cheaper. */
+/** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
 const METADATA = "CAST(s.metadata AS TEXT)";
 const IS_MACHINE_MADE = `CASE WHEN instr(${METADATA}, '"machineMade"') > 0 AND json_valid(${METADATA})
       THEN json_type(${METADATA}, '$.machineMade') IS 'true' ELSE 0 END`;

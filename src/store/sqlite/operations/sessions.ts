@@ -1,4 +1,4 @@
-/** Sessions: creating, reading and changing what is known of one. */
+/** Creates, reads and updates sessions. */
 
 import type { Session } from "../../../model/session.ts";
 import {
@@ -192,7 +192,7 @@ export function updateSession(
   return getSession(db, name, id);
 }
 
-/** An actor who is there already keeps his place. */
+/** A present actor keeps its position. */
 export function addParticipants(
   db: SqliteConnection,
   tenant: number,
