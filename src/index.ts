@@ -224,5 +224,5 @@ export type {
   TenantStatus,
 } from "./store/records.ts";
 export type { Durability, StoreOptions } from "./store/store.ts";
-export type { SweepResult } from "./store/sweep-records.ts";
+export type { SweepResult } from "./store/sweep/sweep-records.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

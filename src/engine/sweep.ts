@@ -1,7 +1,7 @@
 /** Sweeps in short pieces, so that the lock is never held for long. */
 
 import { pause } from "../async/pause.ts";
-import type { SweepResult } from "../store/sweep-records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 
 /** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
 const SWEEP_LIMIT = 4;

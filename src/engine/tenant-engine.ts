@@ -18,7 +18,7 @@ import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Quota, SessionSize, TenantStatus } from "../store/records.ts";
-import type { SweepResult } from "../store/sweep-records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 import { Shares } from "./access/shares.ts";
 import {
   type CreatedToken,

@@ -29,7 +29,7 @@ import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
-import type { RecordReads, RecordWrites } from "./record-port.ts";
+import type { RecordReads, RecordWrites } from "./record/record-port.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -61,7 +61,7 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "./stream-records.ts";
-import type { SweepRequest, SweepResult } from "./sweep-records.ts";
+import type { SweepRequest, SweepResult } from "./sweep/sweep-records.ts";
 import type { NewToken, TokenRecord } from "./token-records.ts";
 
 /**

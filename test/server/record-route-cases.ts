@@ -1,6 +1,6 @@
-/** The requests of `route-cases.ts` for records. */
+/** The requests of `route-cases.ts` for records and originals: what is kept as bytes. */
 
-import { encodeFrame } from "../../src/api/record-frame.ts";
+import { encodeFrame } from "../../src/api/record/record-frame.ts";
 import type { Ids, RouteCase } from "./route-cases.ts";
 
 export const RECORD_ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
@@ -18,6 +18,27 @@ export const RECORD_ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase
   readRecords: () => ({
     path: "/v1/records/read",
     body: { namespace: "n", keys: ["place", "nothing"] },
+    stranger: "empty",
+  }),
+  putOriginal: ({ session }) => ({
+    path: "/v1/ingest/originals",
+    body: {
+      workstation: "desk",
+      path: "/srv/a.jsonl",
+      source: "pi",
+      reader: 1,
+      size: 1,
+      mtime_us: 5,
+      session_ids: [session],
+      from: 0,
+      parts: [{ start: 0, size: 1, bytes: "AAAA" }],
+    },
+    stranger: "session_not_found",
+  }),
+  listOriginals: () => ({ path: "/v1/ingest/originals/find", body: {}, stranger: "empty" }),
+  readOriginalPart: () => ({
+    path: "/v1/ingest/originals/read",
+    body: { workstation: "desk", path: "/srv/a.jsonl", start: 0 },
     stranger: "empty",
   }),
   writeRecords: () => ({ path: "/v1/records/write", bytes: writes(), stranger: "empty" }),

@@ -364,27 +364,6 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     },
     stranger: "empty",
   }),
-  putOriginal: ({ session }) => ({
-    path: "/v1/ingest/originals",
-    body: {
-      workstation: "desk",
-      path: "/srv/a.jsonl",
-      source: "pi",
-      reader: 1,
-      size: 1,
-      mtime_us: 5,
-      session_ids: [session],
-      from: 0,
-      parts: [{ start: 0, size: 1, bytes: "AAAA" }],
-    },
-    stranger: none,
-  }),
-  listOriginals: () => ({ path: "/v1/ingest/originals/find", body: {}, stranger: "empty" }),
-  readOriginalPart: () => ({
-    path: "/v1/ingest/originals/read",
-    body: { workstation: "desk", path: "/srv/a.jsonl", start: 0 },
-    stranger: "empty",
-  }),
   access: () => ({ path: "/v1/access", stranger: "empty" }),
   listTokens: () => ({ path: "/v1/admin/tokens", stranger: "empty" }),
   createToken: () => ({

@@ -7,8 +7,8 @@ import {
   type WireRecordInfo,
   type WireRecordsHead,
   type WireRecordWrites,
-} from "../../api/record.ts";
-import { cutValues, encodeFrame, splitFrame } from "../../api/record-frame.ts";
+} from "../../api/record/record.ts";
+import { cutValues, encodeFrame, splitFrame } from "../../api/record/record-frame.ts";
 import { toWireName } from "../../api/wire.ts";
 import type {
   CompareAndSetInput,

@@ -12,8 +12,8 @@ import {
   MAX_RECORD_TEXT_BYTES,
 } from "../../model/limits.ts";
 import type { RecordValue } from "../../model/record.ts";
-import { recordBytes } from "../../store/plan-records.ts";
-import type { NewRecordValue, RecordPlace, RecordWrite } from "../../store/record-port.ts";
+import { recordBytes } from "../../store/record/plan-records.ts";
+import type { NewRecordValue, RecordPlace, RecordWrite } from "../../store/record/record-port.ts";
 import { checkInput, checkKey, checkKeyOrNull, checkList, invalid, tooLarge } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { checkTtl } from "../session-input.ts";

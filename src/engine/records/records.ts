@@ -15,8 +15,8 @@ import {
 } from "../../model/record.ts";
 import { rowDamaged } from "../../store/damage/damage-errors.ts";
 import { parseStored } from "../../store/damage/stored-json.ts";
-import type { RecordParts, RecordPlace, RecordRecord } from "../../store/record-port.ts";
-import { nameOf } from "../../store/rows/record-row.ts";
+import type { RecordParts, RecordPlace, RecordRecord } from "../../store/record/record-port.ts";
+import { nameOf } from "../../store/record/record-row.ts";
 import { recordNotFound } from "../../store/store-errors.ts";
 import {
   checkFlag,
@@ -39,7 +39,7 @@ import {
   toRecordWrites,
 } from "./record-input.ts";
 
-export type { RecordRecord } from "../../store/record-port.ts";
+export type { RecordRecord } from "../../store/record/record-port.ts";
 
 export interface ListRecordsInput {
   readonly namespace: string;

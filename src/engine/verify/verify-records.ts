@@ -1,7 +1,7 @@
 /** Every record against its hash, and what they all count for in the tenant's content. */
 
-import { recordBytes } from "../../store/plan-records.ts";
-import type { RecordPlace } from "../../store/record-port.ts";
+import { recordBytes } from "../../store/record/plan-records.ts";
+import type { RecordPlace } from "../../store/record/record-port.ts";
 import type { TenantRun } from "./tenant-run.ts";
 
 const PAGE = 200;

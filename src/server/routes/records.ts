@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { readBoundedJson } from "../../api/body/read-json.ts";
-import { toWireRecordInfo, type WireRecordWrites } from "../../api/record.ts";
-import { cutValues, encodeFrame, splitFrame } from "../../api/record-frame.ts";
+import { toWireRecordInfo, type WireRecordWrites } from "../../api/record/record.ts";
+import { cutValues, encodeFrame, splitFrame } from "../../api/record/record-frame.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { ListRecordsInput, RecordRecord } from "../../engine/records/records.ts";
@@ -101,7 +101,11 @@ export const RECORD_ROUTES: readonly Route[] = [
     summary: "The value of a record as it is.",
     scope: "read",
     params: place,
-    answer: { status: 200, description: "Its bytes, or its JSON.", types: [OCTETS] },
+    answer: {
+      status: 200,
+      description: "Its bytes, or its JSON.",
+      types: [OCTETS, "application/json"],
+    },
     handle: async ({ tenant }, { params }) => {
       const [found] = await tenant.records.readStored(params.namespace, [params.record_key]);
       // Says that it is not there.

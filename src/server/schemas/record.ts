@@ -1,7 +1,7 @@
 /** Records in requests and answers. */
 
 import { z } from "zod";
-import type { WireRecordInfo, WireRecordWrites } from "../../api/record.ts";
+import type { WireRecordInfo, WireRecordWrites } from "../../api/record/record.ts";
 import { MAX_NAMESPACE_BYTES, MAX_RECORD_KEY_BYTES } from "../../model/limits.ts";
 import { RECORD_TYPES } from "../../model/record.ts";
 import { count, jsonValue, time } from "./common.ts";

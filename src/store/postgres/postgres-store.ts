@@ -48,7 +48,6 @@ import {
 } from "./operations/notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
-import { readRecords, writeRecords } from "./operations/records.ts";
 import {
   deleteRoute,
   findRoute,
@@ -85,6 +84,7 @@ import {
   WRITE_START,
   writeSetting,
 } from "./postgres-schema.ts";
+import { readRecords, writeRecords } from "./records/records.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `address` is `postgres://user:password@host:port/database`. */

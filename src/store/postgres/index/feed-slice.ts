@@ -15,8 +15,8 @@ import {
   nameFeed,
   toFeedSlice,
 } from "../../index/feed-slice.ts";
+import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
-import { PART_COLUMNS, toRecord } from "../../rows/record-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
 import { query, type SqlValue } from "../postgres-driver.ts";

@@ -6,16 +6,16 @@
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../sweep-records.ts";
+import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { WRITE_START } from "../postgres-schema.ts";
 import { statements } from "../postgres-statements.ts";
+import { deleteExpiredRecords } from "../records/records.ts";
 import type { Transaction } from "../transaction.ts";
 import { collectGarbage } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
 import { listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
-import { deleteExpiredRecords } from "./records.ts";
 import { abortExpired, listExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {

@@ -16,8 +16,8 @@ import {
   nameFeed,
   toFeedSlice,
 } from "../../index/feed-slice.ts";
+import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
-import { PART_COLUMNS, toRecord } from "../../rows/record-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";

@@ -6,6 +6,7 @@
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag, indexStatus } from "../index/manifest.ts";
+import { readRecords, writeRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { checkStillReadable } from "../sqlite-schema.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
@@ -28,7 +29,6 @@ import {
 } from "./notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
-import { readRecords, writeRecords } from "./records.ts";
 import {
   deleteRoute,
   findRoute,

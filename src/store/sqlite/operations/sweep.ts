@@ -1,14 +1,14 @@
 /** The sweep: deletes expired rows on request. */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../sweep-records.ts";
+import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
+import { deleteExpiredRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { collectGarbage } from "./blobs.ts";
 import { deleteSession } from "./delete-session.ts";
 import { findTenant, listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
-import { deleteExpiredRecords } from "./records.ts";
 import { abortExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {

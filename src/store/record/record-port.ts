@@ -1,6 +1,6 @@
 /** Records as they cross the port: see `model/record.ts`. */
 
-import type { RecordInfo } from "../model/record.ts";
+import type { RecordInfo } from "../../model/record.ts";
 
 /** Where a record is. */
 export interface RecordPlace {

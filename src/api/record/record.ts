@@ -1,7 +1,7 @@
 /** Records on the wire. Values travel beside the JSON: see `record-frame.ts`. */
 
-import type { RecordInfo, RecordType } from "../model/record.ts";
-import { fromWireTime, toWireTime } from "./wire.ts";
+import type { RecordInfo, RecordType } from "../../model/record.ts";
+import { fromWireTime, toWireTime } from "../wire.ts";
 
 export interface WireRecordInfo {
   readonly namespace: string;

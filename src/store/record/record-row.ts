@@ -3,10 +3,10 @@
 import { sha256 } from "../../transcript/hash.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
 import { parseStored, storedBytes, storedBytesOrNull } from "../damage/stored-json.ts";
-import type { CurrentRecord } from "../plan-records.ts";
-import type { RecordParts, RecordPlace, RecordRange, RecordRecord } from "../record-port.ts";
 import type { Row } from "../records.ts";
-import { textOrNull } from "./text.ts";
+import { textOrNull } from "../rows/text.ts";
+import type { CurrentRecord } from "./plan-records.ts";
+import type { RecordParts, RecordPlace, RecordRange, RecordRecord } from "./record-port.ts";
 
 /** From `records` (r). */
 export const RECORD_COLUMNS = `r.namespace, r.key, r.version, r.is_json, r.size, r.hash,

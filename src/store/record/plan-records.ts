@@ -1,15 +1,15 @@
 /** What a write of records comes to: made once for both backends. */
 
-import type { RecordInfo } from "../model/record.ts";
-import { recordChange } from "./new-changes.ts";
-import type { NewChange } from "./plan-append.ts";
+import type { RecordInfo } from "../../model/record.ts";
+import { recordChange } from "../new-changes.ts";
+import type { NewChange } from "../plan-append.ts";
+import { recordConflict, recordNotFound } from "../store-errors.ts";
 import type {
   NewRecordValue,
   RecordPlace,
   RecordWrite,
   WriteRecordsRequest,
 } from "./record-port.ts";
-import { recordConflict, recordNotFound } from "./store-errors.ts";
 
 /** What a plan needs to know of a record that is there: also of one whose time has run out. */
 export interface CurrentRecord extends RecordInfo {

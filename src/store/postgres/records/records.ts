@@ -2,7 +2,7 @@
 
 import type { RecordInfo } from "../../../model/record.ts";
 import { sha256 } from "../../../transcript/hash.ts";
-import { planExpired, planRecords, type RecordPlan } from "../../plan-records.ts";
+import { planExpired, planRecords, type RecordPlan } from "../../record/plan-records.ts";
 import type {
   ReadRecordsRequest,
   RecordParts,
@@ -10,8 +10,7 @@ import type {
   RecordRange,
   RecordRecord,
   WriteRecordsRequest,
-} from "../../record-port.ts";
-import type { Row } from "../../records.ts";
+} from "../../record/record-port.ts";
 import {
   cutPage,
   endOfPrefix,
@@ -19,11 +18,12 @@ import {
   RECORD_COLUMNS,
   toCurrent,
   toRecord,
-} from "../../rows/record-row.ts";
+} from "../../record/record-row.ts";
+import type { Row } from "../../records.ts";
+import { ensureTenant, writeFeed } from "../operations/feed.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { ensureTenant, writeFeed } from "./feed.ts";
 
 /** In the order of the places that are asked for. */
 const AT = `FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (namespace, key, rank)

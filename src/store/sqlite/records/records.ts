@@ -2,7 +2,7 @@
 
 import type { RecordInfo } from "../../../model/record.ts";
 import { sha256 } from "../../../transcript/hash.ts";
-import { planExpired, planRecords, type RecordPlan } from "../../plan-records.ts";
+import { planExpired, planRecords, type RecordPlan } from "../../record/plan-records.ts";
 import type {
   ReadRecordsRequest,
   RecordParts,
@@ -10,7 +10,7 @@ import type {
   RecordRange,
   RecordRecord,
   WriteRecordsRequest,
-} from "../../record-port.ts";
+} from "../../record/record-port.ts";
 import {
   cutPage,
   endOfPrefix,
@@ -18,10 +18,10 @@ import {
   RECORD_COLUMNS,
   toCurrent,
   toRecord,
-} from "../../rows/record-row.ts";
+} from "../../record/record-row.ts";
+import { ensureTenant, findTenant, writeFeed } from "../operations/feed.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
-import { ensureTenant, findTenant, writeFeed } from "./feed.ts";
 
 const AT = "FROM records r WHERE r.tenant = ? AND r.namespace = ? AND r.key = ?";
 
