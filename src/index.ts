@@ -1,4 +1,4 @@
-/** The library's public names, one by one. What is not here may change without notice. */
+/** The library's public names. Other names may change without notice. */
 
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
 export type { CompactionPlan } from "./compaction/plan.ts";

@@ -227,7 +227,7 @@ export class RemoteSession implements SessionApi {
     if (figures === undefined) {
       return fromWireSession(await this.#call<WireSession>("PATCH", "", { body: toBody(rest) }));
     }
-    // Who counts what is in files has a route of its own, for what is known of them.
+    // Figures of ingested files have their own route.
     const { title, summary, metadata, ...others } = rest;
     if (Object.keys(others).length > 0) await this.update(others);
     const updated = await this.#connection.call<WireSession>({

@@ -1,5 +1,5 @@
 /**
- * Ports for meaning: who turns text into vectors, and who keeps them.
+ * Ports of embedders and vector stores.
  *
  * Backscroll has neither. A host plugs in both, and a follower of the change feed keeps them up to date;
  * an append never waits for it and never fails because of it.
@@ -26,13 +26,13 @@ export interface StoredVector {
   readonly embedder: string;
 }
 
-/** What is to be forgotten: one entry, one fact, or a whole session with all its entries and facts. */
+/** Vectors to delete: of an entry, a fact, or a whole session. */
 export type VectorTarget =
   | { readonly tenant: string; readonly sessionId: string; readonly entryId: string }
   | { readonly tenant: string; readonly sessionId: string; readonly factId: string }
   | { readonly tenant: string; readonly sessionId: string };
 
-/** Both calls may be repeated: what is there is replaced, what is not there is no failure to delete. */
+/** Both calls are idempotent: upsert, and delete if present. */
 export interface VectorStore {
   put(vectors: readonly StoredVector[], signal?: AbortSignal): Promise<void>;
   delete(target: VectorTarget, signal?: AbortSignal): Promise<void>;

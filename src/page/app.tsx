@@ -1,4 +1,4 @@
-/** The page: who we are to the server first, then the view that the address names. */
+/** The page: authenticates first, then shows the view that the address names. */
 
 import { type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -21,7 +21,7 @@ export function App() {
       return <TokenForm message={state.message} />;
     case "failed":
       return <Failed message={state.message} />;
-    // The box is there before the server has answered: what is typed meanwhile is looked for then.
+    // The search box appears before the server's first answer; a query typed meanwhile runs then.
     case "connecting":
     case "open":
       return <Views isOpen={state.kind === "open"} />;
@@ -99,7 +99,7 @@ function Bar({ view }: { readonly view: Address["view"] }) {
 
 type LazyName = Exclude<Address["view"], "find">;
 
-/** What is not the first view is loaded when it is first asked for. */
+/** Other views are loaded on first use. */
 const LOADERS: Readonly<Record<LazyName, () => Promise<ComponentType>>> = {
   session: async () => (await import("./read/read.tsx")).Read,
   usage: async () => (await import("./usage/usage.tsx")).Usage,

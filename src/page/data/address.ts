@@ -1,6 +1,6 @@
 /**
- * The state of the page in its address, behind the `#`: it is never sent, so that no log and no proxy
- * holds what somebody looked for.
+ * The state of the page in its address, behind the `#`: fragments are never sent, so no log and no
+ * proxy sees the query.
  *
  *     #/?q=cron&agent=codex         a search
  *     #/session/ID?m=ENTRY&leaf=…   a session, at a message, on a path

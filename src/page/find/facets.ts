@@ -1,4 +1,4 @@
-/** How many sessions each value of a filter has, in what is listed or found now. */
+/** The number of sessions for each filter value in the current list or result. */
 
 import { effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";

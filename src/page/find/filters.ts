@@ -53,7 +53,7 @@ export function typeQuery(q: string): void {
   else go(next);
 }
 
-/** The moment a period begins; undefined for what is none. */
+/** The start of a period; undefined for an unknown name. */
 export function sinceOf(period: string | undefined, now: number = Date.now()): Date | undefined {
   const days = PERIODS.find(([key]) => key === period)?.[2];
   return days === undefined ? undefined : new Date(now - days * 86_400_000);

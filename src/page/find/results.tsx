@@ -1,4 +1,4 @@
-/** Hits, the best first: the session, the message with its marks, and a line of what stands round it. */
+/** Hits, the best first: the session, the message with marked matches, and a line of context. */
 
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";

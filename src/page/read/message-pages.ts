@@ -5,13 +5,13 @@ import type { RemoteEngine } from "../../client/index.ts";
 import type { Entry } from "../data/types.ts";
 
 const PAGE = 50;
-/** About 3,000 previews: more than anybody scrolls through at once, and a bound for the memory. */
+/** About 3,000 previews: a bound for memory. */
 const MAX_PAGES = 60;
 
 export class MessagePages {
   /** Messages on the path. */
   readonly total = signal(0);
-  /** Grows when a page comes: whoever shows messages reads it. */
+  /** Incremented with each page: a dependency of the views. */
   readonly version = signal(0);
   readonly #engine: RemoteEngine;
   readonly #sessionId: string;
@@ -19,7 +19,7 @@ export class MessagePages {
   readonly #onFailure: (error: unknown) => void;
   readonly #pages = new Map<number, readonly Entry[]>();
   readonly #coming = new Map<number, Promise<void>>();
-  /** Of what was asked before the path changed, nothing is kept. */
+  /** Discards answers to requests from before a change of path. */
   #epoch = 0;
 
   constructor(
@@ -95,10 +95,10 @@ export class MessagePages {
     return loading;
   }
 
-  /** Reads on from what is known of the end. */
+  /** Reads on from the known end. */
   async grow(): Promise<void> {
     const page = Math.max(0, Math.floor((this.total.peek() - 1) / PAGE));
-    // One that is on its way may have left before what is new was stored.
+    // A pending request may predate the new entries.
     await this.#coming.get(page)?.catch(() => undefined);
     await this.load(page);
     const last = Math.floor((this.total.peek() - 1) / PAGE);

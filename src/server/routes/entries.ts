@@ -114,7 +114,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { content, metadata } = body;
-      // Who is not named stays who it was: that, too, must be somebody whom the caller may write for.
+      // Without a named actor the original's stays, and the caller must be allowed to write as it.
       const isNamed = body.actor !== undefined || caller.access.actor !== null;
       const actor = isNamed ? body.actor : (await handle.getEntry(params.entry_id)).actor;
       const edited = await handle.edit(params.entry_id, content as ContentInput, {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { DEFAULT_PAGE, MAX_NAME_BYTES, MAX_PAGE, MAX_PATH_BYTES } from "../../model/limits.ts";
 
-/** An id or a name that a caller hands in; the library checks what it may hold. */
+/** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
 
 export const path: z.ZodString = z.string().min(1).max(MAX_PATH_BYTES);

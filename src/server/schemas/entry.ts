@@ -60,7 +60,7 @@ export const branches: z.ZodType = z
   })
   .meta({ id: "BranchList" });
 
-/** Text, or blocks. What a block may hold is checked by the library, which names what is wrong. */
+/** Text or blocks. The library checks blocks and names the wrong field. */
 export const content: z.ZodType = z
   .union([text, z.array(z.looseObject({ type: text })).min(1)])
   .meta({ id: "Content", description: "Text, or a list of blocks." });
@@ -74,7 +74,7 @@ export const usageInput: z.ZodType = z
   })
   .meta({ id: "UsageInput" });
 
-/** Read by `fromWireMessage`, which says what is wrong with it in the library's words. */
+/** `fromWireMessage` checks it, with the library's errors. */
 export const messageInput: z.ZodType = z
   .strictObject({
     role,
