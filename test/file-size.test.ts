@@ -10,7 +10,9 @@ const MAX_LINES = 400;
 const MAX_FILES = 24;
 
 /** The files that are longer all the same, each with its reason. */
-const LONG_FILES: Readonly<Record<string, string>> = {};
+const LONG_FILES: Readonly<Record<string, string>> = {
+  "test/package.test.ts": "Pins every public name as a literal, and grows with the surface alone.",
+};
 
 /** The folders that are larger all the same, each with its reason. */
 const LARGE_FOLDERS: Readonly<Record<string, string>> = {};

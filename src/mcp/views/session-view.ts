@@ -2,14 +2,12 @@
 
 import { z } from "zod";
 import { maskSession } from "../../api/mask.ts";
-import { toWireSession, type WireSession, wireNameOf } from "../../api/session.ts";
+import { sessionShape, toWireSession, type WireSession } from "../../api/session.ts";
 import { toWireName } from "../../api/wire.ts";
 import { isSubAgent, RETENTIONS, type Session } from "../../model/session.ts";
 import {
   FIGURE_FIELDS,
-  type Field,
   type FieldKind,
-  fieldsOf,
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../../model/session-fields.ts";
@@ -70,12 +68,12 @@ const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
 
 /** All that is known of a session. What only ingested sessions have is null of others. */
 const WIRE_FIELDS: Readonly<Record<string, z.ZodType>> = {
-  ...shapeOf(SESSION_FIELDS, false),
+  ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
   workstation_id: text,
   project_id: text,
   project_path: text,
   git_branch: text,
-  ...shapeOf(FIGURE_FIELDS, true),
+  ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
 };
 
 export const WIRE_SESSION: z.ZodType<WireSession> = z.object(
@@ -87,19 +85,6 @@ export const SESSION_VIEW: z.ZodType<SessionView> = z.object({
   source: text,
   sub_agent: z.boolean(),
 }) as unknown as z.ZodType<SessionView>;
-
-function shapeOf(
-  table: Readonly<Record<string, Field>>,
-  isNullable: boolean,
-): Record<string, z.ZodType> {
-  const shape: Record<string, z.ZodType> = {};
-  for (const [name, field] of fieldsOf(table)) {
-    if (field.kind === "figures") continue;
-    const schema = KINDS[field.kind];
-    shape[wireNameOf(name, field)] = isNullable || field.nullable ? schema.nullable() : schema;
-  }
-  return shape;
-}
 
 export function toSessionView(session: Session): SessionView {
   const wire = toWireSession(maskSession(session));

@@ -1,13 +1,12 @@
 /** A session in answers. */
 
 import { z } from "zod";
-import { type WireSession, wireNameOf } from "../../api/session.ts";
+import { sessionShape, type WireSession, wireNameOf } from "../../api/session.ts";
 import type { WireUsage } from "../../api/usage.ts";
 import { toWireName, type WireName } from "../../api/wire.ts";
 import { RETENTIONS, type Session } from "../../model/session.ts";
 import {
   FIGURE_FIELDS,
-  type Field,
   type FieldKind,
   fieldsOf,
   ORIGIN_FIELDS,
@@ -47,29 +46,14 @@ const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
   tokens: usage,
 };
 
-/** The schema of each field, by its kind. */
-function shapeOf(
-  table: Readonly<Record<string, Field>>,
-  isNullable: boolean,
-): Record<string, z.ZodType> {
-  const shape: Record<string, z.ZodType> = {};
-  for (const [name, field] of fieldsOf(table)) {
-    if (field.kind === "figures") continue;
-    const schema = KINDS[field.kind];
-    shape[wireNameOf(name, field)] = isNullable || field.nullable ? schema.nullable() : schema;
-  }
-  return shape;
-}
-
 export const session: z.ZodType<WireSession> = z
   .object({
-    ...shapeOf(SESSION_FIELDS, false),
+    ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
     workstation_id: textOrNull,
     project_id: textOrNull,
     project_path: textOrNull,
     git_branch: textOrNull,
-    // Null of sessions that were not read from files.
-    ...shapeOf(FIGURE_FIELDS, true),
+    ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
   })
   .meta({ id: "Session" }) as unknown as z.ZodType<WireSession>;
 
