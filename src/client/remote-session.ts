@@ -14,6 +14,7 @@ import {
 import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import { toWireMessage } from "../api/message-input.ts";
 import { fromWireFact, type WireFact } from "../api/note.ts";
+import { fromWireBranch, type WireBranch } from "../api/page/branch.ts";
 import type { WireSession } from "../api/session.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
@@ -172,10 +173,11 @@ export class RemoteSession implements SessionApi {
   }
 
   async branches(): Promise<Branch[]> {
-    const { branches } = await this.#call<{
-      readonly branches: readonly (Omit<Branch, "leaf"> & { readonly leaf: WireEntry })[];
-    }>("GET", "branches");
-    return branches.map(({ leaf, ...same }) => ({ ...same, leaf: fromWireEntry(leaf) }));
+    const { branches } = await this.#call<{ readonly branches: readonly WireBranch[] }>(
+      "GET",
+      "branches",
+    );
+    return branches.map(fromWireBranch);
   }
 
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {

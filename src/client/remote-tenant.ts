@@ -68,7 +68,8 @@ import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { at, known, toBody, toQuery, toTimes } from "./request.ts";
 import { countFacets, readResumeCommand, reviewSessions } from "./tenant/insights.ts";
-import { searchFacts, searchMemory } from "./tenant/notes.ts";
+import { listMemories, putMemory, searchFacts, searchMemory } from "./tenant/notes.ts";
+import { RemoteRecords } from "./tenant/records.ts";
 import { createSession, ensureSession, listSessions } from "./tenant/sessions.ts";
 import { RemoteShares } from "./tenant/shares.ts";
 import { createToken, listTokens, revokeToken } from "./tenant/tokens.ts";
@@ -86,6 +87,10 @@ export class RemoteTenant implements TenantApi {
 
   get originals(): RemoteOriginals {
     return new RemoteOriginals(this.connection);
+  }
+
+  get records(): RemoteRecords {
+    return new RemoteRecords(this.connection);
   }
 
   get shares(): RemoteShares {
@@ -302,13 +307,7 @@ export class RemoteTenant implements TenantApi {
   }
 
   async putMemory(input: MemoryInput): Promise<Memory> {
-    const { agent, name, ...rest } = known("putMemory", input, "memory");
-    const memory = await this.connection.call<WireMemory>({
-      method: "PUT",
-      path: at`/v1/memories/${agent}/${name}`,
-      body: toBody(rest),
-    });
-    return fromWireMemory(memory);
+    return putMemory(this.connection, input);
   }
 
   async getMemory(agent: string, name: string): Promise<Memory> {
@@ -317,13 +316,7 @@ export class RemoteTenant implements TenantApi {
   }
 
   async listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
-    const { agent, after, limit } = known("listMemories", input);
-    const { memories } = await this.connection.call<{ readonly memories: readonly WireMemory[] }>({
-      method: "GET",
-      path: "/v1/memories",
-      query: toQuery({ agent, limit, afterAgent: after?.agent, afterName: after?.name }),
-    });
-    return memories.map(fromWireMemory);
+    return listMemories(this.connection, input);
   }
 
   async deleteMemory(agent: string, name: string): Promise<void> {

@@ -17,7 +17,8 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { Quota, SessionSize, SweepResult, TenantStatus } from "../store/records.ts";
+import type { Quota, SessionSize, TenantStatus } from "../store/records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 import { Shares } from "./access/shares.ts";
 import {
   type CreatedToken,
@@ -52,6 +53,7 @@ import {
 } from "./memories.ts";
 import { setQuota } from "./quota.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import { Records } from "./records/records.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
@@ -115,6 +117,11 @@ export class TenantEngine {
   /** Public read-only links to single sessions. */
   get shares(): Shares {
     return new Shares(this.engine);
+  }
+
+  /** Values under a namespace and a key. */
+  get records(): Records {
+    return new Records(this.engine);
   }
 
   /** Session keys, and the session that each leads to now. */

@@ -35,9 +35,9 @@ export interface KindRules {
   readonly shown: boolean;
   /** Counts in `messageCount` and has a place in `listMessages`. */
   readonly counted: boolean;
-  /** Becomes the active leaf. What does not is an annotation of the entry it was added at. */
+  /** Becomes the active leaf. Other kinds are annotations of the entry that they were added at. */
   readonly movesLeaf: boolean;
-  /** Holds what was said or done: its content goes once it is summarised, if the session says so. */
+  /** Holds conversation content, which a retention erases once it is summarised. */
   readonly erasable: boolean;
 }
 

@@ -146,6 +146,21 @@ export function noteChange(
   return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
 }
 
+/** `indexed`: the record has a text, or had one until now. The index reads no other. */
+export function recordChange(
+  kind: "record_put" | "record_deleted",
+  at: number,
+  details: {
+    readonly namespace: string;
+    readonly key: string;
+    readonly version: string;
+    readonly indexed: boolean;
+  },
+): NewChange {
+  const text = JSON.stringify(details);
+  return { kind, at, sessionId: null, entryId: null, entryHash: null, details: text };
+}
+
 /** Every fact that was added, followed by those that it replaces. */
 export function factChanges(sessionId: string, facts: readonly NewFact[], at: number): NewChange[] {
   return facts.flatMap(({ id, supersedes = [] }) => [

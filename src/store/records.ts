@@ -8,7 +8,8 @@ import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { IngestFigures, Origin, Retention } from "../model/session.ts";
+import type { IngestFigures, Origin, Session } from "../model/session.ts";
+import type { SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { AppendGuard } from "./append-guard.ts";
@@ -24,16 +25,10 @@ export interface Idempotency {
   readonly isLasting?: boolean;
 }
 
-export interface NewSession {
+export interface NewSession extends Pick<Session, SettableField> {
   readonly id: string;
   readonly agent: string;
   readonly createdBy: string;
-  readonly owner: string;
-  readonly title: string;
-  readonly participants: readonly string[];
-  readonly metadata: JsonObject;
-  readonly ttl: number | null;
-  readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
   /** When its first words were said elsewhere; `now` if left out. */
@@ -60,14 +55,8 @@ export interface ForkOrigin {
  * A patch: absent fields stay. `metadata` is merged key by key inside the transaction, so that
  * writers of different keys do not overwrite each other; null removes a key.
  */
-export interface SessionPatch {
-  readonly title?: string;
-  readonly owner?: string;
+export interface SessionPatch extends Partial<Pick<Session, SettableField>> {
   readonly summary?: string | null;
-  readonly metadata?: JsonObject;
-  readonly participants?: readonly string[];
-  readonly ttl?: number | null;
-  readonly retention?: Retention;
   readonly figures?: IngestFigures;
   /** Set late, once known. Throws `session_exists` if another session has the key. */
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
@@ -344,23 +333,6 @@ export interface StoreStatus {
   /** Known losses that were not accepted. Always empty on PostgreSQL. */
   readonly losses: readonly StoreLoss[];
   readonly tenants: readonly TenantStatus[];
-}
-
-export interface SweepRequest {
-  /** Absent: every tenant. */
-  readonly tenant?: string;
-  readonly now: number;
-  /** The most sessions to delete in one call. */
-  readonly limit: number;
-}
-
-export interface SweepResult {
-  readonly deletedSessions: readonly { readonly tenant: string; readonly sessionId: string }[];
-  readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
-  readonly forgottenKeys: number;
-  readonly collectedBlobs: number;
-  /** Whether the limit left something for another call. */
-  readonly more: boolean;
 }
 
 /**

@@ -31,6 +31,7 @@ import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
 import { quotaCases } from "./cases/quota.cases.ts";
+import { recordCases } from "./cases/records.cases.ts";
 import { routeCases } from "./cases/routes.cases.ts";
 import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
@@ -51,6 +52,7 @@ export const ALL_CASES: readonly RegisterCases[] = [
   forkCases,
   streamCases,
   noteCases,
+  recordCases,
   compactionCases,
   contentCases,
   feedCases,
@@ -78,6 +80,7 @@ export const SORTING_CASES: readonly RegisterCases[] = [
   sessionCases,
   listSessionsCases,
   noteCases,
+  recordCases,
   indexNeedsCases,
   indexAsksCases,
   ingestCases,

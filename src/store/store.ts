@@ -29,6 +29,7 @@ import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
+import type { RecordReads, RecordWrites } from "./record/record-port.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -49,8 +50,6 @@ import type {
   SessionPosition,
   SessionSize,
   StoreStatus,
-  SweepRequest,
-  SweepResult,
   Tombstone,
   UsageSum,
 } from "./records.ts";
@@ -62,13 +61,14 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "./stream-records.ts";
+import type { SweepRequest, SweepResult } from "./sweep/sweep-records.ts";
 import type { NewToken, TokenRecord } from "./token-records.ts";
 
 /**
  * Mutations. Each that changes content writes at least one row of the change feed in its own
  * transaction.
  */
-export interface StoreWrites extends OriginalWrites {
+export interface StoreWrites extends OriginalWrites, RecordWrites {
   /**
    * `session_exists` if the id or the origin's key is taken; with `orExisting` it gives the session that
    * has the key. Replayed under an idempotency key, it gives the session.
@@ -174,7 +174,7 @@ export interface StoreWrites extends OriginalWrites {
 }
 
 /** Reads. None of them writes, migrates or aborts anything. */
-export interface StoreReads extends OriginalReads {
+export interface StoreReads extends OriginalReads, RecordReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
   /**

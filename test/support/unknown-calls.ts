@@ -4,7 +4,7 @@ import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
-import type { AiSdkModel } from "../../src/index.ts";
+import type { AiSdkEmbeddingModel, AiSdkModel } from "../../src/index.ts";
 import * as library from "../../src/index.ts";
 import type { INPUTS } from "../../src/model/inputs/index.ts";
 import { reviewSessions } from "../../src/recap/review.ts";
@@ -22,7 +22,7 @@ export function callsOf(
   entryId: string,
   stream: library.MessageStream,
 ): Readonly<Record<InputName, (input: never) => unknown>> {
-  const { routes } = engine;
+  const { routes, records } = engine;
   const create = { agent: "a", createdBy: "b" };
   const prune = { windowTokens: 1_000 };
   const follower = {
@@ -87,6 +87,19 @@ export function callsOf(
     summarize: (input) => session.summarize(undefined, input),
     putMemory: (input) => engine.putMemory(merge({ agent: "a", name: "n", content: "x" }, input)),
     listMemories: (input) => engine.listMemories(input),
+    putRecord: (input) => records.put(merge({ namespace: "n", key: "k", value: 1 }, input)),
+    compareAndSetRecord: (input) =>
+      records.compareAndSet(
+        merge({ namespace: "n", key: "k", value: 1, expectedVersion: null }, input),
+      ),
+    deleteRecord: (input) => records.delete("n", "k", input),
+    writeRecords: (input) => records.write([input]),
+    "writeRecords.put": (input) =>
+      records.write([{ put: merge({ namespace: "n", key: "k", value: 1 }, input) }]),
+    "writeRecords.delete": (input) =>
+      records.write([{ delete: merge({ namespace: "n", key: "k" }, input) }]),
+    listRecords: (input) => records.list(merge({ namespace: "n" }, input)),
+    searchRecords: (input) => records.search("x", input),
     addFacts: (input) =>
       session.addFacts([merge({ subject: "a", predicate: "b", object: "c" }, input)]),
     listFacts: (input) => engine.listFacts(input),
@@ -115,6 +128,9 @@ export function callsOf(
     traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
     languageModel: (input) => library.languageModel({} as AiSdkModel, input),
     compatibleModel: (input) => library.compatibleModel(input),
+    embeddingModel: (input) => library.embeddingModel({} as AiSdkEmbeddingModel, input),
+    compatibleEmbedder: (input) => library.compatibleEmbedder(input),
+    localEmbedder: (input) => library.localEmbedder(input),
     generate: (input) => gateway.generate(engine, merge(generate, input)),
     generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
     withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),

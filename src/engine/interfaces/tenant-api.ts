@@ -2,6 +2,7 @@
 
 import type { Shares } from "../access/shares.ts";
 import type { OriginalsApi } from "../import/originals.ts";
+import type { RecordsApi } from "../records/records.ts";
 import type { CreateSessionInput } from "../session-input.ts";
 import type { EnsureSessionInput } from "../sessions/ensure-session.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
@@ -16,6 +17,7 @@ type OwnNames =
   | "session"
   | "routes"
   | "originals"
+  | "records"
   | "shares"
   | "sessionSizes"
   | "noteAct"
@@ -29,5 +31,6 @@ export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, 
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
   readonly originals: OriginalsApi;
+  readonly records: RecordsApi;
   readonly shares: Pick<Shares, keyof Shares>;
 }

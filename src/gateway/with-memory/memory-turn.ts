@@ -14,7 +14,7 @@ import {
   type AutoCompactionOptions,
   toAutoCompaction,
 } from "../after-turn/auto-compaction.ts";
-import { effectiveReserve } from "../compaction/reserve.ts";
+import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
 import { seenBy } from "../generate/perspective.ts";
 import { readContext } from "../generate/read-context.ts";
 import { newMessages } from "./read-prompt.ts";
@@ -46,8 +46,6 @@ export interface MemoryTurn {
   readonly tokenBudget: number;
 }
 
-const RESERVE = { reserveTokens: 16_384, reserveTokensFloor: 0 };
-
 /** Stores what the app's prompt has that the log has not. */
 export async function beginTurn(
   model: SdkModel,
@@ -71,7 +69,7 @@ export async function beginTurn(
   }
   const window = options.contextWindow ?? contextWindow(model.modelId).tokens;
   const system = given.filter(({ role }) => role === "system");
-  const free = Math.max(MIN_CONTEXT_BUDGET, window - effectiveReserve(RESERVE, window));
+  const free = Math.max(MIN_CONTEXT_BUDGET, window - effectiveReserve(REPLY_RESERVE, window));
   const whole = options.context?.tokenBudget ?? free;
   return {
     session,

@@ -14,6 +14,7 @@ import { MESSAGE_ROUTES } from "./messages.ts";
 import { NOTE_ROUTES } from "./notes.ts";
 import { QUERY_ROUTES } from "./queries.ts";
 import { RECAP_ROUTES } from "./recap.ts";
+import { RECORD_ROUTES } from "./records.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARE_ROUTES } from "./shares.ts";
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route[] = [
   ...QUERY_ROUTES,
   ...INSIGHT_ROUTES,
   ...NOTE_ROUTES,
+  ...RECORD_ROUTES,
   ...GATEWAY_ROUTES,
   ...CHANGE_ROUTES,
   ...TRANSFER_ROUTES,

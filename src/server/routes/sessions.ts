@@ -7,13 +7,11 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { JsonObject } from "../../model/json.ts";
-import type { Origin, Retention } from "../../model/session.ts";
+import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   flagQuery,
-  jsonObject,
   key,
   limitQuery,
   metadataQuery,
@@ -21,50 +19,34 @@ import {
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
-import { derived, RETENTIONS, session, sessionPage, tombstone } from "../schemas/session.ts";
+import {
+  derived,
+  keyedOriginInput,
+  originInput,
+  type SettableBody,
+  session,
+  sessionPage,
+  settable,
+  tombstone,
+} from "../schemas/session.ts";
 
 const name = key;
-const seconds = z.number().min(0);
-
-const described = {
-  owner: name.optional(),
-  title: z.string().optional(),
-  participants: z.array(name).optional(),
-  metadata: jsonObject.optional(),
-  ttl: seconds.nullable().optional().meta({ description: "Seconds after the last append." }),
-  retention: z.enum(RETENTIONS).optional(),
-};
-
-const originInput = z.strictObject({
-  source: name.optional(),
-  workstation: name.optional(),
-  project_id: name.optional(),
-  project_path: path.optional(),
-  git_branch: name.optional(),
-  repo: path.optional(),
-  file: path.optional(),
-  key: path.optional(),
-});
 
 /** A session that is to be made, as a request has it. */
-export interface NewSessionBody {
+export interface NewSessionBody extends SettableBody {
   readonly id?: string | undefined;
   readonly agent: string;
   readonly created_by?: string | undefined;
-  readonly owner?: string | undefined;
-  readonly title?: string | undefined;
-  readonly participants?: string[] | undefined;
-  readonly metadata?: JsonObject | undefined;
-  readonly ttl?: number | null | undefined;
-  readonly retention?: Retention | undefined;
   readonly origin?: object | undefined;
   readonly started_at?: Date | undefined;
 }
 
 const newSessionFields = {
-  ...described,
+  ...settable,
   id: key.optional(),
-  agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
+  agent: name.meta({
+    description: "The agent of the conversation, not the author of its messages.",
+  }),
   created_by: name.optional(),
   started_at: timeInput.optional(),
 };
@@ -129,7 +111,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "getSessionMeta",
     tag: "sessions",
-    summary: "What is known of a session.",
+    summary: "A session's fields.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "The session; its leaf as ETag.", schema: session },
@@ -143,10 +125,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "update",
     tag: "sessions",
-    summary: "Change what is known of a session.",
+    summary: "Change a session's fields.",
     scope: "write",
     params: sessionParams,
-    body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
+    body: z.strictObject({ ...settable, summary: z.string().nullable().optional() }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
     handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);
@@ -171,7 +153,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     scope: "write",
     params: sessionParams,
     query: z.strictObject({ cascade: flagQuery.optional() }),
-    answer: { status: 200, description: "What is left of it.", schema: tombstone },
+    answer: { status: 200, description: "The tombstone.", schema: tombstone },
     handle: async ({ tenant }, { params, query }) =>
       toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
   }),
@@ -180,7 +162,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/derived",
     operation: "listDerived",
     tag: "sessions",
-    summary: "What was made from a session.",
+    summary: "Forks and memories derived from a session.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Forks, memories and facts.", schema: derived },
@@ -201,7 +183,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     takesKey: true,
     params: sessionParams,
     body: z.strictObject({
-      ...described,
+      ...settable,
       id: key.optional(),
       agent: name.optional(),
       created_by: name.optional(),
@@ -251,7 +233,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     body: z.strictObject({
       ...newSessionFields,
       key: path.meta({ description: "The caller's own name of the session: any text." }),
-      origin: originInput.omit({ key: true }).optional(),
+      origin: keyedOriginInput.optional(),
     }),
     answer: { status: 200, description: "The session.", schema: session },
     handle: async ({ tenant, access }, { body }) => {
@@ -269,7 +251,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/tombstones",
     operation: "findTombstone",
     tag: "sessions",
-    summary: "What is left of a session that was deleted.",
+    summary: "The tombstone of a deleted session.",
     scope: "read",
     query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
     answer: { status: 200, description: "The tombstone.", schema: tombstone },

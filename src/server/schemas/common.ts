@@ -11,7 +11,7 @@ import {
 } from "../../model/limits.ts";
 import type { MetadataFilter } from "../../store/records.ts";
 
-/** An id or a name that a caller hands in; the library checks what it may hold. */
+/** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
 
 export const path: z.ZodString = z.string().min(1).max(MAX_PATH_BYTES);

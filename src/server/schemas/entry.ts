@@ -58,11 +58,19 @@ export const messagePage: z.ZodType = z
 
 export const branches: z.ZodType = z
   .object({
-    branches: z.array(z.object({ leaf: entry, messages: count, active: z.boolean() })),
+    branches: z.array(
+      z.object({
+        leaf: entry,
+        messages: count,
+        active: z.boolean(),
+        parent_leaf: textOrNull.meta({ description: "The leaf of the branch that it left." }),
+        fork_index: count.meta({ description: "The index of the first message of its own." }),
+      }),
+    ),
   })
   .meta({ id: "BranchList" });
 
-/** Text, or blocks. What a block may hold is checked by the library, which names what is wrong. */
+/** Text or blocks. The library checks blocks and names the wrong field. */
 export const content: z.ZodType = z
   .union([text, z.array(z.looseObject({ type: text }))])
   .meta({ id: "Content", description: "Text, or a list of blocks." });
