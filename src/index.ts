@@ -1,4 +1,4 @@
-/** The library's public names, one by one. What is not here may change without notice. */
+/** The library's public names. Other names may change without notice. */
 
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
 export type { CompactionPlan } from "./compaction/plan.ts";
@@ -108,13 +108,22 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
+export type { EnsureSessionInput } from "./engine/sessions/ensure-session.ts";
 export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
+export type { AppendEntriesOptions } from "./engine/writing/append-entries.ts";
 export type { CommitInput } from "./engine/writing/commit-input.ts";
+export type {
+  CustomEntryInput,
+  CustomMessageEntryInput,
+  EntryInput,
+  MessageEntryInput,
+} from "./engine/writing/entry-input.ts";
+export type { ReplaceSuffixInput } from "./engine/writing/replace-suffix.ts";
 export type {
   FactAnswer,
   FactExtractor,
@@ -147,6 +156,7 @@ export {
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
 export type {
   Embedder,
+  EmbedderUse,
   StoredVector,
   Vector,
   VectorStore,
@@ -180,6 +190,13 @@ export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
+export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";
+export {
+  type CompatibleEmbedderOptions,
+  compatibleEmbedder,
+} from "./providers/embedding/compatible-embedder.ts";
+export { type LocalEmbedderOptions, localEmbedder } from "./providers/embedding/local-embedder.ts";
+export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/sdk-embedder.ts";
 export type { FullModel } from "./providers/full-model.ts";
 export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export {

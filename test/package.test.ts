@@ -12,6 +12,8 @@ import { PROMPTS } from "../src/mcp/prompts/index.ts";
 import { TEMPLATES } from "../src/mcp/resources/resources.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import * as server from "../src/server/index.ts";
+import * as storeCases from "../src/store-kit/cases.ts";
+import * as storeKit from "../src/store-kit/index.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
@@ -35,6 +37,11 @@ test("the package has these entry points and no others", () => {
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
+    "./store-kit": { types: "./dist/store-kit/index.d.ts", default: "./dist/store-kit/index.js" },
+    "./store-kit/cases": {
+      types: "./dist/store-kit/cases.d.ts",
+      default: "./dist/store-kit/cases.js",
+    },
     "./package.json": "./package.json",
   });
   expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
@@ -60,10 +67,13 @@ test("the library has these names at run time", () => {
     "appendMessage",
     "appendOpen",
     "backup",
+    "compatibleEmbedder",
     "compatibleModel",
     "contextWindow",
+    "embeddingModel",
     "followEmbeddings",
     "languageModel",
+    "localEmbedder",
     "newSession",
     "open",
     "readTranscript",
@@ -126,6 +136,35 @@ test("backscroll/gateway has these names at run time", () => {
     "softThreshold",
     "turnsPolicy",
     "withMemory",
+  ]);
+});
+
+test("backscroll/store-kit has these names at run time", () => {
+  expect(Object.keys(storeKit).sort()).toEqual([
+    "SESSION_COLUMNS",
+    "abortedEntry",
+    "changedValues",
+    "committedEntry",
+    "copyEntries",
+    "engineOn",
+    "insertSessionSql",
+    "newSessionValues",
+    "openStore",
+    "pendingChunks",
+    "pendingMigrations",
+    "planAppend",
+    "planErase",
+    "planPatchRoute",
+    "planPutRoute",
+    "toSession",
+    "updateSessionSql",
+  ]);
+  expect(Object.keys(storeCases).sort()).toEqual([
+    "ALL_CASES",
+    "SORTING_CASES",
+    "TRIVIAL_INDEX",
+    "TURN_CASES",
+    "storeCases",
   ]);
 });
 

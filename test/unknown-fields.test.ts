@@ -93,6 +93,7 @@ const QUERY = ["query", "q"];
 const SHARED: Readonly<Record<string, Shared>> = {
   listSessions: { input: "listSessions" },
   createSession: { input: "createSession", without: KEY },
+  ensureSession: { input: "ensureSession" },
   update: { input: "update", without: ["figures"] },
   deleteSession: { input: "deleteSession" },
   fork: { input: "fork", without: KEY },
@@ -101,6 +102,8 @@ const SHARED: Readonly<Record<string, Shared>> = {
   openMessage: { input: "openMessage", without: KEY },
   commit: { input: "openMessage.commit", also: ["lease", "chunks"], without: HEADERS },
   listEntries: { input: "listEntries" },
+  appendEntries: { input: "appendEntries.options", also: ["entries"], without: HEADERS },
+  replaceSuffix: { input: "replaceSuffix", without: ["key"] },
   edit: { input: "edit", also: ["content"], without: HEADERS },
   branch: { input: "branch", also: ["entryId"], without: ["expectedLeaf"] },
   searchSessions: { input: "searchSessions", also: QUERY, without: ["signal"] },

@@ -4,7 +4,7 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
 export const EXIT = {
   ok: 0,
-  /** What was named is not there, there was nothing to do, or `doctor` or `setup` found problems. */
+  /** Not found, nothing to do, or problems found by `doctor` or `setup`. */
   nothing: 1,
   usage: 2,
   conflict: 3,

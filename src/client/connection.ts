@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly address: string;
   readonly token: string | undefined;
   readonly fetch: typeof fetch;
-  /** For what is slow. */
+  /** For slow requests. */
   readonly patientFetch: typeof fetch;
   readonly timeoutMs: number;
   readonly retries: number;
@@ -69,7 +69,7 @@ export class Connection {
     this.#closed.abort();
   }
 
-  /** Writes of this client wait for `reading`: what it finds was so before they were sent. */
+  /** Writes of this client wait for `reading`, so that it sees the state before them. */
   hold<Result>(reading: Promise<Result>): Promise<Result> {
     const settled = reading.then(
       () => undefined,
@@ -107,7 +107,7 @@ export class Connection {
     return (await this.open(call)).body;
   }
 
-  /** The same, with what is said before it. */
+  /** The same with a prefix. */
   async open(
     call: Call & { readonly signal: AbortSignal },
   ): Promise<{ readonly headers: Headers; readonly body: ReadableStream<Uint8Array> }> {

@@ -1,8 +1,8 @@
 /**
- * How many tokens something takes: a port, and the estimate that needs no tokenizer.
+ * The token counter port, and an estimate without a tokenizer.
  *
- * The estimate is a quarter of the UTF-8 bytes and one more for each block, so that nothing counts
- * nothing. Ids, roles and the host's own system prompt are not part of it.
+ * The estimate is a quarter of the UTF-8 bytes plus one for each block, so that every block counts.
+ * Ids, roles and the host's own system prompt are not part of it.
  */
 
 import type { Block } from "../model/block.ts";

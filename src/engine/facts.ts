@@ -75,7 +75,7 @@ function statementOf(fact: Pick<Fact, "subject" | "predicate" | "object">): stri
   return `${keyOf(fact)}\0${normalize(fact.object)}`;
 }
 
-/** A source is an entry of the session: who reads the fact can look it up there. */
+/** A source is an entry of the session. */
 async function checkSources(
   { store, tenant }: EngineContext,
   sessionId: string,

@@ -61,13 +61,13 @@ export interface SearchInput {
   /** Messages before the one with this sequence: for searches within one session. */
   readonly beforeSequence?: number;
   /**
-   * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`, but
-   * nothing in the query is an operator or a filter, as when it is somebody's message.
+   * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`,
+   * but the query has no operators or filters, as for a message.
    */
   readonly match?: QueryMatch;
-  /** `all` also finds what was edited, regenerated or left behind on another branch. */
+  /** `all` also finds edited and regenerated messages, and other branches. */
   readonly branches?: "active" | "all";
-  /** Also sessions that a program made and nobody had, such as a client's warm-up. */
+  /** Also machine-made sessions, such as a client's warm-up. */
   readonly machineMade?: boolean;
   /** The query is being typed: its last word stands for all that begin so. */
   readonly asYouType?: boolean;
@@ -82,7 +82,10 @@ export interface SearchInput {
   readonly ranking?: "default" | "plain" | Partial<RankingProfile>;
   /** Adds what each score is made of. */
   readonly explain?: boolean;
-  /** After so many milliseconds the answer is what was found until then: 500, or what `open` was told. */
+  /**
+   * Deadline in milliseconds, after which the answer has the hits so far. Default: that of `open`,
+   * 500.
+   */
   readonly deadlineMs?: number;
   /** Ends the search: the call rejects with the signal's reason, and no more work is done for it. */
   readonly signal?: AbortSignal;

@@ -18,7 +18,7 @@ export function toToolFailure(error: unknown, host: McpHost): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** For what is no tool, and so fails as a request. */
+/** For requests other than tool calls. */
 export function toProtocolFailure(error: unknown, host: McpHost, uri?: string): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const { error: failure } = describeFailure(error, host);

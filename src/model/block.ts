@@ -82,7 +82,7 @@ export function textOf(blocks: readonly Block[]): string {
   return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-/** About the characters that `blocks` hold, for who bounds what it keeps in memory. */
+/** Approximate characters in `blocks`, for memory bounds. */
 export function lengthOfBlocks(blocks: readonly Block[]): number {
   let length = 0;
   for (const block of blocks) length += lengthOf(block);

@@ -1,5 +1,5 @@
 /**
- * What happened in a session, in order: what was said, and what tools were called with and gave back.
+ * Reads the acts of a session in order: messages, tool calls and their results.
  *
  * Read page by page along the active path. Large payloads are read as far as a preview goes.
  */
@@ -78,7 +78,7 @@ export async function readActs(
   return { acts: reader.acts, messages, unread: start };
 }
 
-/** What agents put into a user's message that nobody has said. */
+/** Text that agents inject into user messages. */
 const NOT_SAID =
   /^(Base directory for this skill:|\[Request interrupted by user|Caveat: The messages below)/;
 

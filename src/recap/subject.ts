@@ -1,4 +1,4 @@
-/** What is traced, and how a call or its result is known to be about it. */
+/** The subject of a trace, and how it matches a call or result. */
 
 import { bareCommand } from "./bare-command.ts";
 import type { Call } from "./read-acts.ts";

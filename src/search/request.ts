@@ -1,4 +1,4 @@
-/** What a search is asked, and what it answers. */
+/** Request and answer of a search. */
 
 import type { Role } from "../model/entry.ts";
 import type { NoteField } from "./index/layout.ts";
@@ -36,15 +36,15 @@ export interface SearchRequest {
   readonly beforeSequence?: number;
   /** `active`: only messages on the active path of their session. */
   readonly branches: "active" | "all";
-  /** Also sessions that a program made and nobody had. */
+  /** Also machine-made sessions. */
   readonly machineMade?: boolean;
   /** The last word is being typed: it is the beginning of one. */
   readonly asYouType?: boolean;
   readonly profile: RankingProfile;
   readonly explain: boolean;
-  /** After so many milliseconds the answer is what was found until then. */
+  /** Deadline in milliseconds; the answer then has the hits so far. */
   readonly deadlineMs: number;
-  /** Set where it runs, not where it is asked: whether nobody waits for the answer any more. */
+  /** Set by the executing side: whether the caller has given up. */
   readonly isAbandoned?: () => boolean;
 }
 
@@ -106,7 +106,7 @@ export interface WindowItem {
   readonly snippet: string;
   readonly truncated: boolean;
   readonly toolName: string | null;
-  /** Where the query's words stand in `snippet`, in UTF-16 units. Only of what was found. */
+  /** Ranges of the query's words in `snippet`, in UTF-16 units; only for the hit itself. */
   readonly matches: readonly { readonly start: number; readonly end: number }[];
   /** Whether this is the message that was found. */
   readonly found: boolean;

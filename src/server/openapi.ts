@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes: what they check is what it says. */
+/** The OpenAPI 3.1 document, generated from the routes' schemas. */
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../model/json.ts";

@@ -78,7 +78,7 @@ export function toProblemResponse(error: unknown, requestId: string): Response {
     type: `urn:backscroll:error:${code}`,
     title: code.replaceAll("_", " "),
     status,
-    // What escaped is a bug: its words may hold anything, and help nobody outside.
+    // An unexpected error is a bug: do not send its message, which may hold content.
     detail: code === "internal_error" ? "something went wrong in the server" : wire.message,
     code,
     details: wire.details,

@@ -127,7 +127,7 @@ export function queueFull(waiting: number): BackscrollError {
   );
 }
 
-/** `used` counts what is there, `added` what the write would add. */
+/** `used` counts stored bytes, `added` those of the write. */
 export function checkQuota(field: string, limit: number | null, used: number, added: number): void {
   if (limit === null || added <= 0 || used + added <= limit) return;
   throw new BackscrollError(

@@ -17,6 +17,7 @@ import { eraseCases } from "./cases/erase.cases.ts";
 import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
+import { guardedAppendCases } from "./cases/guarded-append.cases.ts";
 import { historyCases } from "./cases/history.cases.ts";
 import { indexCases } from "./cases/index.cases.ts";
 import { indexAsksCases } from "./cases/index-asks.cases.ts";
@@ -45,6 +46,7 @@ export const ALL_CASES: readonly RegisterCases[] = [
   shortIdCases,
   listSessionsCases,
   appendCases,
+  guardedAppendCases,
   pathCases,
   leafCases,
   forkCases,

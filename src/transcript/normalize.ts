@@ -1,9 +1,9 @@
 /**
- * From what a caller hands in to canonical blocks.
+ * Normalises a caller's input to canonical blocks.
  *
  * Callers speak several dialects: plain text, blocks in snake_case or camelCase, separate
- * `toolCalls` and `toolResults`. What is stored has one form. A block of an unknown type is not
- * refused but kept as it came.
+ * `toolCalls` and `toolResults`. The stored form is one. A block of an unknown type is kept as it
+ * came.
  */
 
 import type { Block, BlockInput } from "../model/block.ts";

@@ -1,6 +1,7 @@
 /** For every route a request that works, as it is sent by somebody who may. */
 
 import { PAGE_ROUTE_CASES } from "./page-route-cases.ts";
+import { PRIMITIVE_ROUTE_CASES } from "./primitive-route-cases.ts";
 import { RECORD_ROUTE_CASES } from "./record-route-cases.ts";
 
 export interface RouteCase {
@@ -19,6 +20,7 @@ const none = "session_not_found";
 
 export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   ...PAGE_ROUTE_CASES,
+  ...PRIMITIVE_ROUTE_CASES,
   ...RECORD_ROUTE_CASES,
   listSessions: () => ({ path: "/v1/sessions?limit=10", stranger: "empty" }),
   createSession: () => ({

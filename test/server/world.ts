@@ -85,7 +85,8 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
     metadata: { facts: { enabled: true } },
     origin: { key: `origin:${word}`, projectPath: `/srv/${word}` },
   });
-  const first = await session.append({ role: "user", actor: "ana", content: `Where is ${word}?` });
+  const asked = { role: "user", actor: "ana", content: `Where is ${word}?` } as const;
+  const first = await session.append({ ...asked, externalId: "first/1", raw: { word } });
   const answer = await session.append({
     role: "assistant",
     actor: "coder",

@@ -4,7 +4,7 @@ import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
-import type { AiSdkModel } from "../../src/index.ts";
+import type { AiSdkEmbeddingModel, AiSdkModel } from "../../src/index.ts";
 import * as library from "../../src/index.ts";
 import type { INPUTS } from "../../src/model/inputs/index.ts";
 import { reviewSessions } from "../../src/recap/review.ts";
@@ -39,6 +39,8 @@ export function callsOf(
     copy: (input) => library.backup(":memory:", "/nowhere/x.db", input),
     createSession: (input) => engine.createSession(merge(create, input)),
     "createSession.origin": (origin) => engine.createSession({ ...create, origin }),
+    ensureSession: (input) => engine.ensureSession(merge({ ...create, key: "k" }, input)),
+    "ensureSession.origin": (origin) => engine.ensureSession({ ...create, key: "k", origin }),
     fork: (input) => session.fork(merge({ createdBy: "b" }, input)),
     update: (input) => session.update(input),
     "update.figures": (figures) => session.update({ figures }),
@@ -52,6 +54,13 @@ export function callsOf(
       session.append({ role: "tool", toolResults: [merge({ id: "1", output: "x" }, result)] }),
     "append.usage": (usage) => session.append({ ...MESSAGE, usage }),
     "append.options": (options) => session.append(MESSAGE, options),
+    "appendEntries.custom": (input) =>
+      session.appendEntries([merge({ kind: "custom", type: "t", data: 1 }, input)]),
+    "appendEntries.customMessage": (input) =>
+      session.appendEntries([merge({ kind: "custom_message", type: "t", content: "x" }, input)]),
+    "appendEntries.options": (options) => session.appendEntries([MESSAGE], options),
+    replaceSuffix: (input) =>
+      session.replaceSuffix(merge({ expected: [], replacement: [MESSAGE] }, input)),
     openMessage: (input) => session.openMessage(merge({ role: "assistant" }, input)),
     "openMessage.commit": (input) => stream.commit(input),
     branch: (input) => session.branch(entryId, input),
@@ -119,6 +128,9 @@ export function callsOf(
     traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
     languageModel: (input) => library.languageModel({} as AiSdkModel, input),
     compatibleModel: (input) => library.compatibleModel(input),
+    embeddingModel: (input) => library.embeddingModel({} as AiSdkEmbeddingModel, input),
+    compatibleEmbedder: (input) => library.compatibleEmbedder(input),
+    localEmbedder: (input) => library.localEmbedder(input),
     generate: (input) => gateway.generate(engine, merge(generate, input)),
     generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
     withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),

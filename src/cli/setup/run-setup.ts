@@ -1,4 +1,4 @@
-/** `backscroll setup`: finds the agents, shows what it would write, asks, writes, and tries it. */
+/** `backscroll setup`: finds the agents, shows the changes, asks, writes, and checks the result. */
 
 import { rm } from "node:fs/promises";
 import { hidePasswords } from "../../api/address.ts";
@@ -28,14 +28,14 @@ import { type TriedServer, tryServer } from "./try-server.ts";
 export interface SetupOptions {
   readonly dryRun: boolean;
   readonly yes: boolean;
-  /** Entries that somebody changed are written anew. */
+  /** Overwrites entries changed by hand. */
   readonly replace: boolean;
   readonly remove: boolean;
-  /** Nothing is written: the servers that are set up are started. */
+  /** Writes no file: starts the configured servers. */
   readonly check: boolean;
   /** Whether the servers are started after they were written. */
   readonly tries: boolean;
-  /** Undefined: whoever is there is asked. */
+  /** Undefined: ask. */
   readonly hooks: boolean | undefined;
 }
 
@@ -51,7 +51,7 @@ type Outcome =
   | "replaced"
   | "removed"
   | "unchanged"
-  /** Somebody has changed it, and it stays so. */
+  /** Changed by hand, and kept. */
   | "kept"
   | "declined"
   | "absent";
@@ -286,8 +286,8 @@ const WOULD: Readonly<Record<Outcome, string>> = {
 };
 
 /**
- * The copy goes with what it was made for. What somebody has written or changed by hand is kept in a copy
- * of its own: adding ours again would not give it back.
+ * Deletes the backup copy. A part changed by hand is kept in another copy, since adding ours again
+ * would not restore it.
  */
 async function removeOurs(change: Change, locks: boolean): Promise<Edited> {
   const copy = await readConfig(copyOf(change)).catch(() => undefined);

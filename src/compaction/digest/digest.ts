@@ -1,10 +1,9 @@
 /**
  * The digest: the structure of a summary, made entry by entry without keeping the entries.
  *
- * What it extracts is what claw-code's summary extracts, and the ledger. The structure is all of
- * its state: going on from a stored one gives the same as if all entries had come in one go, as
- * long as no tool call is parted from its result. So repeated compactions lose nothing but what the
- * bounds cut off.
+ * It extracts what claw-code's summary extracts, and the ledger. The structure is its whole state:
+ * continuing from a stored one equals processing all entries at once, as long as no tool call is
+ * parted from its result. So repeated compactions lose only what the bounds cut off.
  *
  * It is bounded: the longest commands, paths, lines and ids that fit come to some 600,000 characters.
  */
@@ -48,7 +47,7 @@ export interface Digest {
   readonly ledger: LedgerDraft;
 }
 
-/** Begins with what an earlier summary was made of, or with nothing. */
+/** Starts from an earlier summary's structure, or empty. */
 export function startDigest(previous: SummaryStructure | null): Digest {
   return {
     scope: { messages: 0, user: 0, assistant: 0, tool: 0, ...previous?.scope },
@@ -64,7 +63,7 @@ export function startDigest(previous: SummaryStructure | null): Digest {
 
 /**
  * Takes in the next entry. Messages count in full; injected messages and summaries of branches
- * count and have a line, but nobody said them: they are no requests. Other kinds are passed over.
+ * count and have a line, but are no requests. Other kinds are skipped.
  */
 export function addEntry(digest: Digest, entry: Entry): void {
   const role = roleOf(entry);
@@ -94,7 +93,7 @@ export function finishDigest(digest: Digest): SummaryStructure {
   };
 }
 
-/** The role on the timeline; null for what does not belong there. */
+/** The role on the timeline; null for entries that are not shown there. */
 function roleOf({ kind, role, blocks }: Entry): string | null {
   if (kind === "custom_message") return "note";
   if (kind === "branch_summary") return "branch";
@@ -129,7 +128,7 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
   }
 }
 
-/** What somebody said: the first text of a message that is not blank. */
+/** The first text of a message that is not blank. */
 function addSaid(digest: Digest, { id, blocks }: Entry, role: string): void {
   const first = blocks.find((block) => block.type === "text" && block.text.trim() !== "");
   if (first?.type !== "text") return;

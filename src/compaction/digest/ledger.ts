@@ -1,7 +1,7 @@
 /**
  * The ledger: which commands were run and which files were read and changed, word for word.
  *
- * It is bounded. What falls out at the old end is counted, so that nobody takes the list for all.
+ * It is bounded; dropped old items are counted.
  */
 
 import type { ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
@@ -119,7 +119,7 @@ function settle(draft: LedgerDraft, id: string): void {
   dropOldest(draft);
 }
 
-/** What is over the bounds is counted and goes. */
+/** Drops and counts items over the bounds. */
 function dropOldest(draft: LedgerDraft): void {
   while (draft.commands.length > MAX_COMMANDS) {
     draft.commands.shift();

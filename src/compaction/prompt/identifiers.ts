@@ -79,10 +79,10 @@ function identifiersIn(text: string): string[] {
  */
 const LIKE_A_PATH = /[.~_\d]|^\/|\/.*\//;
 
-/** Our own citations are not names that anybody used. */
+/** Entry ids in our own citations do not count as names. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** What was said, and the short arguments of tools; results are too much to remember. */
+/** Messages and short tool arguments; results have too many names. */
 function textsOf({ blocks }: Entry): string[] {
   return blocks.flatMap((block) => {
     if (block.type === "text") return [block.text];
@@ -99,7 +99,7 @@ function argumentsIn(input: string): string[] {
       return value;
     });
   } catch {
-    // Half a JSON names nothing that could be relied on.
+    // Truncated JSON is not trusted.
   }
   return values;
 }

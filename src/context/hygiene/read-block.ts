@@ -21,7 +21,7 @@ import type {
   UserTurn,
 } from "./turn.ts";
 
-/** Who is asked, and for which model. */
+/** The target provider and model. */
 export interface Addressee {
   readonly rules: ProviderRules;
   /** The model that will read it; null if the caller did not say. */
@@ -75,7 +75,7 @@ export function readAssistantBlock(
     case "opaque":
       // It names its provider itself; another model of the same provider may still not read it.
       return isOfOtherModel(writer, to) ? [] : readOpaque(block, "assistant", to.rules);
-    // Results are read apart; what only a newer version knows is nothing that we could send.
+    // Results are read elsewhere; block types of newer versions cannot be sent.
     default:
       return [];
   }
@@ -101,7 +101,7 @@ export function readOutput(
   );
 }
 
-/** Longer data is a file in base64, which is words to nobody. */
+/** Longer data is a file in base64, not text. */
 const MAX_SHOWN = 20_000;
 
 /** An error without a word is refused by some. */

@@ -27,7 +27,7 @@ export interface AiSdkFile {
   data: string;
 }
 
-/** By house, what it wants back. */
+/** By provider: the metadata that it wants back. */
 export interface AiSdkProviderOptions {
   [house: string]: { [option: string]: string };
 }

@@ -23,7 +23,7 @@ export function functionCalls(turn: AssistantTurn): { tool_calls?: FunctionCall[
   return calls.length === 0 ? {} : { tool_calls: calls };
 }
 
-/** A plain string if it is nothing but text; an image is given by its address, or as one. */
+/** A plain string if there is only text; images are given by URL or data URL. */
 export function userContent<Image>(
   { blocks }: UserTurn,
   toImage: (url: string) => Image,

@@ -2,8 +2,8 @@
  * OpenAI's Responses API: a flat list of items.
  *
  * What a message says, its calls and their outputs are items of their own. Items that only OpenAI
- * reads, such as encrypted reasoning, stand where they stood. Our items carry no `id`: it would name
- * something that OpenAI stored, and a history from elsewhere has nothing there.
+ * reads, such as encrypted reasoning, stand where they stood. Our items carry no `id`: it would
+ * refer to an item stored by OpenAI.
  */
 
 import type { JsonObject } from "../../model/json.ts";

@@ -4,8 +4,6 @@ import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { KeepStrategy } from "../../compaction/plan-input.ts";
 import { readCompactionPolicy } from "../../compaction/policy.ts";
 import {
-  CLAW_MESSAGES,
-  CLAW_TOKENS,
   clawKeep,
   HALF_KEEP,
   NONE_KEEP,
@@ -19,6 +17,7 @@ import {
   type SummaryProfile,
 } from "../../compaction/render/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkText } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -37,19 +36,19 @@ export type KeepInput =
   /** The newest messages that together take so many tokens. */
   | { readonly tokens: number };
 
-/** claw-code's way: one switch for what is kept, when, and how the summary is written. */
+/** claw-code's preset: one switch for kept messages, trigger and summary style. */
 export interface ClawPreset {
   readonly name: "claw";
-  /** The newest messages that stay; 4 if left out. Without more than these nothing happens. */
+  /** The newest messages to keep. Default: `COMPACTION.claw`. No compaction without more than these. */
   readonly messages?: number;
-  /** Below this many tokens in all of them nothing happens; 10,000 if left out. */
+  /** No compaction below this many tokens. Default: `COMPACTION.claw`. */
   readonly tokens?: number;
 }
 
 export interface CompactInput {
   /** In place of `keep`; also sets `profile` unless that is given. */
   readonly preset?: "claw" | ClawPreset;
-  /** 20,000 tokens if left out; `half` if the session's metadata asks for compaction. */
+  /** `COMPACTION.keepTokens` if left out; `half` if the session's metadata asks for compaction. */
   readonly keep?: KeepInput;
   /** What the context may take afterwards: tool results are shown shortened to get there. */
   readonly limitTokens?: number;
@@ -85,7 +84,7 @@ export type HookAnswer =
 
 export interface CheckedCompaction {
   readonly preset: PlanPreset;
-  /** With too little to compact the call succeeds and changes nothing. */
+  /** With too little to compact the call succeeds without effect. */
   readonly quiet: boolean;
   readonly limitTokens: number | undefined;
   readonly summarizer: Summarizer;
@@ -182,8 +181,8 @@ function toClaw(preset: "claw" | ClawPreset): PlanPreset {
   const given: ClawPreset = preset === "claw" ? { name: "claw" } : preset;
   const {
     name,
-    messages = CLAW_MESSAGES,
-    tokens = CLAW_TOKENS,
+    messages = COMPACTION.claw.messages,
+    tokens = COMPACTION.claw.tokens,
   } = checkInput(given, "preset", INPUTS["compact.preset"]);
   checkOneOf(name, ["claw"], "preset.name");
   return clawKeep(checkCount(messages, "preset.messages"), checkCount(tokens, "preset.tokens"));

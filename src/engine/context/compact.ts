@@ -1,10 +1,9 @@
 /**
- * Compaction: an entry that stands for what precedes the first entry that it keeps.
+ * Compaction: an entry that replaces, in contexts, the entries before the first one that it keeps.
  *
- * Nothing is removed, unless the session's retention says that what is covered is to be forgotten:
- * that is done when the entry is there. The summary may take its time: what is appended meanwhile stays, because the
- * entry says up to which sequence it covers. If another compaction or an edit of the covered part came
- * between, the call fails and nothing has changed.
+ * Covered entries stay in the log, unless the session's retention erases them after the compaction.
+ * Appends during summarisation are kept, because the entry records the sequence up to which it
+ * covers. A concurrent compaction or edit of the covered part makes the call fail without effect.
  */
 
 import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
@@ -60,7 +59,7 @@ export async function compactSession(
   try {
     return await compactOnce(engine, sessionId, input, key);
   } catch (error) {
-    // The same request may have come first since, and left nothing to do.
+    // A concurrent repetition of the request may have done it already.
     const first = BackscrollError.is(error, "nothing_to_compact")
       ? await findRepeated(engine, sessionId, key)
       : undefined;
@@ -89,7 +88,7 @@ async function compactOnce(
       : await fromHook(engine, ground, options, planned, answer.summary);
   const entry = await storeCompaction(engine, ground, options, plan, written, key);
   engine.contextSizes.forget(engine.tenant, sessionId);
-  // Should this fail, the compaction stands: the next one or a sweep erases what is left.
+  // If this fails, the compaction stands: the next one or a sweep completes the erasure.
   const { erased } = await applyRetention(engine, sessionId);
   const { firstKeptEntryId, tokensBefore, tokensAfter } = plan;
   const removed = plan.covered.length;
@@ -97,7 +96,7 @@ async function compactOnce(
   return { entry, summary, removed, firstKeptEntryId, tokensBefore, tokensAfter, erased };
 }
 
-/** What `compactSession` would begin with, and null where it would change nothing. */
+/** The plan of `compactSession`; null if it would do nothing. */
 export async function planSession(
   engine: EngineContext,
   sessionId: string,

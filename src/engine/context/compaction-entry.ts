@@ -1,4 +1,4 @@
-/** What a compaction's entry holds: the contract between who writes one and who builds a context. */
+/** The data of a compaction entry: the contract between compaction and context building. */
 
 import type { SummaryProfile } from "../../compaction/render/render.ts";
 import { isStructure, type SummaryStructure } from "../../compaction/summary.ts";
@@ -10,12 +10,12 @@ import type { Retention } from "../../model/session.ts";
 
 /** The `data` of an entry of the kind `compaction`. Imported ones may have the first field alone. */
 export interface CompactionData {
-  /** Null: nothing was kept. */
+  /** Null: no entry was kept. */
   readonly firstKeptEntryId: string | null;
   /** The first and the last entry that the summary covers. */
   readonly from: string;
   readonly through: string;
-  /** The summary covers up to this sequence; what has a greater one was kept or came later. */
+  /** The summary covers up to this sequence; later entries were kept or appended. */
   readonly throughSequence: number;
   /** Messages that the summary covers, earlier summaries' included not. */
   readonly covered: number;
@@ -28,7 +28,7 @@ export interface CompactionData {
   /** Tool results of the kept part that are shown shortened. */
   readonly cuts: readonly ResultCut[];
   readonly profile: SummaryProfile;
-  /** Who wrote the summary: `mechanical`, `model` or `hook`. */
+  /** The summarizer: `mechanical`, `model` or `hook`. */
   readonly summarizer: string;
   readonly model: string | null;
   readonly fromHook: boolean;
@@ -37,7 +37,7 @@ export interface CompactionData {
   readonly strategy: "rolling" | "hierarchical";
   /** Hierarchical: the summaries that the text consists of, oldest first. */
   readonly summaries: readonly string[];
-  /** What the session's retention was: unless `full`, nothing in here quotes what is covered. */
+  /** The session's retention at that time: unless `full`, the summary quotes no covered entry. */
   readonly retention: Retention;
   readonly structure: SummaryStructure | null;
 }
@@ -48,7 +48,7 @@ export interface CompactionView {
   readonly firstKeptEntryId: string | null;
   /** The last entry that it covers, if it says so. */
   readonly through: string | null;
-  /** It is not on the path, but all that is left of what was erased there. */
+  /** Off the path, but the only record of entries erased there. */
   readonly isLeftBehind: boolean;
   readonly pinned: readonly string[];
   readonly cuts: ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -1,4 +1,4 @@
-/** How facts are taken from a session, and what is told of it. */
+/** Options and result of fact extraction. */
 
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import type { FactHook } from "../../facts/prepare-facts.ts";
@@ -8,7 +8,7 @@ import { checkInput, invalid } from "../check.ts";
 import type { FactPart } from "./fact-parts.ts";
 
 export interface ExtractFactsOptions {
-  /** Whoever reads the messages; a language model if left out. */
+  /** The extractor. Default: a language model. */
   readonly extractor?: FactExtractor;
   /** The name of the model; what `metadata.facts.model` says, or `default`, if left out. */
   readonly model?: string;
@@ -26,7 +26,7 @@ export interface ExtractedPart extends Omit<FactPart, "entries"> {
   readonly duplicates: number;
   /** Secret, personal, or refused by the host. */
   readonly withheld: number;
-  /** They contradict a fact that holds and cite nothing. */
+  /** Proposals that contradict a current fact without a citation. */
   readonly unsupported: number;
   /** Not understood. */
   readonly unread: number;

@@ -141,7 +141,7 @@ async function markRead(
   await engine.store.updateSession(engine.tenant, sessionId, patch, engine.now());
 }
 
-/** Whoever waits in line, or for an extractor that does not listen, is not kept waiting. */
+/** Rejects at once on abort, also while queued or if the extractor ignores the signal. */
 async function untilStopped<Result>(
   signal: AbortSignal | undefined,
   work: Promise<Result>,

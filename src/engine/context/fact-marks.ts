@@ -1,10 +1,10 @@
 /**
- * How far facts were taken from a session: marks, one for each branch that was read.
+ * Progress marks of fact extraction, one for each branch.
  *
- * What lies on the way from the root to a mark was read. So on any path the rest begins after the last
- * entry that the path has in common with a mark's. Marks live in the session's metadata and name entries,
- * which never move, so that branches, edits and restarts do not matter. A mark that is lost costs another
- * reading, and no fact: what is known is not added again.
+ * Entries from the root to a mark were read. So on any path the unread rest begins after the last
+ * entry shared with a mark's path. Marks are in the session's metadata and name entries, which
+ * never move, so branches, edits and restarts do not matter. A lost mark costs another reading;
+ * known facts are not added again.
  */
 
 import type { Session } from "../../model/session.ts";
@@ -14,7 +14,7 @@ import type { EngineContext } from "../engine-context.ts";
 /** The key of the session's metadata: a list of entry ids, the newest last. */
 export const FACTS_THROUGH = "factsThrough";
 
-/** Branches that are remembered. Whoever has more reads the oldest again. */
+/** Marks kept; with more branches the oldest is read again. */
 const MAX_MARKS = 20;
 const PAGE = 128;
 
@@ -40,7 +40,7 @@ export function withMark(
   return [...kept, mark].slice(-MAX_MARKS);
 }
 
-/** Walks the path back from `leaf` to what was read: the cost is what is new, not the session. */
+/** Walks back from `leaf` to the last mark: the cost is that of the new entries. */
 export async function findUnread(
   engine: EngineContext,
   sessionId: string,

@@ -12,13 +12,13 @@ export interface FactPart {
   readonly from: string;
   readonly through: string;
   readonly messages: number;
-  /** What was said in them. */
+  /** Their texts. */
   readonly entries: readonly Entry[];
 }
 
 /**
- * A part is at most this long, whatever a model can take: in more text, models overlook what is stated
- * in passing.
+ * The limit of a part, whatever the model's window: in longer text, models overlook casual
+ * statements.
  */
 const MAX_PART_TOKENS = 20_000;
 /** Of what the extractor can take, the share of the messages; the rest is for rules and known facts. */

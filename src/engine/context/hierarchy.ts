@@ -1,9 +1,9 @@
 /**
  * Summaries of summaries.
  *
- * Each compaction summarises only what is new, and leaves the summaries before it as they are. Once
- * four of one level stand side by side, one of the next level takes their place in the context: they
- * stay in the log as what it was made from. So old detail fades slowly, and every step can be opened.
+ * Each compaction summarises only new messages and keeps earlier summaries. Once there are four of
+ * one level, a summary of the next level replaces them in the context; they stay in the log as its
+ * sources. So old detail fades slowly, and every step can be opened.
  */
 
 import { finishDigest, startDigest } from "../../compaction/digest/digest.ts";
@@ -53,7 +53,7 @@ export interface SummaryData {
   readonly previous: string | null;
   readonly tokens: number;
   readonly summarizer: string;
-  /** What the session's retention was: unless `full`, nothing in here quotes what is covered. */
+  /** The session's retention at that time: unless `full`, the summary quotes no covered entry. */
   readonly retention: Retention;
   readonly structure: SummaryStructure | null;
 }
@@ -175,7 +175,7 @@ async function fold(
   return { text: answer.text, structure, summarizer: writer.name, model: answer.model };
 }
 
-/** Older ones may have been written when nothing was to be forgotten yet. */
+/** Older ones may date from before the retention. */
 function mergeAll(nodes: readonly Node[], { quotes }: SummaryTask): SummaryStructure {
   const merged = nodes.map(({ structure }) => structure).reduce(mergeStructures);
   return quotes ? merged : dropQuotes(merged);

@@ -31,12 +31,12 @@ export interface ReadContextOptions {
   readonly counter: TokenCounter;
   /**
    * Called with each entry, newest first, and whether it stands before the newest compaction; true
-   * once nothing older is needed.
+   * to stop reading.
    */
   readonly isEnough?: (entry: Entry, isBeforeCompaction: boolean) => boolean;
   /** How much is read at first; 32 if left out. */
   readonly firstPage?: number;
-  /** False: the compaction is not looked for if what was read does not reach it. */
+  /** False: do not look for a compaction beyond the read entries. */
   readonly summary?: boolean;
 }
 
@@ -78,7 +78,7 @@ export async function readContextAs<Item>(
       if (boundary !== undefined && entry.sequence < boundary.sequence) return done(0);
       if (entry.erased) {
         if (compaction !== null) continue;
-        // What is gone was covered by a compaction that this path may have left behind.
+        // Erased entries were covered by a compaction, which may be on another branch.
         compaction = await findForgotten(engine, sessionId, options.leaf);
         if (compaction !== null) return done(0);
         continue;
@@ -196,7 +196,7 @@ async function findBoundary(engine: EngineContext, view: CompactionView): Promis
 
 /**
  * The newest compaction of another branch whose covered part lies on this path and was erased: an
- * edit of what it kept has left it behind, and nothing else knows any more what was said.
+ * edit of a kept entry left it behind, and it is the only record of the erased ones.
  */
 async function findForgotten(
   engine: EngineContext,

@@ -1,8 +1,8 @@
 /**
- * A compaction that is asked for again under its key, such as by a caller that lost the answer.
+ * Replays a compaction under its idempotency key, such as for a caller that lost the answer.
  *
- * Planning reads what there is, and after a compaction there is something else: so the key is looked
- * for before anything is planned. The entry's id is made of it, and the entry says what was asked for.
+ * A plan after the compaction would differ from the first one, so the key is looked up before
+ * planning. The entry's id is derived from the key, and the entry stores the request.
  */
 
 import type { Entry } from "../../model/entry.ts";
@@ -26,7 +26,7 @@ export interface CompactionKey {
   readonly metadata: JsonObject;
 }
 
-/** Undefined if the caller has given no key. What is a function cannot be told from another. */
+/** Undefined without a key. Functions cannot be compared and are left out. */
 export function compactionKey(sessionId: string, input: CompactInput): CompactionKey | undefined {
   const { idempotencyKey, signal: _, before: __, summarizer, ...asked } = input;
   const how = typeof summarizer === "object" ? "own" : summarizer;
@@ -54,7 +54,7 @@ export async function findRepeated(
   );
 }
 
-/** What the call gave the first time, but for what was erased then. */
+/** The first call's result, without the erased entries. */
 export function figuresOf(entry: Entry): {
   readonly removed: number;
   readonly firstKeptEntryId: string | null;

@@ -1,4 +1,4 @@
-/** Storing facts: what is new, together with what it replaces, in one transaction. */
+/** Stores new facts and supersedes old ones in one transaction. */
 
 import type { PreparedFact } from "../../facts/prepare-facts.ts";
 import { reconcileFacts } from "../../facts/reconcile.ts";
@@ -21,7 +21,7 @@ export async function storeFacts(
   sessionId: string,
   proposed: readonly PreparedFact[],
 ): Promise<StoredFacts> {
-  // What held while somebody read may have changed meanwhile: it is looked at again.
+  // Current facts may have changed since they were read: read them again.
   const held = await listHeld(engine, sessionId);
   const { added, isMany, ...counts } = reconcileFacts(proposed, held, () => engine.newId());
   if (added.length === 0) return { facts: [], retired: [], ...counts };

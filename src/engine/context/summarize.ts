@@ -1,8 +1,8 @@
 /**
- * Summaries that change nothing: what a conversation came to so far, kept beside it.
+ * Summaries beside the conversation, without effect on contexts.
  *
- * `compact` moves the boundary of the context, `summarize` does not. Both leave their summaries in the
- * log, so that every one of them can be listed, opened and checked against what it covers.
+ * `compact` moves the boundary of the context, `summarize` does not. Both leave their summaries in
+ * the log, so that each can be listed, opened and checked against its source.
  */
 
 import { textOf } from "../../model/block.ts";

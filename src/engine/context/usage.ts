@@ -26,7 +26,7 @@ export async function readPressure(
   const context = await readContext(engine, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
-    // The first report that is met is the newest; one from before a compaction says nothing.
+    // The first report found is the newest; one from before a compaction is stale.
     isEnough: (entry, isBeforeCompaction) => entry.usage !== null && !isBeforeCompaction,
     summary: false,
   });

@@ -1,9 +1,8 @@
 /**
- * Writing a summary: entries in, checked text and structure out.
+ * Writes a summary of entries and checks it.
  *
- * Entries are read in chunks that a model can take; each chunk's summary is part of the input of the
- * next one, so that however long the range is, nothing of it is left out, and memory is bounded by a
- * chunk.
+ * Entries are read in chunks that fit the model; each chunk's summary is input of the next one, so
+ * that a range of any length is covered in bounded memory.
  */
 
 import {
@@ -32,7 +31,7 @@ export interface SummaryTask {
   readonly ids: readonly string[];
   readonly previous: SummaryRequest["previous"];
   readonly splitTurn: boolean;
-  /** False where what is covered is to be forgotten: then only the text tells what was said. */
+  /** False if covered entries will be erased: then no structure quotes them. */
   readonly quotes: boolean;
   readonly summarizer: Summarizer;
   /** Whose summary is taken if the first one's is of no use; without it the call fails. */
@@ -120,7 +119,7 @@ export async function askWithFallback(
   }
 }
 
-/** Throws `summary_rejected` if the answer cannot stand for what it covers. */
+/** Throws `summary_rejected` if the answer fails the checks. */
 async function ask(writer: Summarizer, request: SummaryRequest): Promise<SummaryAnswer> {
   const answer = await writer.summarize(request);
   const bytes = Buffer.byteLength(answer.text);

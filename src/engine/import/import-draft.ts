@@ -106,7 +106,7 @@ function fitMetadata(
   };
 }
 
-/** Most texts are so short that nothing has to be counted. */
+/** Fast path: most texts are far below the limit. */
 function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }
@@ -120,22 +120,23 @@ function fitContent(
   problems: ProblemLog,
 ): DraftedContent {
   try {
-    return draftContent(entry.blocks, data, PACKED_THRESHOLD_BYTES);
+    return draftContent({ blocks: entry.blocks, data }, PACKED_THRESHOLD_BYTES);
   } catch (error) {
     if (!BackscrollError.is(error, "too_large")) throw error;
   }
   problems.add("entry_cut", `entry ${entry.sourceId} is larger than 8 MiB and was shortened`);
   for (const length of KEPT_LENGTHS) {
     try {
-      return draftContent(
-        entry.blocks.map((block) => cutBlock(block, length)),
-        cutData(data, length),
-      );
+      return draftContent({
+        blocks: entry.blocks.map((block) => cutBlock(block, length)),
+        data: cutData(data, length),
+      });
     } catch (error) {
       if (!BackscrollError.is(error, "too_large")) throw error;
     }
   }
-  return draftContent([{ type: "text", text: "[left out: larger than an entry may be]" }], null);
+  const note = "[left out: larger than an entry may be]";
+  return draftContent({ blocks: [{ type: "text", text: note }], data: null });
 }
 
 function cutBlock(block: Block, length: number): Block {
@@ -168,7 +169,7 @@ function cutBlock(block: Block, length: number): Block {
   }
 }
 
-/** The fields of ours stay; what does not fit is what an extension has added. */
+/** Our own fields stay; extensions' fields are dropped if they do not fit. */
 function cutData(data: JsonObject | null, length: number): JsonObject | null {
   if (data === null || JSON.stringify(data).length <= length) return data;
   return Object.fromEntries(

@@ -1,10 +1,10 @@
 /**
- * The files that a session was read from, and which of them come before which.
+ * The files of a session, and their order.
  *
- * An agent may write one session into several files. Read in the order of their first times, the later
- * goes on from where the earlier ends. A file that comes late, or that grows behind the back of a later
- * one, fits nowhere: then the session is stored anew from all of its files, unless somebody has written
- * to it here.
+ * An agent may write one session into several files. Read in the order of their first times, the
+ * later goes on from where the earlier ends. A file that comes late, or that grows after a later
+ * one was read, does not fit: then the session is imported again from all of its files, unless it
+ * was written to here.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";

@@ -4,6 +4,7 @@ import type { Shares } from "../access/shares.ts";
 import type { OriginalsApi } from "../import/originals.ts";
 import type { RecordsApi } from "../records/records.ts";
 import type { CreateSessionInput } from "../session-input.ts";
+import type { EnsureSessionInput } from "../sessions/ensure-session.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
@@ -11,6 +12,7 @@ import type { SessionApi } from "./session-api.ts";
 /** Without what a gateway measures by, what a server notes and resolves, and models: they are where the store is. */
 type OwnNames =
   | "createSession"
+  | "ensureSession"
   | "getSession"
   | "session"
   | "routes"
@@ -24,6 +26,7 @@ type OwnNames =
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
   createSession(input: CreateSessionInput): Promise<SessionApi>;
+  ensureSession(input: EnsureSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
   session(id: string): SessionApi;
   readonly routes: RoutesApi;

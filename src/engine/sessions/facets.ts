@@ -21,7 +21,7 @@ export interface FacetsInput
     Pick<SearchInput, "asYouType" | "machineMade" | "branches" | "signal"> {
   /** Counts what a search for it finds; left out, what a list has. */
   readonly query?: string;
-  /** Only with a query: who wrote the message that was found. */
+  /** Only with a query: the role of the found message. */
   readonly role?: string;
 }
 

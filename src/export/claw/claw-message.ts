@@ -8,7 +8,7 @@ import { countKind, type LossLog } from "../losses.ts";
 
 const FORMAT = "claw-code";
 
-/** Undefined if nothing of the entry has a place there. */
+/** Undefined if the format has no place for the entry. */
 export function toClawMessage(entry: Entry, losses: LossLog): JsonObject | undefined {
   if (entry.kind === "custom_message") losses.add("custom messages written as the user's");
   else if (entry.kind !== "message") {

@@ -1,6 +1,6 @@
 /**
- * Rollouts of Codex CLI: a header, the items that the model is sent, and beside what was said the
- * events that its window shows.
+ * Rollouts of Codex CLI: a header, the items sent to the model, and for each said text the event
+ * that its window shows.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -52,7 +52,7 @@ function toRecords(message: CarriedMessage): object[] {
   ];
 }
 
-/** An item for each call and each sealed block, and one for what is said between two of these. */
+/** An item for each call and each sealed block, and one for the text between two of these. */
 function toItems({ role, blocks }: CarriedMessage): object[] {
   const items: object[] = [];
   let content: object[] = [];

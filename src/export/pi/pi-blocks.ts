@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { LossLog } from "../losses.ts";
 
-/** Undefined if pi has nothing like it. */
+/** Undefined if pi has no such block. */
 export function toPiBlock(block: Block, losses: LossLog): object | undefined {
   switch (block.type) {
     case "text":

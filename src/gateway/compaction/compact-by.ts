@@ -1,4 +1,6 @@
-/** A compaction that nobody asked for: guarded by a least gain, counted, and told. */
+/**
+ * Runs an automatic compaction: checks the minimum gain, counts the attempt, reports the outcome.
+ */
 
 import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { CompactionResult } from "../../engine/context/compact.ts";

@@ -16,7 +16,7 @@ export function policyOf(config: GatewayConfig, key: string, channel?: string): 
   return resolveResetPolicy(config.session, resetTypeOf(parsed), named);
 }
 
-/** Why the session that the key leads to is over, or undefined while it is not. */
+/** Why the route's session is due for a reset; undefined if it is not. */
 export function resetDue(
   config: GatewayConfig,
   key: string,

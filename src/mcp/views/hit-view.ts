@@ -7,7 +7,7 @@ import type { SearchResult } from "../../engine/search.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
-  /** Of the newest session, where nobody has said which one is the caller's: it may be that. */
+  /** Of the newest session, if the caller's own is unknown: it may be that. */
   readonly newest: boolean;
 };
 

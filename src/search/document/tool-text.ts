@@ -6,8 +6,8 @@ import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
 
 /**
- * Indexed of a tool's output at each end, in UTF-16 units: what was asked for stands at the start,
- * errors at the end. What lies between can be read, not found.
+ * Indexed length at each end of a tool's output, in UTF-16 units: results are at the start, errors
+ * at the end. The middle is not searchable.
  */
 export const OUTPUT_END: number = 16 * 1024;
 
@@ -41,7 +41,7 @@ function addValues(value: unknown, into: string[]): void {
   }
 }
 
-/** Both ends of what a tool gave back, without secrets; nothing of our own tools. */
+/** Both ends of a tool's output, with secrets masked; empty for our own tools. */
 export function outputParts(block: ToolResultBlock): string[] {
   if (block.toolName !== undefined && isOwnTool(block.toolName)) return [];
   return outputTexts(block).flatMap(endsOf);

@@ -29,12 +29,12 @@ export interface ParseOptions {
 
 /**
  * `any` (the default): the more words the better. `all`: plain words are all required. `words`: as
- * `any`, and nothing in the text is an operator, a phrase or a filter, as when it is somebody's
- * message rather than a query.
+ * `any`, and nothing in the text is an operator, a phrase or a filter, as for a message rather than
+ * a query.
  */
 export type QueryMatch = "any" | "all" | "words";
 
-/** What is read of a query, in code units: a pasted log is cut here, and the user is told. */
+/** The limit of a query in code units: a pasted log is cut here, with a note. */
 export const MAX_QUERY_LENGTH = 16_384;
 
 export function parseQuery(text: string, options: ParseOptions): ParsedQuery {

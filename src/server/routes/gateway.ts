@@ -82,7 +82,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Its session, and what to send back.", schema: inbound },
     handle: async ({ tenant, access, gateway, signal }, { body }) => {
       const { sender: named, append = true, ...rest } = body;
-      // A channel writes for many: then the peer is who writes. Any other caller writes as itself.
+      // A channel's token writes as its peers; any other caller writes as itself.
       const isChannel = named === undefined && access.actAs === "any";
       const sender = isChannel ? {} : { sender: actorOrError(access, named, "sender") };
       const message = { ...fromWireFields(rest), ...sender };

@@ -6,6 +6,7 @@ import { ADMIN_ROUTES } from "./admin.ts";
 import { BACKUP_ROUTES } from "./backup.ts";
 import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_ROUTES } from "./entries.ts";
+import { ENTRY_BATCH_ROUTES } from "./entry-batches.ts";
 import { GATEWAY_ROUTES } from "./gateway.ts";
 import { INGEST_ROUTES } from "./ingest.ts";
 import { INSIGHT_ROUTES } from "./insights.ts";
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...MESSAGE_ROUTES,
   ...STREAM_ROUTES,
   ...ENTRY_ROUTES,
+  ...ENTRY_BATCH_ROUTES,
   ...SEARCH_ROUTES,
   ...RECAP_ROUTES,
   ...QUERY_ROUTES,

@@ -1,4 +1,4 @@
-/** What is added up over sessions: facets, reviews, and how an agent goes on with one. */
+/** Aggregates over sessions: facets and reviews; and resume commands. */
 
 import { z } from "zod";
 import { toWireReview } from "../../api/page/review.ts";

@@ -1,4 +1,4 @@
-/** What was done in sessions, and who touched, ran or met something. */
+/** Recaps of sessions, and traces of files, commands and errors. */
 
 import { z } from "zod";
 import { fromWireFields } from "../../api/wire.ts";

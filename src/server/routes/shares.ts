@@ -1,4 +1,4 @@
-/** Links by which anybody may read one session, masked, until they end. */
+/** Expiring public links to one session, with secrets masked. */
 
 import { z } from "zod";
 import { SHARE_PATH, toWireShare } from "../../api/page/share.ts";

@@ -113,7 +113,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       return new Response(toByteStream(chunks), {
         headers: {
           "content-type": CONTENT_TYPES[name] ?? "application/octet-stream",
-          // A page made of what somebody said: nothing in it may run here.
+          // A page of untrusted text: forbid scripts.
           "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
           "content-disposition": `attachment; filename="session.${name}"`,
         },

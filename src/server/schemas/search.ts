@@ -8,7 +8,7 @@ import { count, time } from "./common.ts";
 const text = z.string();
 const textOrNull = text.nullable();
 
-/** What is looked for, under the same names in an address and in a body. */
+/** Search parameters, with the same names in a query string and in a body. */
 export const asked: {
   readonly query: z.ZodOptional<z.ZodString>;
   readonly q: z.ZodOptional<z.ZodString>;

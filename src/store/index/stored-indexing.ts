@@ -22,7 +22,7 @@ export const INDEXING_KEY = "indexing";
 
 const DEFAULT: IndexSetting = { language: "english", tools: DEFAULT_TOOL_INDEXING };
 
-/** What is stored, with defaults for what is missing or means nothing to this version. */
+/** The stored setting, with defaults for missing and unknown values. */
 export function decodeSetting(stored: unknown): IndexSetting | undefined {
   if (typeof stored !== "string") return undefined;
   let value: Partial<Record<keyof IndexSetting, unknown>> | null;
@@ -47,7 +47,7 @@ export function firstSetting({ language, tools }: Partial<IndexSetting>): IndexS
   return { language: language ?? DEFAULT.language, tools: tools ?? DEFAULT.tools };
 }
 
-/** What a process was told and the store says otherwise, in a sentence; undefined: nothing. */
+/** A sentence about options that differ from the stored setting; undefined if none. */
 export function describeConflict(told: IndexingOptions, stored: IndexSetting): string | undefined {
   const differences = (["language", "tools"] as const)
     .filter((name) => told[name] !== undefined && told[name] !== stored[name])

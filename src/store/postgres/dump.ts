@@ -38,7 +38,7 @@ interface Column {
 /** `tx` sees one moment; it is the caller's to end. */
 export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
   tx.defer("SET LOCAL statement_timeout = 0");
-  // Whoever reads the dump may be slow.
+  // The reader of the dump may be slow.
   tx.defer("SET LOCAL idle_in_transaction_session_timeout = 0");
   const tenants = (await tx.all(SQL.tenants)).map((row) => Number(row["tenant"]));
   for (const table of TABLES) {

@@ -387,7 +387,7 @@ class PostgresStore implements Store {
     return result;
   }
 
-  /** Tells who listens once a write is committed. */
+  /** Notifies listeners after a commit. */
   async #told<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
     this.#signal.committed();

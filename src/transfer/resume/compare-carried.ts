@@ -1,4 +1,4 @@
-/** Whether a file says what it was to say, when its own reader reads it. */
+/** Checks a written file by reading it back. */
 
 import type { CarriedMessage } from "../../export/native/carried.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
@@ -6,7 +6,10 @@ import type { Block } from "../../model/block.ts";
 import { COPIED_PICTURE } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 
-/** What differs first, in words; undefined if nothing does. Thoughts and failures are not compared. */
+/**
+ * Describes the first difference; undefined if there is none. Thoughts and failures are not
+ * compared.
+ */
 export function findDifference(
   carried: readonly CarriedMessage[],
   read: readonly ImportedEntry[],

@@ -142,7 +142,7 @@ async function run(
   return failure === undefined ? EXIT.ok : exitCodeOf(failure.error);
 }
 
-/** A path that somebody named and that could not be ingested. */
+/** A named path that could not be ingested. */
 interface Failure {
   readonly file: string;
   readonly error: BackscrollError;

@@ -13,10 +13,10 @@ import { oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 import { PROJECT, REPO } from "../project-options.ts";
 
-/** A person waits rather than miss what is there. */
+/** A person prefers waiting to missing hits. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
 
-/** Neighbours that say nothing are passed over: so many more are asked for on each side. */
+/** Extra neighbours on each side, as empty ones are skipped. */
 const REACH = 3;
 
 export const search: Command = defineCommand({

@@ -85,7 +85,7 @@ export interface ServingOptions {
   readonly onListening: (server: RunningServer) => Promise<void>;
 }
 
-/** Ends on Ctrl-C or SIGTERM, after what is under way. */
+/** Ends gracefully on Ctrl-C or SIGTERM. */
 export async function serveUntilStopped(
   context: Context,
   engine: Engine,
@@ -153,7 +153,7 @@ async function tellWhere(
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
   const held = (await engine.forTenant(context.tenant).tenantStatus())?.sessions ?? 0;
-  // A search of an empty store finds nothing; the demonstration brings sessions of its own.
+  // For an empty store suggest the demo instead of a search.
   const example = held > 0 ? "search 'how did we fix the build'" : "demo";
   await terminal.print(`${terminal.dim("Try  ")}  ${commandLine(context, example)}`);
   await terminal.print("Ctrl-C stops it.");

@@ -41,7 +41,7 @@ export const setup: Command = defineCommand({
       ["hooks", "no-hooks"],
       ["check", "no-check"],
       ["check", "hooks"],
-      // A check writes nothing, and a dry run starts nothing.
+      // `--check` writes no file, and `--dry-run` starts no server.
       ["check", "dry-run"],
     ] as const;
     for (const [one, other] of pairs) {

@@ -110,7 +110,7 @@ export const doctor: Command = defineCommand({
   },
 });
 
-/** Builds again what was known of changes that are lost. */
+/** Rebuilds an index that was ahead of the store. */
 async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {
   const accepted = await engine.acceptLosses();
   const known = await engine.listTenants();
@@ -167,7 +167,7 @@ async function verify(engine: EngineApi, head: string | undefined): Promise<Veri
   }
 }
 
-/** Closing the store has emptied its logs, unless somebody was just reading. */
+/** Closing the store emptied its logs, unless a reader was active. */
 function noteLogs(context: Context): void {
   const logs = ["-wal", "-index-wal"].map((suffix) => `${context.address}${suffix}`);
   const full = logs.filter((log) => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0);

@@ -6,7 +6,7 @@ import { invalid } from "../../check.ts";
 import type { EngineContext } from "../../engine-context.ts";
 import { findAll } from "../standing.ts";
 
-/** Looked for among what was read first. Undefined if none was asked for. */
+/** Searches the read entries first. Undefined if no message was named. */
 export async function findAnswered(
   engine: EngineContext,
   sessionId: string,

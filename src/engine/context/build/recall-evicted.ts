@@ -1,8 +1,9 @@
-/** What was said on the path, is shown in the context no more, and bears on the newest message. */
+/** Recalls messages of the path that are no longer in the context and match the newest message. */
 
 import type { Excerpt } from "../../../context/quote.ts";
 import { textOf } from "../../../model/block.ts";
 import type { Entry } from "../../../model/entry.ts";
+import { meantWords } from "../../../search/query/meant-words.ts";
 import type { WindowItem } from "../../../search/request.ts";
 import type { EngineContext } from "../../engine-context.ts";
 import { searchSessions } from "../../search.ts";
@@ -11,7 +12,7 @@ import { findAll, readGroup } from "../standing.ts";
 
 /** What of the ranking pays for itself here: docs/decisions has the figures. */
 const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };
-/** What is used of a message to search by: a pasted log would drown the question in it. */
+/** The limit of the query taken from a message: a pasted log would drown the question. */
 const QUERY_LENGTH = 2_000;
 
 export interface ShownPast {
@@ -19,7 +20,7 @@ export interface ShownPast {
   readonly newest: Entry;
   /** All that is in the context. */
   readonly shown: ReadonlySet<string>;
-  /** What is left out was said before this. */
+  /** Omitted entries precede this one. */
   readonly beforeSequence: number;
 }
 
@@ -30,7 +31,7 @@ export async function recallEvicted(
   { newest, shown, beforeSequence }: ShownPast,
   { recall, query, participants }: CheckedContext,
 ): Promise<readonly Excerpt[]> {
-  const words = query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH);
+  const words = meantWords(query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH));
   if (recall === null || words.trim() === "") return [];
   const search = {
     match: "words" as const,
@@ -56,7 +57,7 @@ export async function recallEvicted(
   });
 }
 
-/** As `keepParticipants`: the result of a tool belongs to whoever called it. */
+/** As `keepParticipants`: a tool result belongs to the tool's caller. */
 async function ofParticipants(
   engine: EngineContext,
   sessionId: string,

@@ -117,7 +117,7 @@ export function dropOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.forgetSessions, tx.tenant, session);
 }
 
-/** The bytes stay, for who stores the session anew. */
+/** The bytes stay for a later import of the session. */
 export function unlinkOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.unlink, tx.tenant, session);
 }

@@ -1,8 +1,8 @@
 /**
- * The sweep: what has outlived its time goes, when somebody asks for it.
+ * The sweep: deletes expired rows on request.
  *
- * Each message and each session goes in a transaction of its own. One for all would hold a tenant's
- * row while it waits for a session, against the order in which everybody else locks them.
+ * Each message and each session goes in a transaction of its own. A single one would hold a
+ * tenant's row while it waits for a session, against the lock order of all other operations.
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
@@ -38,7 +38,7 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
   let deletedRecords = 0;
   if (request.tenant === undefined) await db.across(WRITE_START, { again: true }, forgetLeases);
   for (const tenant of names) {
-    // Aborts come first: a message that is still open keeps nothing alive.
+    // Abort first: expired open messages must not keep sessions alive.
     const room = limit - abortedMessages.length;
     for (const entryId of await db.read(tenant, (tx) => listExpired(tx, room))) {
       const aborted = await db.write(tenant, (tx) => abortExpired(tx, entryId, now));

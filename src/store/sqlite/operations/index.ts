@@ -168,7 +168,7 @@ function checkForeignMigration(db: SqliteConnection): void {
   db.seenVersion = version;
 }
 
-/** In a damaged file even this COMMIT may fail; there is nothing to lose, and the answer stands. */
+/** In a damaged file even the COMMIT of a read may fail; the answer stands. */
 export function endRead(db: SqliteConnection): void {
   try {
     db.commit();

@@ -112,7 +112,7 @@ export function dropOriginals(db: SqliteConnection, tenant: number, session: num
   db.run(SQL.forgetSessions, tenant, session);
 }
 
-/** The bytes stay, for who stores the session anew. */
+/** The bytes stay for a later import of the session. */
 export function unlinkOriginals(db: SqliteConnection, tenant: number, session: number): void {
   db.run(SQL.unlink, tenant, session);
 }

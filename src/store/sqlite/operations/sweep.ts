@@ -1,4 +1,4 @@
-/** The sweep: what has outlived its time goes, when somebody asks for it. */
+/** The sweep: deletes expired rows on request. */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
 import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
@@ -31,7 +31,7 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
   for (const name of names) {
     const tenant = findTenant(db, name);
     if (tenant === undefined) continue;
-    // Aborts come first: a message that is still open keeps nothing alive.
+    // Abort first: expired open messages must not keep sessions alive.
     const room = limit - abortedMessages.length;
     for (const entryId of abortExpired(db, name, now, room)) {
       abortedMessages.push({ tenant: name, entryId });
