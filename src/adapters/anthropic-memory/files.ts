@@ -48,7 +48,9 @@ export class MemoryFiles {
   }
 
   /** Paths and sizes of all files below a folder. */
-  async listBelow(folder: string): Promise<readonly { readonly path: string; readonly bytes: number }[]> {
+  async listBelow(
+    folder: string,
+  ): Promise<readonly { readonly path: string; readonly bytes: number }[]> {
     const prefix = folder === "" ? "" : `${folder}/`;
     const files: { path: string; bytes: number }[] = [];
     let cursor: string | undefined;
@@ -60,7 +62,9 @@ export class MemoryFiles {
         ...(cursor === undefined ? {} : { cursor }),
       });
       // The value is a JSON string: two quotes, and what had to be escaped.
-      files.push(...page.records.map(({ key, size }) => ({ path: key, bytes: Math.max(0, size - 2) })));
+      files.push(
+        ...page.records.map(({ key, size }) => ({ path: key, bytes: Math.max(0, size - 2) })),
+      );
       cursor = page.next;
     } while (cursor !== undefined);
     return files;
@@ -119,7 +123,9 @@ export class MemoryFiles {
       ]);
       if (operations.length > MAX_RECORD_OPERATIONS) {
         const most = MAX_RECORD_OPERATIONS / 2;
-        throw new Refusal(`Error: ${toOuterPath(from)} has more than ${most} files; move its parts`);
+        throw new Refusal(
+          `Error: ${toOuterPath(from)} has more than ${most} files; move its parts`,
+        );
       }
       await this.#records.write(operations);
       return "done";
@@ -167,7 +173,9 @@ export class MemoryFiles {
     const bytes = new TextEncoder().encode(content).length;
     if (bytes > MAX_RECORD_TEXT_BYTES) {
       const most = MAX_RECORD_TEXT_BYTES / 1_024;
-      throw new Refusal(`Error: ${toOuterPath(path)} would have ${bytes} bytes; at most ${most} KiB are allowed: split it into several files`);
+      throw new Refusal(
+        `Error: ${toOuterPath(path)} would have ${bytes} bytes; at most ${most} KiB are allowed: split it into several files`,
+      );
     }
     const namespace = this.#namespace;
     return { put: { namespace, key: path, value: content, text: content, expectedVersion } };
@@ -187,7 +195,9 @@ export class MemoryFiles {
     const old = known.records.slice(0, Math.max(0, known.records.length + 1 - this.#keep));
     return [
       { put: { namespace, key, value: { content, at: updatedAt } } },
-      ...old.filter((each) => each.key !== key).map((each) => ({ delete: { namespace, key: each.key } })),
+      ...old
+        .filter((each) => each.key !== key)
+        .map((each) => ({ delete: { namespace, key: each.key } })),
     ];
   }
 
@@ -205,7 +215,8 @@ export class MemoryFiles {
         return await change();
       } catch (error) {
         const met = ["record_conflict", "record_not_found"] as const;
-        if (tries === MAX_TRIES || !met.some((code) => BackscrollError.is(error, code))) throw error;
+        if (tries === MAX_TRIES || !met.some((code) => BackscrollError.is(error, code)))
+          throw error;
       }
     }
   }

@@ -11,7 +11,14 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_HITS } from "../../model/limits.ts";
 import { type MemoryFile, MemoryFiles, type MemoryFileVersion } from "./files.ts";
 import { Refusal, toInnerPath, toOuterPath } from "./paths.ts";
-import { editedSnippet, fileView, folderView, type Listed, MAX_LINES, noSuchPath } from "./wording.ts";
+import {
+  editedSnippet,
+  fileView,
+  folderView,
+  type Listed,
+  MAX_LINES,
+  noSuchPath,
+} from "./wording.ts";
 
 export interface ViewCommand {
   readonly command: "view";
@@ -85,7 +92,10 @@ export interface AnthropicMemory {
 const DEFAULT_HISTORY = 20;
 const MAX_HISTORY = 400;
 
-export function anthropicMemory(tenant: TenantApi, options: MemoryToolOptions = {}): AnthropicMemory {
+export function anthropicMemory(
+  tenant: TenantApi,
+  options: MemoryToolOptions = {},
+): AnthropicMemory {
   const { namespace = "memories", history = DEFAULT_HISTORY } = checkFields(
     options,
     "options",
@@ -134,7 +144,10 @@ async function view(files: MemoryFiles, { path, view_range: range }: ViewCommand
   const below = await files.listBelow(inner);
   if (below.length === 0 && inner !== "") return noSuchPath(path);
   const outer = toOuterPath(inner);
-  const all = below.map((each) => ({ ...each, path: each.path.slice(inner === "" ? 0 : inner.length + 1) }));
+  const all = below.map((each) => ({
+    ...each,
+    path: each.path.slice(inner === "" ? 0 : inner.length + 1),
+  }));
   const bytes = all.reduce((sum, each) => sum + each.bytes, 0);
   return folderView(outer, bytes, twoLevels(outer, all));
 }
@@ -159,7 +172,10 @@ function twoLevels(
     .map(([name, bytes]) => ({ path: `${outer}/${name}`, bytes }));
 }
 
-async function create(files: MemoryFiles, { path, file_text: text }: CreateCommand): Promise<string> {
+async function create(
+  files: MemoryFiles,
+  { path, file_text: text }: CreateCommand,
+): Promise<string> {
   const inner = toInnerPath(path);
   const content = checkText(text, "file_text");
   if (inner === "" || (await files.listBelow(inner)).length > 0) {

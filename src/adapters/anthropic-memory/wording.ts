@@ -20,7 +20,11 @@ export function folderView(path: string, bytes: number, items: readonly Listed[]
 }
 
 /** `range` is the first and the last line, from 1; -1 stands for the end. */
-export function fileView(path: string, content: string, range: readonly number[] | undefined): string {
+export function fileView(
+  path: string,
+  content: string,
+  range: readonly number[] | undefined,
+): string {
   const lines = content.split("\n");
   const [first = 1, last = -1] = range ?? [];
   const from = Math.max(1, first);
@@ -38,9 +42,7 @@ export function editedSnippet(content: string, line: number): string {
 }
 
 function numbered(lines: readonly string[], first: number): string {
-  return lines
-    .map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line}`)
-    .join("\n");
+  return lines.map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line}`).join("\n");
 }
 
 /** As `du -h` has it: `0B`, `512B`, `1.5K`. */
