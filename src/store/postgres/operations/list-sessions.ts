@@ -40,7 +40,7 @@ const SQL = statements("list_sessions", {
       AND CASE WHEN $19::text IS NULL THEN true
         WHEN EXISTS (SELECT 1 FROM unnest($20::bytea[]) pair
           WHERE position(pair IN s.metadata) = 0) THEN false
-        WHEN position('\\u0000'::bytea IN s.metadata) > 0 THEN true
+        WHEN position('\\\\u0000'::bytea IN s.metadata) > 0 THEN true
         ELSE NOT EXISTS (SELECT 1 FROM json_each($19::json) wanted
           WHERE (convert_from(s.metadata, 'UTF8')::json -> wanted.key)::text
             IS DISTINCT FROM wanted.value::text) END
