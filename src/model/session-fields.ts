@@ -116,12 +116,16 @@ export type FieldKind =
   | "figures"
   | "tokens";
 
-/** The fields that callers set. */
+/** The fields that callers set. Those that may be null are null unless set. */
 export type SettableField = {
   [Name in keyof typeof SESSION_FIELDS]: (typeof SESSION_FIELDS)[Name] extends { set: true }
     ? Name
     : never;
 }[keyof typeof SESSION_FIELDS];
+
+export type NullableSettable = {
+  [Name in SettableField]: (typeof SESSION_FIELDS)[Name] extends { nullable: true } ? Name : never;
+}[SettableField];
 
 export const SETTABLE_FIELDS: readonly SettableField[] = fieldsOf(SESSION_FIELDS)
   .filter(([, field]) => field.set === true)

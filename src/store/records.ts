@@ -9,7 +9,7 @@ import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, Origin, Retention, Session } from "../model/session.ts";
-import type { SettableField } from "../model/session-fields.ts";
+import type { NullableSettable, SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
@@ -22,7 +22,9 @@ export interface Idempotency {
   readonly requestHash: string;
 }
 
-export interface NewSession extends Pick<Session, SettableField> {
+export interface NewSession
+  extends Pick<Session, Exclude<SettableField, NullableSettable>>,
+    Partial<Pick<Session, NullableSettable>> {
   readonly id: string;
   readonly agent: string;
   readonly createdBy: string;

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { SUMMARY_PROFILES } from "../../compaction/render/render.ts";
-import type { CompactInput } from "../../engine/context/compact-options.ts";
+import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/format-count.ts";
 import { count, key } from "./common.ts";

@@ -1,8 +1,8 @@
 import { toWireCompaction } from "../../../api/context.ts";
 import { maskEntry, maskText } from "../../../api/mask.ts";
 import type { CompactionPlan } from "../../../compaction/plan.ts";
-import type { CompactionResult } from "../../../engine/context/compact.ts";
-import type { CompactInput, KeepInput } from "../../../engine/context/compact-options.ts";
+import type { CompactionResult } from "../../../engine/compaction/compact.ts";
+import type { CompactInput, KeepInput } from "../../../engine/compaction/compact-options.ts";
 import { COMPACTION } from "../../../model/compaction-numbers.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
