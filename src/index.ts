@@ -122,6 +122,7 @@ export {
   type Block,
   type BlockInput,
   type ImageBlock,
+  inputTextOf,
   type OpaqueBlock,
   type TextBlock,
   type ThinkingBlock,

@@ -70,6 +70,7 @@ test("the library has these names at run time", () => {
     "compatibleModel",
     "contextWindow",
     "followEmbeddings",
+    "inputTextOf",
     "languageModel",
     "newSession",
     "open",
@@ -97,7 +98,7 @@ test("backscroll/client has these names at run time", () => {
       "RemoteRoutes",
       "RemoteSession",
     ],
-    ...["RemoteTenant", "connect"],
+    ...["RemoteTenant", "connect", "inputTextOf"],
   ]);
 });
 

@@ -18,7 +18,7 @@ export interface WireEntry {
   readonly blocks: readonly WireBlock[];
   readonly data: JsonValue;
   /** Zero-based index of a message on its own path. */
-  readonly index: number | null;
+  readonly msg_idx: number | null;
   readonly usage: WireUsage | null;
   readonly model: string | null;
   readonly adapter: string | null;
@@ -52,7 +52,7 @@ export function toWireEntry(entry: Entry): WireEntry {
     blocks: entry.blocks.map(toWireBlock),
     data:
       OWN_DATA.has(entry.kind) && isPlainObject(entry.data) ? toWireFields(entry.data) : entry.data,
-    index: entry.index,
+    msg_idx: entry.index,
     usage: entry.usage === null ? null : toWireUsage(entry.usage),
     model: entry.model,
     adapter: entry.adapter,
@@ -82,7 +82,7 @@ export function fromWireEntry(entry: WireEntry): Entry {
       OWN_DATA.has(entry.kind) && isPlainObject(entry.data)
         ? (fromWireFields(entry.data) as JsonObject)
         : entry.data,
-    index: entry.index,
+    index: entry.msg_idx,
     usage: entry.usage === null ? null : fromWireUsage(entry.usage),
     model: entry.model,
     adapter: entry.adapter,

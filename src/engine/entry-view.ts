@@ -2,6 +2,7 @@
 
 import { type Entry, kindRules } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
+import { readableBlock } from "../model/tool-input.ts";
 import { pendingChunks } from "../store/plan-stream.ts";
 import type { EntryRecord, PlacedEntry } from "../store/records.ts";
 import type { PendingRecord } from "../store/stream-records.ts";
@@ -24,7 +25,7 @@ export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8
     role: record.role,
     actor: record.actor,
     status: record.status,
-    blocks: content.blocks,
+    blocks: content.blocks.map(readableBlock),
     data: content.data,
     index: indexOf(record.kind, record.status, record.ordinal),
     usage: record.usage,
@@ -53,7 +54,7 @@ export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEnt
     role: entry.role,
     actor: entry.actor,
     status: entry.status ?? "committed",
-    blocks,
+    blocks: blocks.map(readableBlock),
     data,
     index: indexOf(entry.kind, entry.status ?? "committed", placed.ordinal),
     usage: entry.usage,
@@ -81,7 +82,7 @@ export function pendingEntry(record: PendingRecord): Entry {
     role: record.role,
     actor: record.actor,
     status: "pending",
-    blocks: foldChunks(pendingChunks(record)),
+    blocks: foldChunks(pendingChunks(record)).map(readableBlock),
     data: null,
     index: null,
     usage: null,

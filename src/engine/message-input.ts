@@ -6,6 +6,7 @@ import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
+import { storedBlocks } from "../model/tool-input.ts";
 import type { NewEntry } from "../store/records.ts";
 import { BLOB_THRESHOLD_BYTES, encodeContent } from "../transcript/content.ts";
 import {
@@ -239,7 +240,8 @@ export function draftContent(
   data: JsonValue,
   unsaidBytes: number = BLOB_THRESHOLD_BYTES,
 ): DraftedContent {
-  const content = encodeContent({ blocks, data }, BLOB_THRESHOLD_BYTES, unsaidBytes);
+  const stored = { blocks: storedBlocks(blocks), data };
+  const content = encodeContent(stored, BLOB_THRESHOLD_BYTES, unsaidBytes);
   if (content.bytes > MAX_CONTENT_BYTES) {
     throw tooLarge(
       "content in bytes",

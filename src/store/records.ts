@@ -6,6 +6,7 @@
 
 import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
+import type { Backend } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, Origin, Retention, Session } from "../model/session.ts";
@@ -336,7 +337,7 @@ export interface TenantStatus {
 }
 
 export interface StoreStatus {
-  readonly backend: "sqlite" | "postgres";
+  readonly backend: Backend;
   readonly address: string;
   readonly schemaVersion: number;
   readonly epoch: string;
