@@ -28,7 +28,7 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models">
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
   const { models = {}, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
   if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
-  // Before the store is opened: what is wrong with an argument leaves nothing to close.
+  // Check arguments before the store is opened, so that there is nothing to close.
   const engineOptions: EngineOptions = {
     ...searchDeadline(process.env["BACKSCROLL_SEARCH_DEADLINE_MS"]),
     ...rest,

@@ -20,6 +20,7 @@ import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { callCli, type Ran, ROOT, run } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
+import { openShellCommands, type ShellCommands } from "./support/shell-commands.ts";
 import { streamsOf } from "./support/streamed-answer.ts";
 
 /**
@@ -62,8 +63,10 @@ beforeAll(() => {
 /** What documents call `http://127.0.0.1:7423`. */
 let server: RunningServer;
 let engine: Engine;
+let commands: ShellCommands;
 
 beforeAll(async () => {
+  commands = await openShellCommands();
   engine = await open(":memory:");
   server = await openServer(engine, { version: "0.0.0", port: 0 });
 });
@@ -71,6 +74,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop(100);
   await engine.close();
+  await commands.close();
   removeFolder(folder);
 });
 
@@ -173,7 +177,8 @@ describe("the commands in the documents", () => {
   );
 
   test.concurrent.each(scripts)("$page runs", async ({ page, script }) => {
-    const ran = await shell(atServer(script), join(folder, `sh-${page.replaceAll("/", "-")}`));
+    const home = join(folder, `sh-${page.replaceAll("/", "-")}`);
+    const ran = await shell(commands.definition + atServer(script), home);
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
   });
 

@@ -1,4 +1,4 @@
-/** A session on the wire: ConversationMeta under its own names, and the rest of what is known. */
+/** A session on the wire: ConversationMeta under its own names, and our fields. */
 
 import type { IngestFigures, Origin, Session } from "../model/session.ts";
 import {
@@ -93,7 +93,7 @@ function toWireOrigins(origin: Origin): WireProject & { readonly origin: WireOri
   };
 }
 
-/** What is unknown is absent again. */
+/** Null becomes absent. */
 function fromWireOrigin(origin: WireOrigin): Origin {
   const values = origin as Readonly<Record<string, string | null>>;
   const known = Object.keys(ORIGIN_FIELDS).flatMap((name) => {

@@ -1,9 +1,9 @@
 /**
- * How values are written on the wire, and read back: snake_case names, ISO 8601 times.
+ * The wire format: snake_case names, ISO 8601 times.
  *
- * Wire types are not domain types. What programs outside read (`--json`, exports, REST, MCP)
- * is converted here, so that a change of a domain type can never silently change it. Every
- * documented field is always present; what is unknown is null.
+ * Wire types are not domain types. All output for programs (`--json`, exports, REST, MCP) is
+ * converted here, so that a change of a domain type cannot silently change it. Every documented
+ * field is always present; unknown values are null.
  */
 
 import { BackscrollError } from "../model/errors.ts";

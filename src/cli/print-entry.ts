@@ -1,4 +1,4 @@
-/** Entries as a person reads them: who, when, and the first lines of what was said. */
+/** Prints entries for people: actor, time, and the first lines. */
 
 import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";

@@ -40,7 +40,7 @@ export function formatAmount(count: number): string {
   return `${value.toFixed(1)}${units[unit]}`;
 }
 
-/** `$1,234.56`; what is below a cent is told as such. */
+/** `$1,234.56`; amounts below a cent are shown as such. */
 export function formatDollars(microdollars: number): string {
   if (microdollars > 0 && microdollars < 10_000) return "<$0.01";
   const cents = Math.round(microdollars / 10_000);
@@ -66,7 +66,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** The lines of a table under `header`. The last column takes what is left of `columns`. */
+/** The lines of a table under `header`. The last column takes the rest of `columns`. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],

@@ -19,6 +19,7 @@ import {
 } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey, readMemoryKey } from "../model/note.ts";
+import { RECORD_KEY_PREFIX } from "../model/record.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
@@ -161,7 +162,8 @@ export async function searchMemory(
   checkInput(input, "options", INPUTS.searchMemory);
   const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
-  const keys = await searchNotes(engine, "memory", query, input, prefix);
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  const keys = await findNotes(engine, "memory", query, limit, prefix, {}, RECORD_KEY_PREFIX);
   const found = await Promise.all(
     keys.map((key) => {
       const memory = readMemoryKey(key);
@@ -204,24 +206,15 @@ export async function searchFactsOf(
   return found.filter((fact) => fact !== undefined);
 }
 
-function searchNotes(
-  engine: EngineContext,
-  field: NoteField,
-  query: string,
-  input: SearchNotesInput,
-  keyPrefix: string,
-): Promise<readonly string[]> {
-  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  return findNotes(engine, field, query, limit, keyPrefix);
-}
-
-async function findNotes(
+/** The keys of the notes of a field that begin with `keyPrefix` and not with `excludedPrefix`. */
+export async function findNotes(
   engine: EngineContext,
   field: NoteField,
   query: string,
   limit: number,
   keyPrefix: string,
   within: SessionCondition = {},
+  excludedPrefix?: string,
 ): Promise<readonly string[]> {
   const { notes } = await engine.store.searchNotes(engine.tenant, {
     field,
@@ -229,6 +222,7 @@ async function findNotes(
     now: engine.now(),
     limit,
     keyPrefix,
+    ...(excludedPrefix === undefined ? {} : { excludedPrefix }),
     ...(Object.keys(within).length === 0 ? {} : { scope: within }),
   });
   return notes.map(({ key }) => key);

@@ -165,7 +165,7 @@ function checkSummary(summary: string | null): string | null {
   return summary === null ? null : checkText(summary, "summary", MAX_SUMMARY_BYTES);
 }
 
-function checkTtl(ttl: number | null): number | null {
+export function checkTtl(ttl: number | null): number | null {
   if (ttl === null) return null;
   if (Number.isSafeInteger(ttl) && ttl >= 1) return ttl;
   const shown = typeof ttl === "number" ? String(ttl) : describe(ttl);

@@ -89,7 +89,7 @@ export function inputTextOf({
   return inputText ?? (typeof input === "string" ? input : JSON.stringify(input));
 }
 
-/** About the characters that `blocks` hold, for who bounds what it keeps in memory. */
+/** Approximate characters in `blocks`, for memory bounds. */
 export function lengthOfBlocks(blocks: readonly Block[]): number {
   let length = 0;
   for (const block of blocks) length += lengthOf(block);

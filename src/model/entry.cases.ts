@@ -5,6 +5,7 @@ import type { Entry } from "./entry.ts";
 export const SAMPLE_ENTRY: Entry = {
   id: "e1",
   sessionId: "s1",
+  externalId: null,
   sequence: 1,
   parentId: null,
   kind: "message",
@@ -13,6 +14,7 @@ export const SAMPLE_ENTRY: Entry = {
   status: "committed",
   blocks: [],
   data: null,
+  raw: null,
   index: 0,
   usage: null,
   model: null,

@@ -1,4 +1,4 @@
-/** Sessions: durable conversations, and what is known of one without reading its entries. */
+/** Sessions: the fields of a conversation, without its entries. */
 
 import type { Usage } from "./entry.ts";
 import { isPlainObject, type JsonObject } from "./json.ts";

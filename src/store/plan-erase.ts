@@ -15,9 +15,10 @@ import {
   tombstoneHash,
   ZERO_HASH,
 } from "../transcript/hash.ts";
+import type { EraseRequest } from "./erase-records.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
-import type { EntryRecord, EraseRequest } from "./records.ts";
+import type { EntryRecord } from "./records.ts";
 
 /** A transaction holds everybody else up, so it does not do more. */
 export const MAX_ERASED_ENTRIES = 500;

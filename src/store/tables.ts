@@ -13,6 +13,7 @@ export const TABLES = [
   "idempotency",
   "memories",
   "facts",
+  "records",
   "changes",
   "tombstones",
   "ingested_files",

@@ -24,6 +24,7 @@ const FILES: readonly string[] = [
     "log-writer",
     "lease-holder",
     "open-racer",
+    "record-writer",
     "retention-writer",
     "search-writer",
     "store-prober",

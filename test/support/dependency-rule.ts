@@ -112,6 +112,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Language models. Only here is the AI SDK named, and it is loaded only when a model is asked.
   providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
 
+  // Embedding models: over HTTP, of the AI SDK, or in a thread. Text is masked before it leaves.
+  "providers/embedding": {
+    folders: ["model", "async", "secrets", "providers"],
+    packages: ["node:module", "node:url", "node:worker_threads"],
+  },
+
   // Backends run the index: its computations ask, they answer.
   store: {
     folders: ["model", "async", "transcript", "search"],
@@ -319,7 +325,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: [
       ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
       ...["open.ts", "backup.ts"],
-      ...["ingest", "ingest/read-transcript.ts", "facts", "providers", "recap"],
+      ...["ingest", "ingest/read-transcript.ts", "facts", "recap"],
+      ...["providers", "providers/embedding"],
     ],
     packages: [],
   },

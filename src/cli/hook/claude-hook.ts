@@ -1,8 +1,8 @@
 /**
- * Hooks of Claude Code: what it tells us on standard input, and what it gets back.
+ * Hooks of Claude Code: input on standard input, output as JSON.
  *
- * Only `hookSpecificOutput.additionalContext` reaches the model. The client waits for the answer, so
- * it comes within a second or not at all: what takes longer is left to a process of its own.
+ * Only `hookSpecificOutput.additionalContext` reaches the model. The client waits, so the answer
+ * comes within a second or not at all: longer work runs in a separate process.
  */
 
 import { spawn } from "node:child_process";
@@ -22,7 +22,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { counted, formatAge } from "../print.ts";
 
-/** What is handed back after a compaction, elements and all. */
+/** The limit of the handover after a compaction, tags included. */
 export const MAX_HANDOVER_BYTES = 4_096;
 /** Of a longer conversation, the newest messages are read. */
 const MAX_MESSAGES = 3_000;
@@ -39,7 +39,7 @@ export interface HookInput {
   readonly cwd: string;
 }
 
-/** `invalid_input` for what is no input of a hook. Fields that are missing are empty. */
+/** Throws `invalid_input` for malformed input. Missing fields are empty. */
 export function readHookInput(text: string): HookInput {
   let input: unknown;
   try {
@@ -65,7 +65,7 @@ function notHookInput(why: string): BackscrollError {
   });
 }
 
-/** What an event needs of the store; undefined if it needs nothing. */
+/** The store operation of an event; undefined if it needs none. */
 export function needsOf({ event, source }: HookInput): "count" | "handover" | "read" | undefined {
   if (event === "SessionEnd" || event === "PreCompact") return "read";
   if (event !== "SessionStart") return undefined;
@@ -89,7 +89,7 @@ export async function readTranscript(
   if (transcript !== "") await ingest(tenant, { environment, paths: [transcript] });
 }
 
-/** One line that says how much there is, and how to ask; undefined if there is nothing. */
+/** One line about the memory's size and tools; undefined for an empty store. */
 export async function memoryLine(
   tenant: TenantApi,
   { cwd }: HookInput,
@@ -115,7 +115,7 @@ function ageOf(ms: number): string {
   return age === "now" ? "just now" : `${age} ago`;
 }
 
-/** What the conversation held; undefined if it is not stored, or holds nothing. */
+/** The conversation's digest; undefined if it is not stored or empty. */
 export async function handoverText(
   tenant: TenantApi,
   sessionId: string,
@@ -143,7 +143,7 @@ export async function handoverText(
   }
 }
 
-/** Claude Code puts the text into an element of its own, which nothing in it may close either. */
+/** Escapes the tag of the element that Claude Code wraps around the text. */
 function prepareLine(line: string): string {
   const escaped = escapeTags(maskText(line));
   return escaped.replace(/<(?=[\s/]*system-reminder)/gi, "&lt;");

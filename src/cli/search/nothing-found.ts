@@ -1,4 +1,4 @@
-/** What would help somebody whose search found nothing: each line is a cause and a way out. */
+/** Explains an empty result: each line is a cause and a way out. */
 
 import { survey } from "../../archive/ingest.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";

@@ -88,7 +88,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.parentForkMaxTokens",
     kind: COUNT,
     preset: 100_000,
-    help: "A thread starts with a copy of what was said before it, up to so many tokens; 0: always.",
+    help: "A thread starts as a fork of its parent conversation of at most this many tokens; 0: always.",
   },
   {
     key: "session.maintenance.mode",
@@ -100,7 +100,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.pruneAfter",
     kind: DURATION,
     preset: "30d",
-    help: "Sessions in which nobody wrote for so long go.",
+    help: "Delete sessions without a message for this long.",
   },
   {
     key: "session.maintenance.maxEntries",
@@ -118,7 +118,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.highWaterBytes",
     kind: SIZE,
     preset: null,
-    help: "What it takes after it took too much; 80 % of it if not set.",
+    help: "The size to shrink to above the budget. Default: 80 % of it.",
   },
   {
     key: "session.maintenance.ingested",
@@ -161,7 +161,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "compaction.summarizer",
     kind: choice(...SUMMARIZERS),
     preset: "mechanical",
-    help: "Who writes summaries; if the model's is of no use, the mechanical one is taken.",
+    help: "The summarizer; if the model's summary is rejected, the mechanical one is used.",
   },
   {
     key: "agents.defaults.id",
@@ -215,7 +215,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.compaction.memoryFlush.systemPrompt",
     kind: TEXT,
     preset: null,
-    help: "What is added to the agent's standing instructions then.",
+    help: "Text added to the agent's system prompt then.",
   },
   {
     key: "silence",

@@ -2,6 +2,7 @@
 
 import { contextWindow } from "../../context/context-window.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
+import type { MessageInput } from "../../engine/message-input.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { BlockInput } from "../../model/block.ts";
@@ -60,7 +61,10 @@ export async function beginTurn(
   const fresh = newMessages(given, waiting, messageCount === 0);
   if (fresh.length > 0) {
     const { from = createdBy } = options;
-    const whose = { user: { actor: from }, assistant: { actor }, tool: {}, system: {} };
+    const whose: Partial<Record<MessageInput["role"], object>> = {
+      user: { actor: from },
+      assistant: { actor },
+    };
     await session.append(fresh.map(({ message }) => ({ ...message, ...whose[message.role] })));
   }
   const window = options.contextWindow ?? contextWindow(model.modelId).tokens;

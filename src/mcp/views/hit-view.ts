@@ -8,7 +8,7 @@ import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
-  /** Of the newest session, where nobody has said which one is the caller's: it may be that. */
+  /** Of the newest session, if the caller's own is unknown: it may be that. */
   readonly newest: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** A message as a model reads it: what was said in full, tools in a line each. */
+/** A message as text for a model: its text in full, each tool call in a line. */
 
 import { maskBlock } from "../../api/mask.ts";
 import { formatSpan } from "../../api/text/age.ts";
@@ -12,7 +12,7 @@ import { showBlocks, toBlockViews } from "./message-view.ts";
 
 const CALL_CHARACTERS = 240;
 const RESULT_CHARACTERS = 320;
-/** What is before a cut is masked with so much of what is behind it. */
+/** Characters behind a cut that masking also sees. */
 const LONGEST_SECRET_BYTES = 4_096;
 /** A pause that is worth a word. */
 const PAUSE_MS = 60 * 60 * 1_000;
@@ -50,7 +50,7 @@ function showInShort(block: Block): string {
   switch (block.type) {
     case "text":
       return cutToBytes(masked(block, DEFAULT_MCP_MESSAGE_BYTES).trim(), DEFAULT_MCP_MESSAGE_BYTES);
-    // Thinking and provider data are not part of what was said.
+    // Thinking and provider data are left out.
     case "thinking":
     case "opaque":
       return "";

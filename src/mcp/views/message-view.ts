@@ -1,8 +1,8 @@
 /**
- * A message as it is shown: bounded, masked, and without what only a provider reads.
+ * A message as data: bounded, masked, without provider data.
  *
- * A message may take megabytes. What is shown of it has a size that the caller chose; whoever wants
- * more asks for this message with more room.
+ * A message may have megabytes. The caller chooses the shown size, and can ask for one message with
+ * a larger one.
  */
 
 import { z } from "zod";
@@ -28,7 +28,7 @@ export interface MessageView {
   readonly created_at: string;
   readonly model: string | null;
   readonly blocks: readonly BlockView[];
-  /** Something of it is not shown. */
+  /** The message is cut. */
   readonly truncated: boolean;
   readonly erased: boolean;
 }
@@ -128,7 +128,7 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
       };
     }
     case "image": {
-      // Nobody reads base64, and everybody pays for it.
+      // Leave out base64, which costs tokens and tells a model nothing.
       const { type, mediaType, url } = block;
       const media = mediaType === undefined ? {} : { mediaType };
       return { type, ...media, ...(url === undefined ? {} : { url: take(url) }) };

@@ -13,6 +13,19 @@ export const HOST_INPUTS = {
     "headers",
   ],
 
+  embeddingModel: ["name", "dimensions", "timeoutMs", "maxRetries"],
+  compatibleEmbedder: [
+    "name",
+    "dimensions",
+    "timeoutMs",
+    "maxRetries",
+    "baseUrl",
+    "model",
+    "apiKey",
+    "headers",
+  ],
+  localEmbedder: ["model", "from"],
+
   generate: [
     "instructions",
     "maxOutputTokens",

@@ -17,7 +17,7 @@ export interface Found {
 const NOTHING: Found = { query: "", result: undefined, failure: "" };
 
 export const found = signal<Found>(NOTHING);
-/** What is known of sessions that were found, by id; it comes after the hits. */
+/** Fields of the found sessions by id, which arrive after the hits. */
 export const known = signal<ReadonlyMap<string, Session>>(new Map());
 
 const latest = new Latest();

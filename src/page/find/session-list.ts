@@ -12,7 +12,7 @@ export interface Listed {
   readonly sessions: readonly Session[];
   readonly nextCursor: string | undefined;
   readonly failure: string;
-  /** Whether an answer has come: before it, an empty list says nothing. */
+  /** Whether the first answer has arrived: an empty list is meaningful only then. */
   readonly ready: boolean;
 }
 

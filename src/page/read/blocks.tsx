@@ -146,7 +146,7 @@ function Result({ name, block }: { readonly name: string; readonly block: ToolRe
   );
 }
 
-/** Always text: what a tool gave back is nobody's Markdown. */
+/** Always plain text: tool output is not Markdown. */
 function Output({ block }: { readonly block: ToolResult }) {
   const { output, isError } = block;
   if (typeof output === "string") {

@@ -1,4 +1,4 @@
-/** What is added up over sessions: facets, reviews, and how an agent goes on with one. */
+/** Aggregates over sessions: facets and reviews; and resume commands. */
 
 import { z } from "zod";
 import { toWireReview } from "../../api/page/review.ts";
@@ -47,7 +47,7 @@ const facets: z.ZodType = z
     repo: counted("By repository."),
     source: counted("By the tool that wrote the session."),
     model: counted("By model. A session counts for each that it used."),
-    role: counted("By who wrote the message that was found; empty without a query."),
+    role: counted("By the role of the found message; empty without a query."),
     since: counted("Sessions with an interaction within the last 1d, 7d, 30d and 365d."),
   })
   .meta({ id: "Facets" });

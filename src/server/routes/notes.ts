@@ -1,4 +1,4 @@
-/** Memories and facts: what is kept beside conversations. */
+/** Memories and facts. */
 
 import { z } from "zod";
 import { toWireFact, toWireMemory } from "../../api/note.ts";

@@ -10,9 +10,18 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { flagQuery, key, limitQuery, path, sessionParams, timeInput } from "../schemas/common.ts";
+import {
+  flagQuery,
+  key,
+  limitQuery,
+  metadataQuery,
+  path,
+  sessionParams,
+  timeInput,
+} from "../schemas/common.ts";
 import {
   derived,
+  keyedOriginInput,
   originInput,
   type SettableBody,
   session,
@@ -32,13 +41,19 @@ export interface NewSessionBody extends SettableBody {
   readonly started_at?: Date | undefined;
 }
 
-export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+const newSessionFields = {
   ...settable,
   id: key.optional(),
-  agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
+  agent: name.meta({
+    description: "The agent of the conversation, not the author of its messages.",
+  }),
   created_by: name.optional(),
-  origin: originInput.optional(),
   started_at: timeInput.optional(),
+};
+
+export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+  ...newSessionFields,
+  origin: originInput.optional(),
 });
 
 export const SESSION_ROUTES: readonly Route[] = [
@@ -65,6 +80,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       machine_made: flagQuery.optional().meta({
         description: "Also sessions in which only a program has asked anything.",
       }),
+      key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
+      metadata: metadataQuery.optional(),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),
     }),
@@ -94,7 +111,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "getSessionMeta",
     tag: "sessions",
-    summary: "What is known of a session.",
+    summary: "A session's fields.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "The session; its leaf as ETag.", schema: session },
@@ -108,7 +125,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "update",
     tag: "sessions",
-    summary: "Change what is known of a session.",
+    summary: "Change a session's fields.",
     scope: "write",
     params: sessionParams,
     body: z.strictObject({ ...settable, summary: z.string().nullable().optional() }),
@@ -136,7 +153,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     scope: "write",
     params: sessionParams,
     query: z.strictObject({ cascade: flagQuery.optional() }),
-    answer: { status: 200, description: "What is left of it.", schema: tombstone },
+    answer: { status: 200, description: "The tombstone.", schema: tombstone },
     handle: async ({ tenant }, { params, query }) =>
       toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
   }),
@@ -145,7 +162,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/derived",
     operation: "listDerived",
     tag: "sessions",
-    summary: "What was made from a session.",
+    summary: "Forks and memories derived from a session.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Forks, memories and facts.", schema: derived },
@@ -207,11 +224,34 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
+    method: "put",
+    path: "/v1/origins",
+    operation: "ensureSession",
+    tag: "sessions",
+    summary: "The session with a key, created if there is none.",
+    scope: "write",
+    body: z.strictObject({
+      ...newSessionFields,
+      key: path.meta({ description: "The caller's own name of the session: any text." }),
+      origin: keyedOriginInput.optional(),
+    }),
+    answer: { status: 200, description: "The session.", schema: session },
+    handle: async ({ tenant, access }, { body }) => {
+      const { key: originKey, origin, ...rest } = body;
+      const handle = await tenant.ensureSession({
+        ...readSession(access, rest),
+        ...(origin === undefined ? {} : { origin: fromWireFields(origin) }),
+        key: originKey,
+      });
+      return toWireSession(await handle.meta());
+    },
+  }),
+  defineRoute({
     method: "get",
     path: "/v1/tombstones",
     operation: "findTombstone",
     tag: "sessions",
-    summary: "What is left of a session that was deleted.",
+    summary: "The tombstone of a deleted session.",
     scope: "read",
     query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
     answer: { status: 200, description: "The tombstone.", schema: tombstone },

@@ -37,7 +37,7 @@ const preset = z
 
 type Optional<Value> = z.ZodOptional<z.ZodType<Value>>;
 
-/** Who writes a summary, and how. */
+/** The summarizer and its options. */
 export const summarizing: {
   summarizer: Optional<SummarizerName>;
   model: z.ZodOptional<z.ZodString>;

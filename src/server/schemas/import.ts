@@ -74,7 +74,7 @@ const entry = z.strictObject({
   kind: z.enum(KINDS),
   role: z.enum(ROLES).nullable(),
   actor: textOrNull,
-  // As they came: what is stored is hashed as it is written.
+  // Unchanged: stored bytes are hashed.
   blocks: z.array(untouched),
   data: untouched.nullable(),
   references: z.array(text).optional(),

@@ -1,4 +1,4 @@
-/** What was done in sessions, in answers. */
+/** Schemas of recaps and traces. */
 
 import { z } from "zod";
 import { TRACE_SUBJECTS } from "../../model/inputs/choices.ts";

@@ -9,7 +9,7 @@ import { count, time } from "./common.ts";
 const text = z.string();
 const textOrNull = text.nullable();
 
-/** What is looked for, under the same names in an address and in a body. */
+/** Search parameters, with the same names in a query string and in a body. */
 export const asked: {
   readonly query: z.ZodOptional<z.ZodString>;
   readonly q: z.ZodOptional<z.ZodString>;
@@ -81,7 +81,7 @@ const hit: z.ZodType<WireHit> = z
 export const searchResult: z.ZodType<WireSearchResult> = z
   .object({
     hits: z.array(hit),
-    notes: z.array(text).meta({ description: "What was made of the query, for a person." }),
+    notes: z.array(text).meta({ description: "How the query was interpreted, for a person." }),
     indexing: z.boolean(),
     degraded: z.boolean(),
     partial: z.boolean().meta({ description: "The time ran out: there may be better hits." }),

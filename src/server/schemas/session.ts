@@ -84,9 +84,18 @@ export const settable: SettableShape = Object.fromEntries(
     }),
 ) as unknown as SettableShape;
 
-export const originInput: z.ZodType<object> = z.strictObject(
-  Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [toWireName(name), path.optional()])),
+export const originInput: z.ZodType<object> = originFields(Object.keys(ORIGIN_FIELDS));
+
+/** Without the key, which the request gives beside it. */
+export const keyedOriginInput: z.ZodType<object> = originFields(
+  Object.keys(ORIGIN_FIELDS).filter((name) => name !== "key"),
 );
+
+function originFields(names: readonly string[]): z.ZodType<object> {
+  return z.strictObject(
+    Object.fromEntries(names.map((name) => [toWireName(name), path.optional()])),
+  );
+}
 
 export const sessionPage: z.ZodType = z
   .object({ sessions: z.array(session), next_cursor: textOrNull })

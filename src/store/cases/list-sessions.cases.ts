@@ -26,6 +26,44 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, {})).toEqual(["b", "a", "d", "c"]);
     });
 
+    test("finds keys by their beginning, in whatever characters", async () => {
+      const acme = tenant();
+      const keys = ["a/b", "a/b/c d", "a/bé", "a/b\u{10ffff}x", "a", "a%b", "a_b", "A/b", "b"];
+      for (const [i, key] of keys.entries()) {
+        await createSession(store(), acme, { id: key, origin: { key }, startedAt: T0 - i });
+      }
+      await createSession(store(), acme, { id: "none" });
+      for (const keyPrefix of ["a/b", "a", "a%", "a_", "a/b/c d", "é", "A"]) {
+        expect(await idsOf(acme, { keyPrefix }), keyPrefix).toEqual(
+          keys.filter((key) => key.startsWith(keyPrefix)),
+        );
+      }
+      expect(await idsOf(acme, { keyPrefix: "a/b", agent: "nobody" })).toEqual([]);
+    });
+
+    test("finds sessions by fields of their metadata", async () => {
+      const acme = tenant();
+      const all = {
+        text: { k: "1", other: 2 },
+        number: { k: 1 },
+        fraction: { k: 1.5, "a b": true },
+        yes: { k: true },
+        nested: { in: { k: "1" }, list: ["k", "1"] },
+        odd: { 'q"\\': "é\u0000😀", k: "" },
+        none: {},
+      };
+      for (const [i, [id, metadata]] of Object.entries(all).entries()) {
+        await createSession(store(), acme, { id, metadata, startedAt: T0 - i });
+      }
+      expect(await idsOf(acme, { metadata: { k: "1" } })).toEqual(["text"]);
+      expect(await idsOf(acme, { metadata: { k: 1 } })).toEqual(["number"]);
+      expect(await idsOf(acme, { metadata: { k: 1.5, "a b": true } })).toEqual(["fraction"]);
+      expect(await idsOf(acme, { metadata: { k: true } })).toEqual(["yes"]);
+      expect(await idsOf(acme, { metadata: { k: "" } })).toEqual(["odd"]);
+      expect(await idsOf(acme, { metadata: { k: "1", other: 3 } })).toEqual([]);
+      expect(await idsOf(acme, { metadata: {} })).toEqual(Object.keys(all));
+    });
+
     test("gives every session once, page by page", async () => {
       const acme = tenant();
       const ids = Array.from({ length: 11 }, (_, i) => `s${String(i).padStart(2, "0")}`);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
 import { ingested, original } from "../cases/ingest.cases.ts";
+import { recordPut } from "../cases/records.cases.ts";
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
@@ -107,6 +108,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   await store.openStream(tenant, { ...stream, ...who });
   await store.writeStream(tenant, { ...stream, chunks: '["x"]' });
   await store.putMemory(tenant, { agent: "a", name: "n", content: "x", metadata: {}, now: T0 });
+  await store.writeRecords(tenant, { operations: [recordPut("n", "k", "x")], now: T0 });
   const fact = { subject: "s", predicate: "p", object: "o", sourceEntry: null, confidence: 1 };
   await store.addFacts(tenant, id, [{ ...fact, id: nextId(), sessionId: id, createdAt: T0 }], T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);

@@ -11,7 +11,8 @@ import {
 } from "../../model/session-fields.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
-import type { EraseMode, RetentionDue, Row, SessionSize, UsageSum } from "../records.ts";
+import type { EraseMode, RetentionDue } from "../erase-records.ts";
+import type { Row, SessionSize, UsageSum } from "../records.ts";
 import { columnOf } from "./column-of.ts";
 
 const TOKEN_COLUMNS = {

@@ -7,7 +7,7 @@ import { readText } from "../../stdin.ts";
 import { withStore } from "../../store.ts";
 import { toChoice } from "../../values.ts";
 
-/** The client waits: a second is what it may take, of which starting takes some. */
+/** The client waits: a second, including the start of this process. */
 const DEADLINE_MS = 800;
 
 const AGENTS = ["claude-code"] as const;
@@ -32,7 +32,7 @@ export const hook: Command = defineCommand({
 
 async function answer(context: Context): Promise<void> {
   const text = await readText("-", context.terminal);
-  // No event, as when somebody tries the command.
+  // No event: run by hand.
   if (text.trim() === "") return;
   const claude = await import("../../hook/claude-hook.ts");
   const input = claude.readHookInput(text);

@@ -57,7 +57,7 @@ const COLUMNS: readonly Column[] = [
   { name: "TITLE", value: ({ title }) => title },
 ];
 
-/** In dollars; what is below a cent is told as such. */
+/** In dollars; amounts below a cent are shown as such. */
 function formatCost(usd: number): string {
   return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }

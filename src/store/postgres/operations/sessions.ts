@@ -98,7 +98,8 @@ export async function createSession(tx: Transaction, session: NewSession): Promi
 }
 
 /**
- * The number and the short id of a new session, or the id of the one that the same request has made before.
+ * The number and the short id of a new session, or the id of the one that the same request has made before,
+ * or that has the same origin where the request takes that one.
  * `session_exists` if its id or its origin is taken.
  */
 export async function claimSession(
@@ -118,6 +119,9 @@ export async function claimSession(
   ]);
   const earlier = replayed(key, session.idempotency);
   if (earlier !== undefined) return { replayed: earlier.ids[0] ?? "" };
+  if (session.orExisting === true && sameOrigin?.[0] !== undefined) {
+    return { replayed: String(sameOrigin[0]["id"]) };
+  }
   if (sameId?.[0] !== undefined) throw sessionExists("id", session.id);
   if (sameOrigin?.[0] !== undefined) throw sessionExists("origin key", originKey ?? "");
   const taken = new Set((alike ?? []).map((row) => String(row["short_id"])));

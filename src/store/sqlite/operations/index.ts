@@ -6,6 +6,7 @@
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag, indexStatus } from "../index/manifest.ts";
+import { readRecords, writeRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { checkStillReadable } from "../sqlite-schema.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
@@ -75,6 +76,7 @@ export const WRITES: Operations<StoreWrites> = {
   deleteMemory,
   addFacts,
   retireFact,
+  writeRecords,
   putIngestedFiles,
   putOriginal,
   setQuota,
@@ -114,6 +116,7 @@ export const READS: Operations<StoreReads> & {
   listMemories,
   findFact,
   listFacts,
+  readRecords,
   findToken,
   listTokens,
   findRoute,

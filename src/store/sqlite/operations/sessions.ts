@@ -79,6 +79,11 @@ export function createSession(db: SqliteConnection, name: string, session: NewSe
   const tenant = ensureTenant(db, name, session.now);
   const earlier = replayed(db, tenant, 0, session.idempotency);
   if (earlier !== undefined) return getSession(db, name, earlier.ids[0] ?? "");
+  const { key } = session.origin;
+  if (session.orExisting === true && key !== undefined) {
+    const existing = findSessionByOrigin(db, name, key);
+    if (existing !== undefined) return existing;
+  }
   const number = insertSession(db, tenant, session);
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
   writeFeed(db, tenant, [sessionCreated(session.id, session.now)], { sessions: 1 }, number);
