@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
+import * as anthropicMemory from "../src/adapters/anthropic-memory/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
@@ -32,6 +33,10 @@ test("the package has these entry points and no others", () => {
     "./ai": {
       types: "./dist/adapters/ai-sdk/index.d.ts",
       default: "./dist/adapters/ai-sdk/index.js",
+    },
+    "./anthropic-memory": {
+      types: "./dist/adapters/anthropic-memory/index.d.ts",
+      default: "./dist/adapters/anthropic-memory/index.js",
     },
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
@@ -89,6 +94,10 @@ test("the library has these names at run time", () => {
 
 test("backscroll/ai has these names at run time", () => {
   expect(Object.keys(ai)).toEqual(["memoryTools"]);
+});
+
+test("backscroll/anthropic-memory has these names at run time", () => {
+  expect(Object.keys(anthropicMemory)).toEqual(["anthropicMemory"]);
 });
 
 test("backscroll/client has these names at run time", () => {

@@ -165,6 +165,10 @@ export class RemoteSession implements SessionApi {
     });
   }
 
+  async removeEntry(entryId: string): Promise<Entry> {
+    return fromWireEntry(await this.#call<WireEntry>("DELETE", at`entries/${entryId}`));
+  }
+
   async branches(): Promise<Branch[]> {
     const { branches } = await this.#call<{ readonly branches: readonly WireBranch[] }>(
       "GET",

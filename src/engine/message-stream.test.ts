@@ -253,7 +253,7 @@ describe("what was written", () => {
   test("is stored later when the store is busy now", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
     const file = join(folder, "busy.db");
-    await using engine = await open(file, { busyTimeoutMs: 50, flushMs: 20 });
+    await using engine = await open(file, { busyTimeoutMs: 250, flushMs: 20 });
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     const message = await session.openMessage({ role: "assistant" });
     await message.write("first ");

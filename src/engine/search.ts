@@ -55,6 +55,8 @@ export interface SearchInput {
   readonly repo?: OneOrMore;
   readonly workstation?: OneOrMore;
   readonly gitBranch?: OneOrMore;
+  /** Sessions with a message of this model. */
+  readonly model?: OneOrMore;
   readonly source?: OneOrMore;
   readonly session?: OneOrMore;
   /** Sessions to leave out, such as the caller's own. */
@@ -260,6 +262,7 @@ function toScope(input: SearchInput): SessionCondition {
     repos: list(input.repo, "repo"),
     workstations: list(input.workstation, "workstation"),
     gitBranches: list(input.gitBranch, "gitBranch"),
+    models: list(input.model, "model"),
     sources: list(input.source, "source"),
     sessionIds: list(input.session, "session"),
     excludedSessionIds: list(input.excludeSession, "excludeSession"),

@@ -70,6 +70,7 @@ import {
   readLabels,
 } from "./read.ts";
 import { applyRetention } from "./retention/apply-retention.ts";
+import { removeEntry } from "./retention/remove-entry.ts";
 import {
   type SearchInput,
   type SearchNotesInput,
@@ -188,6 +189,14 @@ export class SessionHandle {
    */
   branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
     return branchSession(this.#engine, this.id, entryId, options);
+  }
+
+  /**
+   * Removes a message, or an extension's entry, for good: its content, its author, the facts taken from it
+   * and the stored bytes of the session's files. A tombstone with its place and its hash stays.
+   */
+  async removeEntry(entryId: string): Promise<Entry> {
+    return removeEntry(this.#engine, await this.getEntry(entryId));
   }
 
   /** The branches of the session, the newest first. */

@@ -75,6 +75,8 @@ export interface SessionFilter {
   readonly workstation?: string;
   /** The repository's remote, or its last parts. */
   readonly repo?: string;
+  /** Sessions with a message of this model. */
+  readonly model?: string;
   readonly source?: string;
   readonly parentSessionId?: string;
   /** Last interaction at or after, and before. */
@@ -98,6 +100,11 @@ export interface SessionSize {
   readonly contentBytes: number;
   /** Messages that are being written, or whose writer died. */
   readonly openMessages: number;
+}
+
+export interface ModelCount {
+  readonly model: string;
+  readonly sessions: number;
 }
 
 /** What messages of a session and a model used within a quarter of an hour. */

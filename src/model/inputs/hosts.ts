@@ -164,4 +164,5 @@ export const HOST_INPUTS = {
   ],
   keepUp: ["signal", "everyMs", "leaseMs", "onError"],
   memoryTools: ["scope"],
+  anthropicMemory: ["namespace", "history"],
 } as const;

@@ -61,6 +61,7 @@ const countedFacets = {
 const askedOf = {
   query: text.optional().meta({ description: "Counts what a search finds; left out, a list." }),
   participant: key.optional(),
+  model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
   branches: z.enum(BRANCH_SCOPES).optional(),
 };
