@@ -93,7 +93,7 @@ test("the library has these names at run time", () => {
 });
 
 test("backscroll/ai has these names at run time", () => {
-  expect(Object.keys(ai)).toEqual(["memoryTools"]);
+  expect(Object.keys(ai)).toEqual(["chatStore", "memoryTools", "resumableStreams"]);
 });
 
 test("backscroll/anthropic-memory has these names at run time", () => {
