@@ -207,7 +207,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
-  "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
+  "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
 
   // Sessions read out page by page, for the writers of other formats.
