@@ -68,6 +68,21 @@ export type {
   ListMessagesInput,
   MessagePage,
 } from "./engine/read.ts";
+export type {
+  CompareAndSetInput,
+  DeleteRecordOptions,
+  PutRecordInput,
+  RecordDelete,
+  RecordOperation,
+  RecordPut,
+} from "./engine/records/record-input.ts";
+export type {
+  ListRecordsInput,
+  RecordPage,
+  Records,
+  RecordsApi,
+  SearchRecordsInput,
+} from "./engine/records/records.ts";
 export type { RoutePatch } from "./engine/routes/route-fields.ts";
 export type {
   ListRoutesInput,
@@ -93,13 +108,22 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
+export type { EnsureSessionInput } from "./engine/sessions/ensure-session.ts";
 export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
+export type { AppendEntriesOptions } from "./engine/writing/append-entries.ts";
 export type { CommitInput } from "./engine/writing/commit-input.ts";
+export type {
+  CustomEntryInput,
+  CustomMessageEntryInput,
+  EntryInput,
+  MessageEntryInput,
+} from "./engine/writing/entry-input.ts";
+export type { ReplaceSuffixInput } from "./engine/writing/replace-suffix.ts";
 export type {
   FactAnswer,
   FactExtractor,
@@ -132,6 +156,7 @@ export {
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
 export type {
   Embedder,
+  EmbedderUse,
   StoredVector,
   Vector,
   VectorStore,
@@ -150,6 +175,13 @@ export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from 
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
+export type {
+  RecordHit,
+  RecordInfo,
+  RecordType,
+  RecordValue,
+  StoredRecord,
+} from "./model/record.ts";
 export type { FileUse, Review, SessionReview, ToolUse } from "./model/review.ts";
 export type { RouteFields, RouteSession, SessionRoute } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
@@ -158,6 +190,13 @@ export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
+export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";
+export {
+  type CompatibleEmbedderOptions,
+  compatibleEmbedder,
+} from "./providers/embedding/compatible-embedder.ts";
+export { type LocalEmbedderOptions, localEmbedder } from "./providers/embedding/local-embedder.ts";
+export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/sdk-embedder.ts";
 export type { FullModel } from "./providers/full-model.ts";
 export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export {
@@ -182,8 +221,8 @@ export type {
   Quota,
   SessionSize,
   StoreStatus,
-  SweepResult,
   TenantStatus,
 } from "./store/records.ts";
 export type { Durability, StoreOptions } from "./store/store.ts";
+export type { SweepResult } from "./store/sweep/sweep-records.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

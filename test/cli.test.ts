@@ -183,9 +183,10 @@ describe("append and show", () => {
       { type: "tool_result", tool_use_id: "t1", tool_name: "bash", output: "a\nb", is_error: true },
     ]);
     expect(Object.keys(appended.entries[0] ?? {})).toEqual([
-      ...["id", "session_id", "sequence", "parent_id", "kind", "role", "actor", "status", "blocks"],
-      ...["data", "index", "usage", "model", "adapter", "superseded_by", "copied_from", "pinned"],
-      ...["metadata", "created_at", "hash", "truncated", "erased"],
+      ...["id", "session_id", "external_id", "sequence", "parent_id", "kind", "role", "actor"],
+      ...["status", "blocks", "data", "raw", "index", "usage", "model", "adapter"],
+      ...["superseded_by", "copied_from", "pinned", "metadata", "created_at", "hash"],
+      ...["truncated", "erased"],
     ]);
   });
 

@@ -35,9 +35,11 @@ const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p 
 const MODULES = [
   ["backscroll", "index"],
   ["backscroll/ai", "adapters/ai-sdk/index"],
+  ["backscroll/anthropic-memory", "adapters/anthropic-memory/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],
   ["backscroll/gateway", "gateway/index"],
+  ["backscroll/store-kit", "store-kit/index"],
 ] as const;
 
 /** What is built starts several times as fast as the sources, and compiles as much faster. */

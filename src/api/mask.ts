@@ -13,11 +13,12 @@ import type { Origin, Session } from "../model/session.ts";
 import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 
 export function maskEntry(entry: Entry): Entry {
-  const { blocks, data, metadata } = entry;
+  const { blocks, data, raw, metadata } = entry;
   return {
     ...entry,
     blocks: blocks.map(maskBlock),
     data: maskJson(data),
+    raw: maskJson(raw),
     metadata: maskObject(metadata),
   };
 }

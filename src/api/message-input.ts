@@ -20,6 +20,8 @@ const FIELDS: Readonly<Record<string, keyof MessageInput>> = {
   metadata: "metadata",
   created_at: "createdAt",
   interaction: "interaction",
+  external_id: "externalId",
+  raw: "raw",
 };
 
 const USAGE_FIELDS: Readonly<Record<string, string>> = {

@@ -95,6 +95,7 @@ export const entry: Any<Entry> = fc
     {
       id: text,
       sessionId: text,
+      externalId: textOrNull,
       sequence: count,
       parentId: textOrNull,
       kind,
@@ -102,6 +103,7 @@ export const entry: Any<Entry> = fc
       actor: textOrNull,
       status: fc.constantFrom(...ENTRY_STATUSES),
       blocks,
+      raw: json,
       index: fc.option(count, { nil: null }),
       usage: usageOrNull,
       model: textOrNull,

@@ -52,6 +52,13 @@ export function toWireFields(fields: { readonly [name: string]: JsonValue }): Js
   );
 }
 
+/** `firstKeptEntryId` as a type becomes `first_kept_entry_id`. */
+export type WireName<Name> = Name extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${WireName<Tail>}`
+    : `_${Lowercase<Head>}${WireName<Tail>}`
+  : Name;
+
 /** `first_kept_entry_id` as a type becomes `firstKeptEntryId`. */
 type OwnName<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<OwnName<Tail>>}`

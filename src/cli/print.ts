@@ -1,6 +1,9 @@
 /** Times, sizes and tables, as people read them. */
 
+import { formatCount } from "../model/format-count.ts";
 import { clip, oneLine, widthOf } from "./text.ts";
+
+export { formatCount };
 
 /** `2026-05-04 14:03`, local. */
 export function formatTime(ms: number): string {
@@ -22,11 +25,6 @@ const AGES: readonly (readonly [unit: string, ms: number])[] = [
 export function formatAge(ms: number): string {
   const [unit, size] = AGES.find(([, each]) => ms >= each) ?? ["", 1];
   return unit === "" ? "now" : `${Math.floor(ms / size)}${unit}`;
-}
-
-/** `1,234`. By hand: the first use of a locale costs a short command a tenth of its time. */
-export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** `950`, `1.2k`, `80.7M`, `1.3G`. */

@@ -5,6 +5,7 @@
  * defaults. The caller decides whether to compact.
  */
 
+import { COMPACTION } from "../model/compaction-numbers.ts";
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 
 /**
@@ -25,8 +26,8 @@ export interface CompactionPolicy {
 }
 
 export const DEFAULT_COMPACTION_POLICY: CompactionPolicy = {
-  triggerTurns: 50,
-  triggerTokens: 8_000,
+  triggerTurns: COMPACTION.turns.triggerTurns,
+  triggerTokens: COMPACTION.turns.triggerTokens,
   summarizerModel: "default",
   strategy: "rolling",
 };

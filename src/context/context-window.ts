@@ -2,7 +2,7 @@
  * A model's context window, and the source of that figure.
  *
  * The catalogue is small on purpose: families of models by the beginning of their names. A host can
- * override it; unknown models get 200,000.
+ * override it; unknown models get `DEFAULT_CONTEXT_TOKENS`.
  */
 
 export interface ContextWindow {

@@ -11,12 +11,14 @@ import { sha256, toHex } from "../transcript/hash.ts";
 export function idempotency(
   key: string | undefined,
   request: () => unknown,
+  isLasting = false,
 ): { readonly idempotency?: Idempotency } {
   if (key === undefined) return {};
   return {
     idempotency: {
       key: checkName(key, "idempotencyKey"),
       requestHash: toHex(sha256(Buffer.from(JSON.stringify(request())))),
+      ...(isLasting ? { isLasting } : {}),
     },
   };
 }

@@ -12,6 +12,7 @@ import {
 } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey, readMemoryKey } from "../model/note.ts";
+import { RECORD_KEY_PREFIX } from "../model/record.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
@@ -47,6 +48,8 @@ export interface SearchInput {
   readonly repo?: OneOrMore;
   readonly workstation?: OneOrMore;
   readonly gitBranch?: OneOrMore;
+  /** Sessions with a message of this model. */
+  readonly model?: OneOrMore;
   readonly source?: OneOrMore;
   readonly session?: OneOrMore;
   /** Sessions to leave out, such as the caller's own. */
@@ -156,7 +159,8 @@ export async function searchMemory(
   checkInput(input, "options", INPUTS.searchMemory);
   const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
-  const keys = await searchNotes(engine, "memory", query, input, prefix);
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  const keys = await findNotes(engine, "memory", query, limit, prefix, {}, RECORD_KEY_PREFIX);
   const found = await Promise.all(
     keys.map((key) => {
       const memory = readMemoryKey(key);
@@ -199,24 +203,15 @@ export async function searchFactsOf(
   return found.filter((fact) => fact !== undefined);
 }
 
-function searchNotes(
-  engine: EngineContext,
-  field: NoteField,
-  query: string,
-  input: SearchNotesInput,
-  keyPrefix: string,
-): Promise<readonly string[]> {
-  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  return findNotes(engine, field, query, limit, keyPrefix);
-}
-
-async function findNotes(
+/** The keys of the notes of a field that begin with `keyPrefix` and not with `excludedPrefix`. */
+export async function findNotes(
   engine: EngineContext,
   field: NoteField,
   query: string,
   limit: number,
   keyPrefix: string,
   within: SessionCondition = {},
+  excludedPrefix?: string,
 ): Promise<readonly string[]> {
   const { notes } = await engine.store.searchNotes(engine.tenant, {
     field,
@@ -224,6 +219,7 @@ async function findNotes(
     now: engine.now(),
     limit,
     keyPrefix,
+    ...(excludedPrefix === undefined ? {} : { excludedPrefix }),
     ...(Object.keys(within).length === 0 ? {} : { scope: within }),
   });
   return notes.map(({ key }) => key);
@@ -261,6 +257,7 @@ function toScope(input: SearchInput): SessionCondition {
     repos: list(input.repo, "repo"),
     workstations: list(input.workstation, "workstation"),
     gitBranches: list(input.gitBranch, "gitBranch"),
+    models: list(input.model, "model"),
     sources: list(input.source, "source"),
     sessionIds: list(input.session, "session"),
     excludedSessionIds: list(input.excludeSession, "excludeSession"),

@@ -13,14 +13,13 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkText } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonValue } from "../model/json.ts";
-import { stringifyJson } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
-import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
+import type { ContentInput } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
-import { checkFlag, checkInput, checkKey } from "./check.ts";
+import { checkInput, checkKey } from "./check.ts";
 import { type BuiltContext, buildContext } from "./context/build-context.ts";
 import { type CompactionResult, compactSession, planSession } from "./context/compact.ts";
 import type { CompactInput } from "./context/compact-options.ts";
@@ -71,6 +70,7 @@ import {
   readLabels,
 } from "./read.ts";
 import { applyRetention } from "./retention/apply-retention.ts";
+import { removeEntry } from "./retention/remove-entry.ts";
 import {
   type SearchInput,
   type SearchNotesInput,
@@ -80,6 +80,10 @@ import {
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
 import type { BranchInput, CustomMessageInput, EditInput } from "./session-options.ts";
+import { type AppendEntriesOptions, appendEntries } from "./writing/append-entries.ts";
+import { draftEntries, type EntryInput } from "./writing/entry-input.ts";
+import { entryIds, getByExternalId } from "./writing/external-ids.ts";
+import { type ReplaceSuffixInput, replaceSuffix } from "./writing/replace-suffix.ts";
 import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts";
 
 export class SessionHandle {
@@ -114,12 +118,35 @@ export class SessionHandle {
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
     const now = this.#engine.now();
-    const newId = () => this.#engine.newId();
+    const newId = entryIds(this.#engine, this.id);
     const drafts = messages.flatMap((message, i) =>
       draftMessage(message, newId, now, many ? `messages[${i}]` : "message"),
     );
-    const entries = await appendDrafts(this.#engine, this.id, drafts, options);
+    checkInput(options, "options", INPUTS["append.options"]);
+    const entries = await appendEntries(this.#engine, this.id, drafts, options);
     return many || hasResults(input) ? entries : (entries[0] as Entry);
+  }
+
+  /**
+   * Appends messages, extensions' states and injected texts, all or none. An entry that is there under
+   * its `externalId` is kept, or replaced by a sibling: so the call may be repeated at any time.
+   */
+  async appendEntries(
+    entries: readonly EntryInput[],
+    options: AppendEntriesOptions = {},
+  ): Promise<Entry[]> {
+    const drafts = draftEntries(entries, entryIds(this.#engine, this.id), this.#engine.now());
+    return appendEntries(this.#engine, this.id, drafts, options);
+  }
+
+  /** The newest version of the entry that was appended under this id; `entry_not_found` if none was. */
+  getByExternalId(externalId: string): Promise<Entry> {
+    return getByExternalId(this.#engine, this.id, externalId);
+  }
+
+  /** Replaces the last entries of the active path by others, or by none: all or nothing. */
+  replaceSuffix(input: ReplaceSuffixInput): Promise<Entry[]> {
+    return replaceSuffix(this.#engine, this.id, input);
   }
 
   /** Starts a message that is written piece by piece. */
@@ -164,6 +191,14 @@ export class SessionHandle {
     return branchSession(this.#engine, this.id, entryId, options);
   }
 
+  /**
+   * Removes a message, or an extension's entry, for good: its content, its author, the facts taken from it
+   * and the stored bytes of the session's files. A tombstone with its place and its hash stays.
+   */
+  async removeEntry(entryId: string): Promise<Entry> {
+    return removeEntry(this.#engine, await this.getEntry(entryId));
+  }
+
   /** The branches of the session, the newest first. */
   branches(): Promise<Branch[]> {
     return readBranches(this.#engine, this.id);
@@ -190,12 +225,10 @@ export class SessionHandle {
   async label(entryId: string, label: string | null): Promise<void> {
     await this.getEntry(entryId);
     const text = label === null ? null : checkText(label, "label", MAX_TITLE_BYTES);
-    const draft = this.#draft({
-      kind: "label",
-      blocks: [],
-      data: { targetId: entryId, label: text },
-    });
-    await appendDrafts(this.#engine, this.id, [draft]);
+    const data = { targetId: entryId, label: text };
+    const engine = this.#engine;
+    const draft = draftEntry({ kind: "label", blocks: [], data }, engine.newId(), engine.now());
+    await appendDrafts(engine, this.id, [draft]);
   }
 
   /** The labels of the session's entries, by entry id. */
@@ -214,28 +247,15 @@ export class SessionHandle {
 
   /** Keeps an extension's state at this point of the conversation. The model never sees it. */
   async appendCustom(type: string, data: JsonValue): Promise<Entry> {
-    stringifyJson(data, "data");
-    return this.#appendOne(
-      this.#draft({ kind: "custom", blocks: [], data: { type: checkText(type, "type"), data } }),
-    );
+    const [entry] = await this.appendEntries([{ kind: "custom", type, data }]);
+    return entry as Entry;
   }
 
   /** Adds text for the model that is not a message; `display: false` hides it from people. */
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
-    const {
-      type,
-      content,
-      display = true,
-      metadata,
-    } = checkInput(input, "message", INPUTS.appendCustomMessage);
-    return this.#appendOne(
-      this.#draft({
-        kind: "custom_message",
-        blocks: normalizeContent(content),
-        data: { type: checkText(type, "type"), display: checkFlag(display, "display") },
-        ...(metadata === undefined ? {} : { metadata }),
-      }),
-    );
+    checkInput(input, "message", INPUTS.appendCustomMessage);
+    const [entry] = await this.appendEntries([{ kind: "custom_message", ...input }]);
+    return entry as Entry;
   }
 
   /** A new session that starts with a copy of this one's path. */
@@ -357,17 +377,5 @@ export class SessionHandle {
     const { store, tenant } = this.#engine;
     const id = checkKey(entryId, "entryId");
     await store.setPinned(tenant, this.id, id, pinned, this.#engine.now());
-  }
-
-  #draft(input: Parameters<typeof draftEntry>[0]): ReturnType<typeof draftEntry> {
-    return draftEntry(input, this.#engine.newId(), this.#engine.now());
-  }
-
-  async #appendOne(
-    draft: ReturnType<typeof draftEntry>,
-    options: AppendOptions = {},
-  ): Promise<Entry> {
-    const [entry] = await appendDrafts(this.#engine, this.id, [draft], options);
-    return entry as Entry;
   }
 }

@@ -1,7 +1,7 @@
 /** Sweeps in short pieces, so that the lock is never held for long. */
 
 import { pause } from "../async/pause.ts";
-import type { SweepResult } from "../store/records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 
 /** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
 const SWEEP_LIMIT = 4;
@@ -20,6 +20,7 @@ export async function sweepAll(
       abortedMessages: [...(total?.abortedMessages ?? []), ...part.abortedMessages],
       forgottenKeys: (total?.forgottenKeys ?? 0) + part.forgottenKeys,
       collectedBlobs: (total?.collectedBlobs ?? 0) + part.collectedBlobs,
+      deletedRecords: (total?.deletedRecords ?? 0) + part.deletedRecords,
       more: part.more,
     };
     if (!part.more) return total;

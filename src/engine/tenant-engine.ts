@@ -17,7 +17,8 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { Quota, SessionSize, SweepResult, TenantStatus } from "../store/records.ts";
+import type { Quota, SessionSize, TenantStatus } from "../store/records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 import { Shares } from "./access/shares.ts";
 import {
   type CreatedToken,
@@ -27,7 +28,7 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkCount, checkInput, checkKey } from "./check.ts";
+import { checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./context/compact.ts";
 import { type CompactInput, findModel } from "./context/compact-options.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -50,7 +51,9 @@ import {
   type MemoryInput,
   putMemory,
 } from "./memories.ts";
+import { setQuota } from "./quota.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import { Records } from "./records/records.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
@@ -65,6 +68,7 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+import { type EnsureSessionInput, ensureSession } from "./sessions/ensure-session.ts";
 import { countFacets, type Facets, type FacetsInput } from "./sessions/facets.ts";
 import {
   type ListSessionsInput,
@@ -115,6 +119,11 @@ export class TenantEngine {
     return new Shares(this.engine);
   }
 
+  /** Values under a namespace and a key. */
+  get records(): Records {
+    return new Records(this.engine);
+  }
+
   /** Session keys, and the session that each leads to now. */
   get routes(): Routes {
     return new Routes(this.engine);
@@ -125,6 +134,14 @@ export class TenantEngine {
     const session = toNewSession(input, () => this.engine.newId(), this.engine.now());
     const created = await this.engine.store.createSession(this.tenant, session);
     return new SessionHandle(this.engine, created.id);
+  }
+
+  /**
+   * The session with this key, created if there is none. However many callers ask at once, also in
+   * several processes, one is created; of a session that is there, nothing changes.
+   */
+  async ensureSession(input: EnsureSessionInput): Promise<SessionHandle> {
+    return new SessionHandle(this.engine, await ensureSession(this.engine, input));
   }
 
   /**
@@ -374,22 +391,8 @@ export class TenantEngine {
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
-  async setQuota(quota: Partial<Quota>): Promise<void> {
-    checkInput(quota, "quota", INPUTS.setQuota);
-    const check = (field: keyof Quota) => {
-      const value = quota[field] ?? null;
-      return value === null ? null : checkCount(value, field);
-    };
-    await this.engine.store.setQuota(
-      this.tenant,
-      {
-        maxSessions: check("maxSessions"),
-        maxEntries: check("maxEntries"),
-        maxContentBytes: check("maxContentBytes"),
-      },
-      this.engine.now(),
-      this.engine.by,
-    );
+  setQuota(quota: Partial<Quota>): Promise<void> {
+    return setQuota(this.engine, quota);
   }
 
   /** A row of the audit log for what leaves no other one, such as a copy of the store. */

@@ -1,8 +1,9 @@
 /** Entries and sessions as readers make them: what a format does not say is null. */
 
-import type { JsonObject } from "../model/json.ts";
+import type { Block } from "../model/block.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
-import { presentFields } from "./fields.ts";
+import { type Fields, presentFields, textField } from "./fields.ts";
 import type { ProblemLog } from "./problems.ts";
 import { KEPT_IDS, RecentMap } from "./recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "./source.ts";
@@ -30,6 +31,27 @@ export function toImportedEntry(format: string, draft: EntryDraft): ImportedEntr
     ...entry,
     metadata: { ...toSourceMetadata({ format, id, ...presentFields({ fields }) }), ...marks },
   };
+}
+
+/**
+ * The blocks of content that is a text, or a list of parts with a `text`. `other` reads any other part;
+ * what it gives nothing for is kept as it came.
+ */
+export function toContentBlocks(
+  format: string,
+  content: unknown,
+  other: (part: Fields) => readonly Block[] | Block | undefined,
+): Block[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return (Array.isArray(content) ? content : []).flatMap(
+    (part: unknown): readonly Block[] | Block => {
+      const fields: Fields = isPlainObject(part) ? part : {};
+      const text = textField(fields, "text");
+      if (text !== undefined) return { type: "text", text };
+      const json = JSON.stringify(part) ?? "null";
+      return other(fields) ?? { type: "opaque", provider: format, json };
+    },
+  );
 }
 
 /** A record that is no part of the conversation, kept whole. */

@@ -21,6 +21,8 @@ export const CHANGE_KINDS = [
   "fact_added",
   "fact_superseded",
   "fact_deleted",
+  "record_put",
+  "record_deleted",
   "quota_changed",
   "token_created",
   "token_revoked",

@@ -29,6 +29,10 @@ export const ERROR_CODES = [
   "memory_not_found",
   /** No fact of this tenant has this id. */
   "fact_not_found",
+  /** The namespace has no record under this key, or its time has run out. */
+  "record_not_found",
+  /** The record is not at the version that the caller has seen: somebody else wrote it. */
+  "record_conflict",
 
   /** The active leaf is not the one that the caller expected: a concurrent append or branch. */
   "stale_leaf",

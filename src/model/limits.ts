@@ -41,6 +41,17 @@ export const MAX_PARTICIPANTS = 1_000;
 /** A memory is a note that is always returned whole. */
 export const MAX_MEMORY_BYTES: number = 8 * 1024;
 
+/** A record: its namespace, its key, its value, and the text by which it is found. */
+export const MAX_NAMESPACE_BYTES = 512;
+export const MAX_RECORD_KEY_BYTES = 1_024;
+export const MAX_RECORD_BYTES: number = 16 * 1024 * 1024;
+export const MAX_RECORD_TEXT_BYTES: number = 256 * 1024;
+/** Operations in one atomic write of records, and the bytes of their values and texts together. */
+export const MAX_RECORD_OPERATIONS = 1_000;
+export const MAX_RECORD_BATCH_BYTES: number = 17 * 1024 * 1024;
+/** A request that writes records: a batch, and the names of its records. */
+export const MAX_RECORD_REQUEST_BYTES: number = 20 * 1024 * 1024;
+
 /** Subject, predicate or object of a fact. */
 export const MAX_FACT_BYTES: number = 4 * 1024;
 

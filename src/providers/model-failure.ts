@@ -58,7 +58,8 @@ function explain(error: unknown, state: CallState): Explanation {
     const details = status === undefined ? overflow : { ...overflow, status };
     return { kind: "overflow", why: "the context is too long for it", details: { ...details } };
   }
-  if (status !== undefined && status >= 400) {
+  // Redirects are not followed where text would reach another address.
+  if (status !== undefined && status >= 300) {
     const refused = status === 401 || status === 403;
     return {
       kind: refused ? "refused" : "http",

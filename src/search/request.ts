@@ -120,6 +120,8 @@ export interface NoteSearchRequest {
   readonly limit: number;
   /** Only keys that begin so: the memories of one agent. */
   readonly keyPrefix: string;
+  /** And none that begin so. */
+  readonly excludedPrefix?: string;
   /** Only facts of these sessions. */
   readonly scope?: SessionCondition;
 }

@@ -7,6 +7,8 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { REMOVED_KEY } from "../model/session.ts";
 import {
   contentHash,
   fromHex,
@@ -15,9 +17,10 @@ import {
   tombstoneHash,
   ZERO_HASH,
 } from "../transcript/hash.ts";
+import type { EraseRequest } from "./erase-records.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
-import type { EntryRecord, EraseRequest } from "./records.ts";
+import type { EntryRecord } from "./records.ts";
 
 /** A transaction holds everybody else up, so it does not do more. */
 export const MAX_ERASED_ENTRIES = 500;
@@ -41,11 +44,11 @@ export function planErase(
   entries: readonly EntryRecord[],
   newestCompaction: number,
 ): ErasePlan | undefined {
-  const { mode } = request;
+  const { mode, isRemoval = false } = request;
   const unique = new Map(entries.map((entry) => [entry.id, entry]));
   const changed = [...unique.values()].filter(
     (entry) =>
-      !entry.pinned &&
+      (isRemoval || !entry.pinned) &&
       entry.sequence !== newestCompaction &&
       !isErased(entry, mode === "ephemeral"),
   );
@@ -110,4 +113,11 @@ function tokensOf(entries: readonly EntryRecord[]): number {
     const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
     return sum + inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
   }, 0);
+}
+
+/** The metadata of a session that loses `count` more entries for good. */
+export function countRemoved(metadata: JsonObject, count: number): JsonObject {
+  const before = metadata[REMOVED_KEY];
+  const known = typeof before === "number" && Number.isSafeInteger(before) ? before : 0;
+  return { ...metadata, [REMOVED_KEY]: known + count };
 }

@@ -74,9 +74,9 @@ function copyContent(
   if (blobsOf(content).length === 0) {
     return { content: remapIds(content, copies), payloads: [], contentBytes };
   }
-  const { blocks, data } = decodeContent(content, (hash) => payloads.get(hash));
+  const { blocks, data, externalId, raw } = decodeContent(content, (hash) => payloads.get(hash));
   const renamed = JSON.parse(remapIds(JSON.stringify(data), copies)) as JsonValue;
-  const encoded = encodeContent({ blocks, data: renamed });
+  const encoded = encodeContent({ blocks, data: renamed, externalId, raw });
   return { content: encoded.text, payloads: encoded.payloads, contentBytes: encoded.bytes };
 }
 

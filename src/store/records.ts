@@ -8,9 +8,11 @@ import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { IngestFigures, Origin, Retention } from "../model/session.ts";
+import type { IngestFigures, Origin, Session } from "../model/session.ts";
+import type { SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
+import type { AppendGuard } from "./append-guard.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 
@@ -19,18 +21,14 @@ export interface Idempotency {
   readonly key: string;
   /** SHA-256 of the request in hex. Another request under the same key is a conflict. */
   readonly requestHash: string;
+  /** Remembered as long as the session is there, and not for `IDEMPOTENCY_KEPT_MS`. */
+  readonly isLasting?: boolean;
 }
 
-export interface NewSession {
+export interface NewSession extends Pick<Session, SettableField> {
   readonly id: string;
   readonly agent: string;
   readonly createdBy: string;
-  readonly owner: string;
-  readonly title: string;
-  readonly participants: readonly string[];
-  readonly metadata: JsonObject;
-  readonly ttl: number | null;
-  readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
   /** When its first words were said elsewhere; `now` if left out. */
@@ -39,6 +37,8 @@ export interface NewSession {
   readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
+  /** Gives the session that has the origin's key, if there is one, and creates nothing then. */
+  readonly orExisting?: boolean;
   /** Of a session that is imported and begins with copies of another one's entries. */
   readonly fork?: ForkOrigin;
 }
@@ -55,14 +55,8 @@ export interface ForkOrigin {
  * A patch: absent fields stay. `metadata` is merged key by key inside the transaction, so that
  * writers of different keys do not overwrite each other; null removes a key.
  */
-export interface SessionPatch {
-  readonly title?: string;
-  readonly owner?: string;
+export interface SessionPatch extends Partial<Pick<Session, SettableField>> {
   readonly summary?: string | null;
-  readonly metadata?: JsonObject;
-  readonly participants?: readonly string[];
-  readonly ttl?: number | null;
-  readonly retention?: Retention;
   readonly figures?: IngestFigures;
   /** Set late, once known. Throws `session_exists` if another session has the key. */
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
@@ -78,6 +72,8 @@ export interface SessionFilter {
   readonly workstation?: string;
   /** The repository's remote, or its last parts. */
   readonly repo?: string;
+  /** Sessions with a message of this model. */
+  readonly model?: string;
   readonly source?: string;
   readonly parentSessionId?: string;
   /** Last interaction at or after, and before. */
@@ -87,7 +83,13 @@ export interface SessionFilter {
   readonly title?: string;
   /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
+  /** The beginning of the origin's key. */
+  readonly keyPrefix?: string;
+  /** Top-level fields of the metadata, each with its value. */
+  readonly metadata?: MetadataFilter;
 }
+
+export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSize {
   readonly sessionId: string;
@@ -95,6 +97,11 @@ export interface SessionSize {
   readonly contentBytes: number;
   /** Messages that are being written, or whose writer died. */
   readonly openMessages: number;
+}
+
+export interface ModelCount {
+  readonly model: string;
+  readonly sessions: number;
 }
 
 /** What messages of a session and a model used within a quarter of an hour. */
@@ -160,6 +167,13 @@ export interface AppendRequest {
   readonly entries: readonly NewEntry[];
   /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
   readonly expectedLeaf?: string | null;
+  /** Fails with `stale_leaf` unless all of it holds. */
+  readonly guard?: AppendGuard;
+  /**
+   * The last entries of the active path, in order, else `stale_leaf`. What is appended takes their place;
+   * with nothing to append, the leaf moves to before them. They stay in the tree.
+   */
+  readonly replaced?: readonly string[];
   /** The host's clock, for `lastWriteAt` and the feed. */
   readonly now: number;
   readonly idempotency?: Idempotency;
@@ -251,35 +265,6 @@ export interface MoveLeafRequest {
   readonly now: number;
 }
 
-/** The rest of an erased entry: its row without content, or its place in the tree and its hash. */
-export type EraseMode = Exclude<Retention, "full">;
-
-export interface EraseRequest {
-  readonly sessionId: string;
-  /** At most 500. Pinned entries, unknown ones and the session's newest compaction are left alone. */
-  readonly entryIds: readonly string[];
-  readonly mode: EraseMode;
-  /**
-   * Given once all that compactions up to this sequence cover is erased: the session is due again
-   * only after a later one.
-   */
-  readonly appliedThrough?: number;
-  readonly now: number;
-}
-
-export interface EraseResult {
-  /** Entries that have lost something now; one that was erased before does not count. */
-  readonly erased: number;
-}
-
-/** A session that has a compaction whose retention was not applied yet. */
-export interface RetentionDue {
-  readonly sessionId: string;
-  readonly retention: EraseMode;
-  /** The sequence of the last compaction for which it was; 0: none. */
-  readonly appliedThrough: number;
-}
-
 export interface ForkRequest {
   readonly sessionId: string;
   /** The last entry to copy; absent means the active leaf. */
@@ -357,30 +342,13 @@ export interface StoreStatus {
   readonly tenants: readonly TenantStatus[];
 }
 
-export interface SweepRequest {
-  /** Absent: every tenant. */
-  readonly tenant?: string;
-  readonly now: number;
-  /** The most sessions to delete in one call. */
-  readonly limit: number;
-}
-
-export interface SweepResult {
-  readonly deletedSessions: readonly { readonly tenant: string; readonly sessionId: string }[];
-  readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
-  readonly forgottenKeys: number;
-  readonly collectedBlobs: number;
-  /** Whether the limit left something for another call. */
-  readonly more: boolean;
-}
-
-/** The tombstone of a deleted session. */
 /**
  * The reason of a deletion after which the session is stored anew under the same id, from the same
  * files: their bytes stay.
  */
 export const REIMPORT = "reimport";
 
+/** The tombstone of a deleted session. */
 export interface Tombstone {
   readonly sessionId: string;
   readonly originKey: string | null;

@@ -23,27 +23,27 @@ import type {
   SearchRequest,
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "./erase-records.ts";
 import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
+import type { RecordReads, RecordWrites } from "./record/record-port.ts";
 import type {
   AppendRequest,
   AppendResult,
   ChangePage,
   EntryRecord,
   EntryUsage,
-  EraseRequest,
-  EraseResult,
   FeedHead,
   ForkRequest,
+  ModelCount,
   MoveLeafRequest,
   NewFact,
   NewMemory,
   NewSession,
   Quota,
-  RetentionDue,
   RowBatch,
   SessionFilter,
   SessionPage,
@@ -51,8 +51,6 @@ import type {
   SessionPosition,
   SessionSize,
   StoreStatus,
-  SweepRequest,
-  SweepResult,
   Tombstone,
   UsageSum,
 } from "./records.ts";
@@ -64,14 +62,18 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "./stream-records.ts";
+import type { SweepRequest, SweepResult } from "./sweep/sweep-records.ts";
 import type { NewToken, TokenRecord } from "./token-records.ts";
 
 /**
  * Mutations. Each that changes content writes at least one row of the change feed in its own
  * transaction.
  */
-export interface StoreWrites extends OriginalWrites {
-  /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
+export interface StoreWrites extends OriginalWrites, RecordWrites {
+  /**
+   * `session_exists` if the id or the origin's key is taken; with `orExisting` it gives the session that
+   * has the key. Replayed under an idempotency key, it gives the session.
+   */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
   /** Purges the session and all that was derived from it; leaves a tombstone. */
@@ -173,7 +175,7 @@ export interface StoreWrites extends OriginalWrites {
 }
 
 /** Reads. None of them writes, migrates or aborts anything. */
-export interface StoreReads extends OriginalReads {
+export interface StoreReads extends OriginalReads, RecordReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
   /**
@@ -186,6 +188,8 @@ export interface StoreReads extends OriginalReads {
    * are left out: they were used once.
    */
   readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
+  /** Of these sessions, how many have a message of each model. */
+  countModels(tenant: string, sessionIds: readonly string[]): Promise<readonly ModelCount[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
     tenant: string,

@@ -26,3 +26,11 @@ export function replayedResult(
     rowDamaged(`what is kept under the idempotency key ${idempotency.key}`, "it is no JSON", cause),
   ) as StoredResult;
 }
+
+/** Later than any clock: a sweep forgets keys by their age. */
+const FOR_GOOD = Number.MAX_SAFE_INTEGER;
+
+/** The time from which on the key is remembered for `IDEMPOTENCY_KEPT_MS`. */
+export function keptFrom({ isLasting = false }: Idempotency, now: number): number {
+  return isLasting ? FOR_GOOD : now;
+}

@@ -4,8 +4,6 @@ import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { KeepStrategy } from "../../compaction/plan-input.ts";
 import { readCompactionPolicy } from "../../compaction/policy.ts";
 import {
-  CLAW_MESSAGES,
-  CLAW_TOKENS,
   clawKeep,
   HALF_KEEP,
   NONE_KEEP,
@@ -19,6 +17,7 @@ import {
   type SummaryProfile,
 } from "../../compaction/render/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkText } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -40,16 +39,16 @@ export type KeepInput =
 /** claw-code's preset: one switch for kept messages, trigger and summary style. */
 export interface ClawPreset {
   readonly name: "claw";
-  /** The newest messages to keep. Default: 4. No compaction without more than these. */
+  /** The newest messages to keep. Default: `COMPACTION.claw`. No compaction without more than these. */
   readonly messages?: number;
-  /** No compaction below this many tokens. Default: 10,000. */
+  /** No compaction below this many tokens. Default: `COMPACTION.claw`. */
   readonly tokens?: number;
 }
 
 export interface CompactInput {
   /** In place of `keep`; also sets `profile` unless that is given. */
   readonly preset?: "claw" | ClawPreset;
-  /** 20,000 tokens if left out; `half` if the session's metadata asks for compaction. */
+  /** `COMPACTION.keepTokens` if left out; `half` if the session's metadata asks for compaction. */
   readonly keep?: KeepInput;
   /** What the context may take afterwards: tool results are shown shortened to get there. */
   readonly limitTokens?: number;
@@ -182,8 +181,8 @@ function toClaw(preset: "claw" | ClawPreset): PlanPreset {
   const given: ClawPreset = preset === "claw" ? { name: "claw" } : preset;
   const {
     name,
-    messages = CLAW_MESSAGES,
-    tokens = CLAW_TOKENS,
+    messages = COMPACTION.claw.messages,
+    tokens = COMPACTION.claw.tokens,
   } = checkInput(given, "preset", INPUTS["compact.preset"]);
   checkOneOf(name, ["claw"], "preset.name");
   return clawKeep(checkCount(messages, "preset.messages"), checkCount(tokens, "preset.tokens"));

@@ -80,7 +80,7 @@ function checkFollower(input: FollowEmbeddingsInput): number {
   } = checkInput(input, "options", INPUTS.followEmbeddings);
   if (retry !== undefined) checkInput(retry, "retry", INPUTS["followEmbeddings.retry"]);
   if (typeof embedder?.embed !== "function") {
-    throw invalid("embedder", "embedder must be an object with name, dimensions and embed");
+    throw invalid("embedder", "embedder must be an object with name and embed");
   }
   if (typeof vectors?.put !== "function" || typeof vectors.delete !== "function") {
     throw invalid("vectors", "vectors must be an object with put and delete");
@@ -159,10 +159,11 @@ function checkVector(
   vector: StoredVector["vector"] | undefined,
   { name, dimensions }: Embedder,
 ): StoredVector["vector"] {
-  if (vector?.length === dimensions) return vector;
+  const isExpected = dimensions === undefined || vector?.length === dimensions;
+  if (vector !== undefined && isExpected) return vector;
   throw new BackscrollError(
     "model_failed",
-    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it says that it gives ${dimensions}`,
+    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it says that it gives ${dimensions ?? "one"}`,
     { details: { model: name, kind: "nonsense" } },
   );
 }

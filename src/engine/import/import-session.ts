@@ -13,7 +13,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
-import { LATE_FILES_KEY, type Origin, type Session } from "../../model/session.ts";
+import { LATE_FILES_KEY, type Origin, type Session, settableOf } from "../../model/session.ts";
 import { type NewSession, REIMPORT } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -243,16 +243,13 @@ async function clear(
   session: Session,
   draft: NewSession,
 ): Promise<NewSession> {
-  const { id, owner, title, ttl, retention } = session;
-  const { [FILES_KEY]: _, [LATE_FILES_KEY]: __, ...metadata } = session.metadata;
-  await engine.store.deleteSession(engine.tenant, id, REIMPORT, engine.now(), engine.by);
+  const { participants: _, ...set } = settableOf(session);
+  const { [FILES_KEY]: __, [LATE_FILES_KEY]: ___, ...metadata } = session.metadata;
+  await engine.store.deleteSession(engine.tenant, session.id, REIMPORT, engine.now(), engine.by);
   return {
     ...draft,
-    id,
-    owner,
-    title,
-    ttl,
-    retention,
+    ...set,
+    id: session.id,
     metadata: { ...draft.metadata, ...metadata },
   };
 }

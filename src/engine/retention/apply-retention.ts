@@ -7,7 +7,8 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
-import type { EntryRecord, RetentionDue } from "../../store/records.ts";
+import type { RetentionDue } from "../../store/erase-records.ts";
+import type { EntryRecord } from "../../store/records.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";

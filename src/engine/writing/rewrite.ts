@@ -7,7 +7,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "../append.ts";
-import { checkInput, checkKeyOrNull } from "../check.ts";
+import { checkInput, checkKeyOrNull, invalid } from "../check.ts";
 import { findCompaction } from "../context/read-context.ts";
 import { listSummaries, type Summary } from "../context/summarize.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -69,6 +69,7 @@ export async function editMessage(
     metadata,
     parentId: old.parentId,
     supersedes: old.id,
+    ...(old.externalId === null ? {} : { externalId: old.externalId }),
   } as const;
   const draft = draftEntry(edited, engine.newId(), engine.now());
   const [entry] = await appendDrafts(engine, old.sessionId, [draft], rest);
@@ -83,6 +84,12 @@ export async function replaceMessage(
   message: MessageInput,
   options: AppendOptions,
 ): Promise<Entry[]> {
+  if (message.externalId !== undefined) {
+    throw invalid(
+      "externalId",
+      'a message that takes the place of another one has its external id; use appendEntries with existing: "replace"',
+    );
+  }
   const [first, ...rest] = draftMessage(message, () => engine.newId(), engine.now());
   if (first === undefined) throw new Error("a message has at least one entry");
   const entry = { ...first.entry, parentId: old.parentId, supersedes: old.id };
@@ -96,7 +103,7 @@ export async function replaceMessage(
  * The session's summary is that of the newest compaction on its path: where the path has another one
  * now, or none, so has the session. A summary that a host has set itself stays.
  */
-async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
+export async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
   const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) return;
   const compaction = await findCompaction(engine, sessionId, undefined);

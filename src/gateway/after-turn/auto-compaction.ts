@@ -14,7 +14,12 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { type AutoPolicy, type AutoPolicyName, toAutoPolicy } from "../compaction/auto-policy.ts";
+import {
+  type AutoPolicy,
+  type AutoPolicyName,
+  DEFAULT_AUTO_POLICY,
+  toAutoPolicy,
+} from "../compaction/auto-policy.ts";
 import { compactBy } from "../compaction/compact-by.ts";
 import { type CompactionDecision, decide } from "../compaction/decide.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
@@ -83,7 +88,7 @@ export interface AutoCompaction {
 
 export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompaction {
   checkFields(options, "options", INPUTS.autoCompaction);
-  const policy = toAutoPolicy(options.policy ?? "turns");
+  const policy = toAutoPolicy(options.policy ?? DEFAULT_AUTO_POLICY);
   const { tokenCounter = TOKEN_ESTIMATE, now = Date.now, compact = {} } = options;
   checkFields(compact, "compact", INPUTS["autoCompaction.compact"]);
   const window = windowOf(options);

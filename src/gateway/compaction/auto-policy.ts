@@ -4,7 +4,7 @@
  * The engine itself never compacts: a host chooses a policy, and can print, store and compare it.
  */
 
-import { CLAW_MESSAGES } from "../../compaction/presets.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 
@@ -56,27 +56,23 @@ export interface TurnsPolicy extends PolicyGuards {
 export type AutoPolicy = NonePolicy | ClawPolicy | PiPolicy | TurnsPolicy;
 export type AutoPolicyName = AutoPolicy["name"];
 
+export const DEFAULT_AUTO_POLICY: AutoPolicyName = "turns";
+
 /** claw-code's own variable: the threshold of `claw` in tokens. */
 export const CLAW_VARIABLE = "CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS";
 
-/** Below this a summary costs about what it saves. */
-const MIN_GAIN_TOKENS = 1_000;
-/** Two exchanges: a context that is too full at once again will not get better by itself. */
-const COOLDOWN_MESSAGES = 4;
 const GUARDS: PolicyGuards = {
-  minGainTokens: MIN_GAIN_TOKENS,
-  cooldownMessages: COOLDOWN_MESSAGES,
+  minGainTokens: COMPACTION.minGainTokens,
+  cooldownMessages: COMPACTION.cooldownMessages,
 };
-
-const CLAW_INPUT_TOKENS = 200_000;
 
 export function nonePolicy(): NonePolicy {
   return { name: "none" };
 }
 
 /**
- * Compacts with the preset `claw`, which keeps `messages` (4). The limit is 200,000 tokens or the
- * environment variable's value; a value that is not a number above 0 is ignored.
+ * Compacts with the preset `claw`, which keeps `messages`. The limit is `COMPACTION.claw.inputTokens` or
+ * the environment variable's value; a value that is not a number above 0 is ignored.
  */
 export function clawPolicy(
   options: Partial<Omit<ClawPolicy, "name">> = {},
@@ -84,14 +80,22 @@ export function clawPolicy(
 ): ClawPolicy {
   checkFields(options, "options", INPUTS.clawPolicy);
   const inputTokens = threshold(environment[CLAW_VARIABLE]);
-  const preset = { inputTokens, metric: "pressure", messages: CLAW_MESSAGES, tokens: 0 } as const;
-  return { name: "claw", ...GUARDS, ...preset, ...options };
+  const { messages } = COMPACTION.claw;
+  return {
+    name: "claw",
+    ...GUARDS,
+    inputTokens,
+    metric: "pressure",
+    messages,
+    tokens: 0,
+    ...options,
+  };
 }
 
 export function piPolicy(options: Partial<Omit<PiPolicy, "name">> = {}): PiPolicy {
   checkFields(options, "options", INPUTS.piPolicy);
-  const preset = { reserveTokens: 16_384, reserveTokensFloor: 20_000, keepRecentTokens: 20_000 };
-  return { name: "pi", ...GUARDS, ...preset, ...options };
+  const keepRecentTokens = COMPACTION.keepTokens;
+  return { name: "pi", ...GUARDS, ...COMPACTION.pi, keepRecentTokens, ...options };
 }
 
 /**
@@ -99,24 +103,24 @@ export function piPolicy(options: Partial<Omit<PiPolicy, "name">> = {}): PiPolic
  */
 export function turnsPolicy(options: Partial<Omit<TurnsPolicy, "name">> = {}): TurnsPolicy {
   checkFields(options, "options", INPUTS.turnsPolicy);
-  const preset = { triggerTurns: 50, triggerTokens: 8_000, minGainTokens: null };
-  return { name: "turns", cooldownMessages: COOLDOWN_MESSAGES, ...preset, ...options };
+  return { name: "turns", ...GUARDS, ...COMPACTION.turns, minGainTokens: null, ...options };
 }
 
-const BY_NAME: Readonly<Record<AutoPolicyName, () => AutoPolicy>> = {
-  none: nonePolicy,
-  claw: clawPolicy,
-  pi: piPolicy,
+/** By name, with their defaults. */
+export const AUTO_POLICIES: Readonly<Record<AutoPolicyName, () => AutoPolicy>> = {
   turns: turnsPolicy,
+  pi: piPolicy,
+  claw: clawPolicy,
+  none: nonePolicy,
 };
 
 /** A policy by its name with its defaults, or as it is. */
 export function toAutoPolicy(policy: AutoPolicyName | AutoPolicy): AutoPolicy {
-  return typeof policy === "string" ? BY_NAME[policy]() : policy;
+  return typeof policy === "string" ? AUTO_POLICIES[policy]() : policy;
 }
 
 /** The whole number at the start of a text is not enough: `2e5` and `100k` are no settings. */
 function threshold(text: string | undefined): number {
   const tokens = /^\s*\+?\d+\s*$/.test(text ?? "") ? Number(text) : 0;
-  return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : CLAW_INPUT_TOKENS;
+  return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : COMPACTION.claw.inputTokens;
 }

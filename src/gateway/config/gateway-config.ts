@@ -2,6 +2,7 @@
 
 import type { ResetConfig } from "../../routing/resets/reset-policy.ts";
 import type { DmScope, IdentityLinks } from "../../routing/resolve-key.ts";
+import type { AutoPolicyName } from "../compaction/auto-policy.ts";
 
 export interface MaintenanceConfig {
   /** `warn` says what would be deleted, `enforce` deletes it. */
@@ -32,7 +33,7 @@ export interface SessionConfig extends ResetConfig {
 
 export interface CompactionConfig {
   readonly enabled: boolean;
-  readonly policy: "turns" | "pi" | "claw" | "none";
+  readonly policy: AutoPolicyName;
   readonly reserveTokens: number;
   readonly keepRecentTokens: number;
   /** Where the policy `claw` compacts. */
@@ -60,7 +61,7 @@ export interface GatewayConfig {
       readonly model: string | null;
       /** What the model is told before each conversation. */
       readonly instructions: string | null;
-      /** The window of models that are not in the catalogue; null: 200,000. */
+      /** The window of models that are not in the catalogue; null: `DEFAULT_CONTEXT_TOKENS`. */
       readonly contextTokens: number | null;
       readonly compaction: {
         readonly reserveTokensFloor: number;

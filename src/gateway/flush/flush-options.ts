@@ -2,6 +2,7 @@
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { checkDuration } from "../../engine/leases/claim-lease.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
@@ -53,7 +54,7 @@ export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
   checkFields(options, "flush", INPUTS["autoCompaction.flush"]);
   return {
     enabled: options.enabled ?? true,
-    softThresholdTokens: options.softThresholdTokens ?? 4_000,
+    softThresholdTokens: options.softThresholdTokens ?? COMPACTION.flushTokens,
     workspaceAccess: options.workspaceAccess ?? "rw",
     model: toChatModel(options.model),
     prompt: withHint(options.prompt ?? DEFAULT_PROMPT),

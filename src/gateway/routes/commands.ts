@@ -44,7 +44,7 @@ export async function answerCommand(
   command: GatewayCommand,
   { compact, isHosts }: CompactCommand,
 ): Promise<string> {
-  if (session === undefined) return "There is no session yet: nobody has written here.";
+  if (session === undefined) return "There is no session yet.";
   if (command.name === "/status") {
     const status = await sessionStatus(tenant, session.id, config);
     return formatSessionStatus(status, config.session.timeZone);

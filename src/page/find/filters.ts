@@ -1,6 +1,6 @@
 /** Filters of a search and of the list: what they are called, and what of them stands in the address. */
 
-import { address, format, go, param, restate } from "../data/address.ts";
+import { address, format, go, param, restateSoon } from "../data/address.ts";
 
 export const FILTERS = [
   "agent",
@@ -49,7 +49,7 @@ export function choose(filter: Filter, value: string | undefined): void {
 /** Typing does not fill the history: one search is one step. */
 export function typeQuery(q: string): void {
   const next = format("find", "", { q, ...chosenFilters() });
-  if (address.value.view === "find" && (param("q") !== "" || q === "")) restate(next);
+  if (address.value.view === "find" && (param("q") !== "" || q === "")) restateSoon(next);
   else go(next);
 }
 

@@ -87,7 +87,9 @@ function Message(props: {
       aria-busy={isPending}
     >
       <header>
-        <b dir="auto">{author}</b>
+        <b dir="auto" title={author}>
+          {undated(author)}
+        </b>
         <a href={sessionAddress(model.id, { m: entry.id })} title={moment(entry.createdAt)}>
           {clock(entry.createdAt)}
         </a>
@@ -123,6 +125,11 @@ function authorOf(entry: Entry): string {
   const { role, actor, model } = entry;
   if (role === "assistant") return model ?? actor ?? "assistant";
   return actor ?? role ?? "";
+}
+
+/** A model's name without its release date. */
+function undated(author: string): string {
+  return author.replace(/-20\d{6}$/, "");
 }
 
 /** A line that opens to the summary and links to the covered messages. */

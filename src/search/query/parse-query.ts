@@ -9,7 +9,7 @@
  * | `-word`, `NOT word`           | documents with it are left out                            |
  * | `a OR b`, `a or b`            | one of them where a word would be required                |
  * | `pre*`                        | words that begin so                                       |
- * | `agent:` `project:` `repo:` `workstation:` `git:` `role:` `tool:` `since:` `until:` | filters; a value with spaces in quotes |
+ * | `agent:` `project:` `repo:` `workstation:` `git:` `model:` `role:` `tool:` `since:` `until:` | filters; a value with spaces in quotes |
  *
  * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
  */
@@ -73,13 +73,14 @@ type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
 /** Filter keys that take any text, and the filter that each sets. */
 const TEXT_FILTERS: Readonly<
-  Record<string, "agent" | "project" | "repo" | "workstation" | "gitBranch" | "tool">
+  Record<string, "agent" | "project" | "repo" | "workstation" | "gitBranch" | "model" | "tool">
 > = {
   agent: "agent",
   project: "project",
   repo: "repo",
   workstation: "workstation",
   git: "gitBranch",
+  model: "model",
   tool: "tool",
 };
 

@@ -218,7 +218,8 @@ function* findTerms(
       ),
     );
     const terms = [...new Set(lists.flatMap((list) => list ?? []))].sort();
-    if (terms.length > MAX_EXPANSIONS) {
+    // `asYouType` appends a `*` that the user did not type.
+    if (terms.length > MAX_EXPANSIONS && search.request.query.includes("*")) {
       notes.push(
         `${prefix}* stands for more than ${MAX_EXPANSIONS} words; the first of them count`,
       );

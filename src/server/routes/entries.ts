@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
+import { toWireBranch } from "../../api/page/branch.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
@@ -49,7 +50,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     operation: "appendCustom",
     tag: "entries",
     scope: "write",
-    summary: "Add an extension's state, or text that nobody said.",
+    summary: "Add an extension's state, or text for the model that is not a message.",
     params: sessionParams,
     limits: APPEND_LIMITS,
     body: z.discriminatedUnion("kind", [
@@ -217,7 +218,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params }) => {
       const handle = tenant.session(params.session_id);
       const found = await handle.branches();
-      return { branches: found.map(({ leaf, ...rest }) => ({ leaf: toWireEntry(leaf), ...rest })) };
+      return { branches: found.map(toWireBranch) };
     },
   }),
   defineRoute({

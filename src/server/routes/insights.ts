@@ -45,7 +45,7 @@ const facets: z.ZodType = z
     repo: counted("By repository."),
     source: counted("By the tool that wrote the session."),
     model: counted("By model. A session counts for each that it used."),
-    role: counted("By who wrote the message that was found; empty without a query."),
+    role: counted("By the role of the found message; empty without a query."),
     since: counted("Sessions with an interaction within the last 1d, 7d, 30d and 365d."),
   })
   .meta({ id: "Facets" });
@@ -59,6 +59,7 @@ const countedFacets = {
 const askedOf = {
   query: text.optional().meta({ description: "Counts what a search finds; left out, a list." }),
   participant: key.optional(),
+  model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
   branches: z.enum(["active", "all"]).optional(),
 };

@@ -61,6 +61,7 @@ const searchBody = z.strictObject({
   repo: one,
   workstation: one,
   git_branch: one,
+  model: one,
   source: one,
   session: one,
   exclude_session: one,
@@ -90,7 +91,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: "/v1/search",
     operation: "searchSessions",
     tag: "search",
-    summary: "Find messages, with what stands round them.",
+    summary: "Find messages, with the messages around them.",
     scope: "read",
     query: z.strictObject({
       ...asked,
@@ -101,6 +102,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       repo: manyQuery.optional(),
       workstation: manyQuery.optional(),
       git_branch: manyQuery.optional(),
+      model: manyQuery.optional(),
       source: manyQuery.optional(),
       session: manyQuery.optional(),
       exclude_session: manyQuery.optional(),
@@ -196,7 +198,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       model: key.optional(),
       prune: prune.optional(),
     }),
-    answer: { status: 200, description: "Messages, and what was left out.", schema: context },
+    answer: { status: 200, description: "Messages, and the omitted ones.", schema: context },
     handle: async ({ tenant }, { params, body }) => {
       const handle = tenant.session(params.session_id);
       const { semantic_recall: recall, prune: pruning, ...rest } = body;
@@ -217,7 +219,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     operation: "compact",
     tag: "context",
     scope: "write",
-    summary: "Summarise what is older into an entry that stands for it.",
+    summary: "Summarise older messages into a compaction entry.",
     takesKey: true,
     params: sessionParams,
     body: z.strictObject({
@@ -271,7 +273,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/usage",
     operation: "usage",
     tag: "context",
-    summary: "How full the context is, and what was billed.",
+    summary: "Context size and billed usage.",
     scope: "read",
     params: sessionParams,
     query: z.strictObject({ leaf: key.optional() }),

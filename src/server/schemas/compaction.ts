@@ -3,6 +3,8 @@
 import { z } from "zod";
 import { SUMMARY_PROFILES } from "../../compaction/render/render.ts";
 import type { CompactInput } from "../../engine/context/compact-options.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
+import { formatCount } from "../../model/format-count.ts";
 import { count, key } from "./common.ts";
 
 const keep = z.union([
@@ -21,7 +23,7 @@ const preset = z
     }),
   ])
   .meta({
-    description: "In place of `keep`: as claw-code does, 4 messages from 10,000 tokens on.",
+    description: `In place of \`keep\`: as claw-code does, ${COMPACTION.claw.messages} messages from ${formatCount(COMPACTION.claw.tokens)} tokens on.`,
   });
 
 type Optional<Value> = z.ZodOptional<z.ZodType<Value>>;

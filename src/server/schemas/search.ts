@@ -80,7 +80,7 @@ const hit: z.ZodType<WireHit> = z
 export const searchResult: z.ZodType<WireSearchResult> = z
   .object({
     hits: z.array(hit),
-    notes: z.array(text).meta({ description: "What was made of the query, for a person." }),
+    notes: z.array(text).meta({ description: "How the query was interpreted, for a person." }),
     indexing: z.boolean(),
     degraded: z.boolean(),
     partial: z.boolean().meta({ description: "The time ran out: there may be better hits." }),

@@ -102,6 +102,7 @@ export const sweep: z.ZodType = z
     aborted_messages: z.array(z.object({ tenant: text, entry_id: text })),
     forgotten_keys: count,
     collected_blobs: count,
+    deleted_records: count,
     erased_entries: count,
   })
   .meta({ id: "Sweep" });

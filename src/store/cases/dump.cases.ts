@@ -21,6 +21,7 @@ import {
   treeOf,
 } from "./fixture.cases.ts";
 import { ingested, original } from "./ingest.cases.ts";
+import { recordPut } from "./records.cases.ts";
 import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 
@@ -227,6 +228,11 @@ export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string 
     metadata: {},
     now: T0,
   });
+  const records = [
+    recordPut("r", "bytes", Uint8Array.of(0, 1, 255), { expiresAt: T0 + 9 }),
+    recordPut("r", "json", "\ud800", { text: "\0\ud800" }),
+  ];
+  await store.writeRecords(tenant, { operations: records, now: T0 });
   const fact = { id: nextId(), sessionId: id, subject: "s", predicate: "p", object: "o" };
   const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);

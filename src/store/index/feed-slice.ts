@@ -6,6 +6,7 @@
  */
 
 import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
+import { recordOwner } from "../../model/record.ts";
 import type {
   DeadSession,
   ErasedMessages,
@@ -54,6 +55,7 @@ export interface FeedNames {
   readonly entries: readonly Row[];
   /** Numbers of sessions whose own text may have changed, with the last such position. */
   readonly sessions: ReadonlyMap<number, number>;
+  /** Records have `recordOwner` in place of an agent. */
   readonly memories: readonly {
     readonly position: number;
     readonly agent: string;
@@ -175,6 +177,18 @@ function nameChange(row: Row, names: Named): void {
     case "memory_deleted": {
       const { agent, name } = detailsOf(row) as { agent: string; name: string };
       names.memories.set(JSON.stringify([agent, name]), { position, agent, name });
+      break;
+    }
+    case "record_put":
+    case "record_deleted": {
+      const { namespace, key, indexed } = detailsOf(row) as {
+        namespace: string;
+        key: string;
+        indexed: boolean;
+      };
+      if (!indexed) break;
+      const agent = recordOwner(namespace);
+      names.memories.set(JSON.stringify([agent, key]), { position, agent, name: key });
       break;
     }
     case "fact_added":

@@ -17,7 +17,7 @@ import { renewEpoch } from "./sqlite-schema.ts";
 const BATCH_ROWS = 500;
 
 /** Rows of these may have megabytes. */
-const LARGE: readonly TableName[] = ["blobs", "original_parts"];
+const LARGE: readonly TableName[] = ["blobs", "original_parts", "records"];
 const BATCH_BLOBS = 16;
 
 /**

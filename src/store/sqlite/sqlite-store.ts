@@ -111,6 +111,9 @@ export class SqliteStore implements Store {
   retireFact: Store["retireFact"] = (tenant, id, by, now) =>
     this.#write("retireFact", [tenant, id, by, now]);
 
+  writeRecords: Store["writeRecords"] = (tenant, request) =>
+    this.#write("writeRecords", [tenant, request], request.operations.length);
+
   putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
     this.#write("putIngestedFiles", [tenant, workstation, files, now], 0);
 
@@ -159,6 +162,8 @@ export class SqliteStore implements Store {
 
   readUsage: Store["readUsage"] = (tenant, ids) => this.#read("readUsage", [tenant, ids]);
 
+  countModels: Store["countModels"] = (tenant, ids) => this.#read("countModels", [tenant, ids]);
+
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#read("readSessionSizes", [tenant, ids]);
 
@@ -202,6 +207,9 @@ export class SqliteStore implements Store {
 
   listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
     this.#read("listFacts", [tenant, sessionId, after, limit, superseded]);
+
+  readRecords: Store["readRecords"] = (tenant, request) =>
+    this.#read("readRecords", [tenant, request]);
 
   findToken: Store["findToken"] = (id) => this.#read("findToken", [id]);
 

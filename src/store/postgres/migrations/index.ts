@@ -13,6 +13,8 @@ import { PACKS } from "./0011-packs.ts";
 import { SHORT_IDS } from "./0012-short-ids.ts";
 import { ORIGINALS } from "./0013-originals.ts";
 import { OLDER_SQLITE } from "./0014-older-sqlite.ts";
+import { RECORDS } from "./0016-records.ts";
+import { SESSION_MODELS } from "./0017-session-models.ts";
 
 /** In the order in which they run. Append only. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
@@ -30,4 +32,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   SHORT_IDS,
   ORIGINALS,
   OLDER_SQLITE,
+  RECORDS,
+  SESSION_MODELS,
 ];
