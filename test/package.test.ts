@@ -77,6 +77,7 @@ test("the library has these names at run time", () => {
     "contextWindow",
     "embeddingModel",
     "followEmbeddings",
+    "inputTextOf",
     "languageModel",
     "localEmbedder",
     "newSession",
@@ -92,7 +93,7 @@ test("the library has these names at run time", () => {
 });
 
 test("backscroll/ai has these names at run time", () => {
-  expect(Object.keys(ai)).toEqual(["memoryTools"]);
+  expect(Object.keys(ai)).toEqual(["chatStore", "memoryTools", "resumableStreams"]);
 });
 
 test("backscroll/anthropic-memory has these names at run time", () => {
@@ -109,7 +110,7 @@ test("backscroll/client has these names at run time", () => {
       "RemoteRoutes",
       "RemoteSession",
     ],
-    ...["RemoteTenant", "connect"],
+    ...["RemoteTenant", "connect", "inputTextOf"],
   ]);
 });
 

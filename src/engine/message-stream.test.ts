@@ -70,7 +70,7 @@ describe("writing", () => {
     const entry = await message.commit();
     expect(entry.blocks).toEqual([
       { type: "text", text: "one two" },
-      { type: "tool_use", id: "1", name: "read", input: '{"path":"a"}' },
+      { type: "tool_use", id: "1", name: "read", input: { path: "a" } },
       { type: "text", text: "😀" },
     ]);
     expect(entry).toMatchObject({ id: message.id, status: "committed", model: "m", index: 0 });

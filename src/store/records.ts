@@ -6,10 +6,11 @@
 
 import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
+import type { Backend } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { IngestFigures, Origin, Session } from "../model/session.ts";
-import type { SettableField } from "../model/session-fields.ts";
+import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
+import type { NullableSettable, SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { AppendGuard } from "./append-guard.ts";
@@ -25,7 +26,9 @@ export interface Idempotency {
   readonly isLasting?: boolean;
 }
 
-export interface NewSession extends Pick<Session, SettableField> {
+export interface NewSession
+  extends Pick<Session, Exclude<SettableField, NullableSettable>>,
+    Partial<Pick<Session, NullableSettable>> {
   readonly id: string;
   readonly agent: string;
   readonly createdBy: string;
@@ -88,8 +91,6 @@ export interface SessionFilter {
   /** Top-level fields of the metadata, each with its value. */
   readonly metadata?: MetadataFilter;
 }
-
-export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSize {
   readonly sessionId: string;
@@ -330,7 +331,7 @@ export interface TenantStatus {
 }
 
 export interface StoreStatus {
-  readonly backend: "sqlite" | "postgres";
+  readonly backend: Backend;
   readonly address: string;
   readonly schemaVersion: number;
   readonly epoch: string;

@@ -207,7 +207,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
-  "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
+  "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
 
   // Sessions read out page by page, for the writers of other formats.
@@ -301,7 +301,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
         "backup.ts",
       ],
       ...["client", "transfer/resume"],
-      ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
+      ...["ingest", "ingest/sources.ts", "ingest/read-transcript.ts", "ingest/files"],
+      ...["ingest/identity", "export"],
       ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
       ...["recap", "recap/wire"],
     ],

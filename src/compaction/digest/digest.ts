@@ -8,7 +8,7 @@
  * It is bounded: the longest commands, paths, lines and ids that fit come to some 600,000 characters.
  */
 
-import type { Block, ToolResultBlock } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { CitedText, SummaryStructure } from "../summary.ts";
 import { cutText, oneLine } from "./cut-text.ts";
@@ -114,7 +114,7 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
       findFiles(block.text, found);
       return;
     case "tool_use":
-      findFiles(block.input, found);
+      findFiles(inputTextOf(block), found);
       addTool(digest, block.name);
       recordCall(digest.ledger, entryId, block);
       return;

@@ -164,5 +164,7 @@ export const HOST_INPUTS = {
   ],
   keepUp: ["signal", "everyMs", "leaseMs", "onError"],
   memoryTools: ["scope"],
+  chatStore: ["agent", "createdBy", "keyPrefix"],
+  resumableStreams: ["namespace", "leaseMs", "keepSeconds"],
   anthropicMemory: ["namespace", "history"],
 } as const;

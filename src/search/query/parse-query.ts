@@ -15,6 +15,7 @@
  */
 
 import { ROLES, type Role } from "../../model/entry.ts";
+import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
 import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
 import { type Item, readItems } from "./read-items.ts";
 import { resolveDate } from "./resolve-date.ts";
@@ -32,7 +33,7 @@ export interface ParseOptions {
  * `any`, and nothing in the text is an operator, a phrase or a filter, as for a message rather than
  * a query.
  */
-export type QueryMatch = "any" | "all" | "words";
+export type QueryMatch = (typeof QUERY_MATCHES)[number];
 
 /** The limit of a query in code units: a pasted log is cut here, with a note. */
 export const MAX_QUERY_LENGTH = 16_384;
