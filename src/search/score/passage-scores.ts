@@ -23,8 +23,8 @@ const SHARES: readonly number[] = [0, NEARBY, 1];
  * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
  * their lengths. The counts of one term are gathered first, because a gain is not a sum.
  *
- * A message whose text is empty, such as the result of a tool, is nobody's neighbour: those round it
- * are neighbours of each other.
+ * A message without text is no neighbour: those before and after it are neighbours of each other. The
+ * result of a tool has the tool's name as its text, where that is known, so it is one.
  */
 export class PassageScores {
   readonly #passage: Passage;
