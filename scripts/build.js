@@ -19,17 +19,29 @@ const DIST = join(ROOT, "dist");
 const ENTRIES = {
   index: "src/index.ts",
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
+  "adapters/anthropic-memory/index": "src/adapters/anthropic-memory/index.ts",
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",
   "client/index": "src/client/index.ts",
   "gateway/index": "src/gateway/index.ts",
+  "store-kit/index": "src/store-kit/index.ts",
+  "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
-  // A thread of its own: beside the file that starts it, wherever that ends up.
+  // Threads of their own: beside the file that starts them, wherever that ends up.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
+  "local-thread": "src/providers/embedding/local-thread.ts",
+  // Loaded by its URL, in threads that know no test runner.
+  "trivial-index": "src/store/cases/trivial-index.cases.ts",
 };
 
 /** Folders that nearly every entry loads. What the client loads of them stays free of Node's modules. */
-const SHARED = /[\\/]src[\\/](model|secrets|transcript|search[\\/](analysis|document))[\\/]/;
+const SHARED = /[\\/]src[\\/](async|model|secrets|transcript|search[\\/](analysis|document))[\\/]/;
+
+/** What only MCP loads. */
+const OF_MCP = /[\\/](src[\\/]mcp|node_modules[\\/]@modelcontextprotocol)[\\/]/;
+
+/** What only the client loads. */
+const OF_CLIENT = /[\\/]src[\\/]client[\\/]/;
 
 /**
  * Packages that become part of `dist`: to find and link their two hundred files takes longer than all
@@ -60,6 +72,17 @@ function writeTypes() {
 async function writeCode() {
   const { rolldown } = await import("rolldown");
   const ofClient = await modulesOfClient(rolldown);
+  const entries = new Set(Object.values(ENTRIES).map((path) => join(ROOT, path)));
+  /** @param {string} input */
+  const loadedWith = async (input) => {
+    const modules = await modulesOf(rolldown, input);
+    return (/** @type {string} */ id) => modules.has(id) && !ofClient.has(id) && !entries.has(id);
+  };
+  const ofStorage = await loadedWith(ENTRIES["storage-thread"]);
+  const ofEngine = await loadedWith(ENTRIES.index);
+  const ofProgram = await loadedWith("src/cli/commands/serve/mcp.ts");
+  /** @param {string} id */
+  const isShared = (id) => ofProgram(id) && (ofStorage(id) || ofEngine(id));
   const bundle = await rolldown({
     cwd: ROOT,
     input: ENTRIES,
@@ -74,12 +97,19 @@ async function writeCode() {
     comments: false,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // What everybody needs, in one file instead of ten: finding one takes half a millisecond.
+    // One file for what is loaded together, instead of ten: finding one takes half a millisecond. An MCP
+    // server loads these in turn, a thread of a store the first four, the library all up to the engine.
     codeSplitting: {
       groups: [
-        { name: "model", test: (id) => SHARED.test(id) && ofClient.has(id), priority: 2 },
-        { name: "transcript", test: SHARED, priority: 1 },
-        { name: "zod", test: /[\\/]node_modules[\\/]zod[\\/]/ },
+        { name: "model", test: (id) => SHARED.test(id) && ofClient.has(id), priority: 7 },
+        { name: "wire", test: (id) => ofClient.has(id) && !OF_CLIENT.test(id), priority: 6 },
+        { name: "transcript", test: (id) => SHARED.test(id) || isShared(id), priority: 5 },
+        { name: "zod", test: /[\\/]node_modules[\\/]zod[\\/]/, priority: 5 },
+        { name: "storage", test: ofStorage, priority: 4 },
+        { name: "engine", test: ofEngine, priority: 3 },
+        { name: "program", test: ofProgram, priority: 2 },
+        { name: "archive", test: await loadedWith("src/archive/fresh-reader.ts"), priority: 1 },
+        { name: "mcp", test: OF_MCP },
       ],
     },
   });
@@ -121,4 +151,33 @@ async function modulesOfClient(rolldown) {
   const { output } = await bundle.generate({ format: "esm" });
   await bundle.close();
   return new Set(output.flatMap((chunk) => ("modules" in chunk ? Object.keys(chunk.modules) : [])));
+}
+
+/**
+ * The files that are loaded with `input`, without those that it loads later.
+ *
+ * @param {typeof import("rolldown").rolldown} rolldown
+ * @param {string} input
+ */
+async function modulesOf(rolldown, input) {
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input,
+    platform: "node",
+    external: isPackage,
+    treeshake: false,
+  });
+  const { output } = await bundle.generate({ format: "esm" });
+  await bundle.close();
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]));
+  const modules = new Set();
+  const pending = [output[0].fileName];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const chunk = chunks.get(name);
+    if (chunk?.type !== "chunk") continue;
+    chunks.delete(name);
+    for (const id of Object.keys(chunk.modules)) modules.add(id);
+    pending.push(...chunk.imports);
+  }
+  return modules;
 }

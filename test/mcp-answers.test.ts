@@ -124,16 +124,34 @@ test("a search in full has windows of four and four, and ten hits", async () => 
   expect(long.data.hits[0].window.length).toBeGreaterThan(4);
 });
 
-test("a window that is named is given as data, message by message", async () => {
-  const args = { query: "12 tests pass", context_before: 4, context_after: 1 };
-  const { data, text } = await call(client, "search_sessions", args);
-  const { hits } = data as unknown as { hits: { window: { msg_idx: number }[] }[] };
-  expect(hits[0]?.window.map(({ msg_idx }) => msg_idx)).toEqual([4, 5, 6, 7, 8, 9]);
-  expect(JSON.parse(text)).toEqual(data);
+test.each([
+  [{ context_before: 4 }, 10, [4, 5, 6, 7, 8, 9]],
+  [{ context_after: 0 }, 10, [4, 5, 6, 7, 8]],
+  [{ context_before: 2, context_after: 1 }, 10, [6, 7, 8, 9]],
+  [{ limit: 7 }, 7, [4, 5, 6, 7, 8, 9]],
+  [{ limit: 3, context_before: 1 }, 3, [7, 8, 9]],
+])(
+  "%j asks for data: whole windows, and the hits of a full answer",
+  async (sizes, hits, indices) => {
+    const query = "12 tests pass zebra cron lock";
+    const { data, text } = await call(client, "search_sessions", { query, ...sizes });
+    const found = data as unknown as {
+      hits: { short_id: string; window: { msg_idx: number }[] }[];
+    };
+    expect(found.hits).toHaveLength(hits);
+    const hit = found.hits.find(({ short_id }) => short_id === fixed);
+    expect(hit?.window.map(({ msg_idx }) => msg_idx)).toEqual(indices);
+    expect(JSON.parse(text)).toEqual(data);
+  },
+);
+
+test("filters and max_tokens ask for text, as a query alone does", async () => {
+  const args = { query: "zebra", agent: "claude-code", since: "7d", max_tokens: 1_000 };
+  expect(await ask("search_sessions", args)).toMatch(/^→ #\d+ /m);
 });
 
-test("a limit alone asks for more hits of the same size", async () => {
-  const text = await ask("search_sessions", { query: "zebra", limit: 8 });
+test("a limit in brief asks for more hits of the same size", async () => {
+  const text = await ask("search_sessions", { query: "zebra", limit: 8, detail: "brief" });
   expect(text.match(/^→ #\d+ /gm)).toHaveLength(8);
   expect(text).not.toContain("do not fit");
 });

@@ -1,14 +1,19 @@
 /**
- * What an agent loses when it summarises its own conversation, in a few kilobytes: what was asked, what
- * was decided, figures, files and commands, word for word and the newest first to be kept.
+ * The details that an agent's own compaction loses, in a few kilobytes: requests, decisions,
+ * figures, files and commands, verbatim, with the newest kept first.
  *
  * Made without a model: files, commands and the state of the work are the digest's, the rest are
  * sentences that were said.
  */
 
-import type { Entry } from "../../model/entry.ts";
 import { cutText, oneLine } from "../digest/cut-text.ts";
-import { addEntry, type Digest, finishDigest, startDigest } from "../digest/digest.ts";
+import {
+  addEntry,
+  type Digest,
+  type DigestedEntry,
+  finishDigest,
+  startDigest,
+} from "../digest/digest.ts";
 
 /** Kept of each kind while entries are read; many more than fit are of no use. */
 const MAX_KEPT = 100;
@@ -36,7 +41,7 @@ export function startHandover(): Handover {
 }
 
 /** Takes in the next entry of the conversation. */
-export function addToHandover(handover: Handover, entry: Entry): void {
+export function addToHandover(handover: Handover, entry: DigestedEntry): void {
   addEntry(handover.digest, entry);
   if (entry.kind !== "message" || (entry.role !== "user" && entry.role !== "assistant")) return;
   const texts = entry.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
@@ -136,7 +141,7 @@ function sentencesOf(text: string): string[] {
     .map((sentence) => oneLine(sentence, LINE_CHARACTERS));
 }
 
-/** The newest last; what is said again counts as new. */
+/** The newest last; a repeated item counts as new. */
 function keep(list: string[], line: string): void {
   const known = list.indexOf(line);
   if (known >= 0) list.splice(known, 1);

@@ -46,7 +46,9 @@ const INPUT = z.object({
     .min(1)
     .max(MAX_HITS)
     .optional()
-    .describe(`Hits; ${DEFAULT_MCP_HITS}, or ${DEFAULT_HITS} if full.`),
+    .describe(
+      `Hits; ${DEFAULT_MCP_HITS} if left out. Naming it asks for full, too, where ${DEFAULT_HITS} is preset; with detail "brief" it does not.`,
+    ),
   exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
 });
 type Input = z.infer<typeof INPUT>;
@@ -71,9 +73,9 @@ export const searchSessions: Tool = defineTool({
   maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
   presetCount: DEFAULT_HITS,
-  // Whoever names a window wants the messages in it, not a line of each.
-  asksForData: ({ context_before, context_after }) =>
-    context_before !== undefined || context_after !== undefined,
+  // A caller that sizes the answer itself wants the messages of each window, not a line of each.
+  asksForData: ({ context_before, context_after, limit }) =>
+    [context_before, context_after, limit].some((size) => size !== undefined),
   tokensFor: ({ limit = DEFAULT_MCP_HITS }) =>
     DEFAULT_MCP_HIT_TOKENS * Math.max(1, limit / DEFAULT_MCP_HITS),
   cuts: [512, 256],
@@ -159,6 +161,6 @@ function notesOf({ notes, indexing, degraded, partial }: SearchResult, own: numb
     ...(own > 0 ? ["Your own session is left out."] : []),
     ...(indexing ? ["The index is being built: older messages may be missing."] : []),
     ...(degraded ? ["Part of the index cannot be read: hits may be missing."] : []),
-    ...(partial ? ["Time ran out: this is what was found until then."] : []),
+    ...(partial ? ["Time ran out: these are the hits so far."] : []),
   ];
 }

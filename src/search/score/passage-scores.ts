@@ -23,8 +23,8 @@ const SHARES: readonly number[] = [0, NEARBY, 1];
  * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
  * their lengths. The counts of one term are gathered first, because a gain is not a sum.
  *
- * A message without text is no neighbour: those before and after it are neighbours of each other. The
- * result of a tool has the tool's name as its text, where that is known, so it is one.
+ * A message without text is skipped: the messages around it are neighbours of each other. A tool
+ * result usually has text, the tool's name, and then is a neighbour like any other message.
  */
 export class PassageScores {
   readonly #passage: Passage;
@@ -86,7 +86,7 @@ export class PassageScores {
     if (after >= 0) this.#say(after, neighbours * count, NEAR);
   }
 
-  /** What a tool gave back at `place` has the term. It covers, and adds nothing to the passage. */
+  /** A tool output at `place` has the term: it counts for coverage, not for the passage's score. */
   addOutput(place: number): void {
     if (!this.#passage.covers) return;
     this.#touch(place, HERE);
@@ -133,7 +133,7 @@ export class PassageScores {
     return largest(this.#covered, this.#size);
   }
 
-  /** The same, of what was said alone. */
+  /** The same without tool outputs. */
   mostSaid(): number {
     return largest(this.#said, this.#size);
   }
