@@ -42,6 +42,11 @@ export interface RankingProfile {
    * score. 0: off.
    */
   readonly coverage: number;
+  /**
+   * What the query word for word in one message counts for, beside 1 for the score of the best session;
+   * a tenth of it where only an output has it. 0: positions are not read for it.
+   */
+  readonly verbatim: number;
 }
 
 /** The formula of the first design, kept as it was. */
@@ -60,6 +65,7 @@ export const PLAIN_PROFILE: RankingProfile = {
   session: 0,
   recurrence: 0,
   coverage: 0,
+  verbatim: 0,
 };
 
 /** What measures best on labelled conversations. */
@@ -78,6 +84,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   session: 0.5,
   recurrence: 1,
   coverage: 0.5,
+  verbatim: 1,
 };
 
 export const PROFILES: Readonly<Record<"default" | "plain", RankingProfile>> = {

@@ -36,6 +36,7 @@ const weights = z
     session: weight.optional(),
     recurrence: weight.optional(),
     coverage: weight.optional(),
+    verbatim: weight.optional(),
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })
