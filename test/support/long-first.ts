@@ -5,10 +5,28 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Those that take longest, the longest first. The others come as vitest would have them. */
 const LONG: readonly string[] = [
-  ...["docs", "server/chaos", "concurrency", "bit-flips", "cli-remote", "crash", "power-loss"],
-  ...["gateway/flush-processes", "retention", "bad-input", "damaged-reads", "tarball"],
-  ...["server/process", "lease-crash", "index-crash", "mcp-outside", "mcp-stdio"],
-  ...["mcp-backpressure", "search-equality", "server/hostile", "damaged-log", "gateway/loop-turns"],
+  "docs",
+  "server/chaos",
+  "concurrency",
+  "bit-flips",
+  "cli-remote",
+  "crash",
+  "power-loss",
+  "gateway/flush-processes",
+  "retention",
+  "bad-input",
+  "damaged-reads",
+  "tarball",
+  "server/process",
+  "lease-crash",
+  "index-crash",
+  "mcp-outside",
+  "mcp-stdio",
+  "mcp-backpressure",
+  "search-equality",
+  "server/hostile",
+  "damaged-log",
+  "gateway/loop-turns",
 ]
   .map((name) => `test/${name}.test.ts`)
   .concat("src/store/postgres/postgres-store.test.ts", "src/store/sqlite/sqlite-store.test.ts")
