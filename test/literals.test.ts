@@ -13,8 +13,6 @@ const FILES = globSync(
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "scripts/make-vector-kernel.js": "A list a line is an instruction of WebAssembly.",
   "scripts/build.js": "Packages of one purpose stand on one line.",
-  "scripts/try/clients.ts": "Arguments of one purpose stand on one line.",
-  "test/feed-in-entries.test.ts": "Columns of one table stand on one line.",
   "test/support/dependency-rule.ts": "Folders of one layer stand on one line.",
 };
 

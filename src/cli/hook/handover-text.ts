@@ -18,8 +18,9 @@ import {
 import { escapeTags } from "../../context/own-tags.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { readTranscript } from "../../ingest/read-transcript.ts";
+import { splitLines } from "../../ingest/lines.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import { SOURCES } from "../../ingest/sources.ts";
 
 /** What is handed back, elements and all. */
 export const MAX_HANDOVER_BYTES = 4_096;
@@ -36,13 +37,14 @@ export async function transcriptHandover(
   sessionId: string,
 ): Promise<string | undefined> {
   const bytes = await readTail(path);
-  if (bytes === undefined) return undefined;
-  const { sessions } = await readTranscript({ path, source: "claude-code", bytes: [bytes] });
+  const reader = SOURCES.find(({ name }) => name === "claude-code");
+  if (bytes === undefined || reader === undefined) return undefined;
+  const { sessions } = reader.read({ path, lines: splitLines([bytes]), bytes: [bytes] });
   for await (const session of sessions) {
-    const path = await pathOf(session);
+    const entries = await pathOf(session);
     if (session.id !== sessionId) continue;
     const handover = startHandover();
-    for (const entry of path) addToHandover(handover, entry);
+    for (const entry of entries) addToHandover(handover, entry);
     return quoteHandover(handover, sessionId);
   }
   return undefined;

@@ -1,7 +1,6 @@
 /** What schemas of requests and answers share. */
 
 import { z } from "zod";
-import type { ListSessionsInput } from "../../engine/sessions/list-sessions.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import {
   DEFAULT_PAGE,
@@ -10,6 +9,7 @@ import {
   MAX_PAGE,
   MAX_PATH_BYTES,
 } from "../../model/limits.ts";
+import type { MetadataFilter } from "../../model/session.ts";
 
 /** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
@@ -58,8 +58,6 @@ export const flagQuery: z.ZodType<boolean, "true" | "false"> = z
   .transform((text) => text === "true");
 
 /** Fields of metadata and their values, as JSON. The library checks what they may be. */
-type MetadataFilter = NonNullable<ListSessionsInput["metadata"]>;
-
 export const metadataQuery: z.ZodType<MetadataFilter, string> = z
   .string()
   .max(MAX_METADATA_BYTES)
