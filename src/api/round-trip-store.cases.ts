@@ -128,8 +128,17 @@ export const indexStatus: Any<IndexStatus> = fc.record(
   {
     ...exact,
     requiredKeys: [
-      ...(["version", "through", "head", "lag", "segments", "documents", "bytes"] as const),
-      ...(["positionBytes", "dead", "analyzers", "holder"] as const),
+      "version",
+      "through",
+      "head",
+      "lag",
+      "segments",
+      "documents",
+      "bytes",
+      "positionBytes",
+      "dead",
+      "analyzers",
+      "holder",
     ],
   },
 );

@@ -83,8 +83,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Notes",
     commands: [
-      ...[memoryList, memorySearch, memoryGet, memoryPut, memoryDelete],
-      ...[factsList, factsSearch, factsAdd, factsExtract, factsDelete],
+      memoryList,
+      memorySearch,
+      memoryGet,
+      memoryPut,
+      memoryDelete,
+      factsList,
+      factsSearch,
+      factsAdd,
+      factsExtract,
+      factsDelete,
     ],
   },
   {
@@ -95,8 +103,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Look after the store",
     commands: [
-      ...[doctor, sweep, maintain, backup, restore, exportSessions],
-      ...[completions(() => COMMANDS), version],
+      doctor,
+      sweep,
+      maintain,
+      backup,
+      restore,
+      exportSessions,
+      completions(() => COMMANDS),
+      version,
     ],
   },
 ];

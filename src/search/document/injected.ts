@@ -19,19 +19,37 @@ export function isInjected(metadata: JsonObject): boolean {
 /** Elements that clients add round or inside what the user typed. Taken out with their content. */
 const INJECTED_ELEMENTS: readonly string[] = [
   // Claude Code
-  ...["system-reminder", "command-message", "local-command-stdout", "local-command-stderr"],
-  ...["local-command-caveat", "bash-stdout", "bash-stderr", "task-notification"],
-  ...["ide_opened_file", "ide_selection", "ide_diagnostics", "user-prompt-submit-hook"],
+  "system-reminder",
+  "command-message",
+  "local-command-stdout",
+  "local-command-stderr",
+  "local-command-caveat",
+  "bash-stdout",
+  "bash-stderr",
+  "task-notification",
+  "ide_opened_file",
+  "ide_selection",
+  "ide_diagnostics",
+  "user-prompt-submit-hook",
   // Codex
-  ...["environment_context", "user_instructions", "permissions instructions", "turn_aborted"],
+  "environment_context",
+  "user_instructions",
+  "permissions instructions",
+  "turn_aborted",
   // Gemini CLI
-  ...["session_context"],
+  "session_context",
   // Copilot
-  ...["current_datetime", "system_notification"],
+  "current_datetime",
+  "system_notification",
   // Recalled memories, of this product and of others
-  ...["recalled-context", "recalled-memories", "relevant-memories", "memory-context"],
+  "recalled-context",
+  "recalled-memories",
+  "relevant-memories",
+  "memory-context",
   // What else this product puts into a context
-  ...["known-facts", "conversation-summary", "branch-summary"],
+  "known-facts",
+  "conversation-summary",
+  "branch-summary",
 ];
 
 /** Elements round what the user did type: a slash command, a shell command. Only the tags go. */

@@ -137,8 +137,18 @@ function projectTerms({ projectPath }: FeedSession, language: Language): readonl
 }
 
 const MONTHS = [
-  ...["January", "February", "March", "April", "May", "June", "July", "August"],
-  ...["September", "October", "November", "December"],
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
 ];
 
 function wordsOf(text: string, options: IndexingOptions): Words {
