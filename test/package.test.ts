@@ -77,6 +77,7 @@ test("the library has these names at run time", () => {
     "contextWindow",
     "embeddingModel",
     "followEmbeddings",
+    "inputTextOf",
     "languageModel",
     "localEmbedder",
     "newSession",
@@ -109,7 +110,7 @@ test("backscroll/client has these names at run time", () => {
       "RemoteRoutes",
       "RemoteSession",
     ],
-    ...["RemoteTenant", "connect"],
+    ...["RemoteTenant", "connect", "inputTextOf"],
   ]);
 });
 

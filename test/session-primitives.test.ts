@@ -2,14 +2,14 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serveStore } from "../src/client/client.cases.ts";
+import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
 import type { SessionApi } from "../src/engine/interfaces/session-api.ts";
-import type { TenantApi } from "../src/engine/interfaces/tenant-api.ts";
 import type { Entry, EntryInput, ListSessionsInput } from "../src/index.ts";
 import { open, textOf } from "../src/index.ts";
 import { createDatabase } from "./support/postgres.ts";
 
 interface World {
-  readonly tenant: TenantApi;
+  readonly tenant: EngineApi;
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ async function connectWorld(): Promise<World> {
 
 describe.each(WORLDS)("on %s", (_, start) => {
   let world: World;
-  let tenant: TenantApi;
+  let tenant: EngineApi;
   beforeAll(async () => {
     world = await start();
     tenant = world.tenant;
@@ -344,6 +344,93 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await session.replaceSuffix({ expected: [], replacement: [] })).toEqual([]);
       await session.append({ role: "user", content: "anew" });
       expect(await texts(session)).toEqual(["anew"]);
+    });
+  });
+
+  describe("removeEntry", () => {
+    test("takes one message away for good, and the rest stays verifiable", async () => {
+      const session = await newSession();
+      const [, secret] = await session.appendEntries([
+        { role: "user", content: "numbats before", externalId: "a" },
+        {
+          role: "user",
+          content: "the numbat password is tarantula",
+          externalId: "b",
+          actor: "ana",
+          raw: { word: "tarantula", large: "x".repeat(9_000) },
+        },
+        { role: "assistant", content: "numbats after", externalId: "c" },
+      ]);
+      const id = secret?.id ?? "";
+      await session.pin(id);
+      await session.addFacts([
+        { subject: "password", predicate: "is", object: "tarantula", sourceEntry: id },
+      ]);
+      const inSession = { session: session.id };
+      expect((await tenant.searchSessions("tarantula", inSession)).hits).toHaveLength(1);
+      const tombstone = await session.removeEntry(id);
+      expect(tombstone).toMatchObject({
+        id,
+        hash: secret?.hash,
+        blocks: [],
+        raw: null,
+        actor: null,
+        erased: true,
+        pinned: true,
+      });
+      expect(await session.removeEntry(id)).toEqual(tombstone);
+      expect((await tenant.searchSessions("tarantula", inSession)).hits).toEqual([]);
+      const { hits } = await tenant.searchSessions("numbats", inSession);
+      expect(JSON.stringify(hits)).toContain("numbats after");
+      expect(JSON.stringify(hits)).not.toContain("tarantula");
+      expect(await texts(session)).toEqual(["numbats before", "", "numbats after"]);
+      const context = await session.buildContext({ tokenBudget: 1_000, provider: "anthropic" });
+      expect(context.messages.map(({ blocks }) => textOf(blocks))).toEqual([
+        "numbats before",
+        "numbats after",
+      ]);
+      expect(await session.listFacts()).toEqual([]);
+      expect((await tenant.verify()).problems).toEqual([]);
+      // Neither a replay nor an upsert brings it back.
+      const again = { role: "user", content: "tarantula", externalId: "b" } as const;
+      expect(await session.appendEntries([again])).toEqual([tombstone]);
+      expect(await session.appendEntries([again], { existing: "replace" })).toEqual([tombstone]);
+      expect(await session.getByExternalId("b")).toEqual(tombstone);
+    });
+
+    test("parts no call from its result in what the model sees", async () => {
+      const session = await newSession();
+      const calls = [{ id: "t1", name: "ls", input: {} }];
+      const [, , result] = await session.append([
+        { role: "user", content: "list" },
+        { role: "assistant", toolCalls: calls },
+        { role: "tool", toolResults: [{ id: "t1", output: "files" }] },
+        { role: "assistant", content: "done" },
+      ]);
+      await session.removeEntry(result?.id ?? "");
+      const { rendered } = await session.buildContext({
+        tokenBudget: 1_000,
+        provider: "anthropic",
+      });
+      const sent = JSON.stringify(rendered);
+      expect(sent).not.toContain("files");
+      expect(sent.includes("tool_use")).toBe(sent.includes("tool_result"));
+    });
+
+    test("refuses what others depend on, and what is still being written", async () => {
+      const session = await newSession();
+      await session.append(["a", "b", "c"].map((content) => ({ role: "user", content }) as const));
+      const { entry } = await session.compact({ keep: { messages: 1 } });
+      const open = await session.openMessage({ role: "assistant" });
+      for (const id of [entry?.id ?? "", open.id]) {
+        await expect(session.removeEntry(id)).rejects.toMatchObject({ code: "invalid_input" });
+      }
+      await open.abort();
+      const other = await newSession();
+      const { id } = await other.append({ role: "user", content: "x" });
+      await expect(session.removeEntry(id)).rejects.toMatchObject({ code: "entry_not_found" });
+      expect((await session.removeEntry(open.id)).erased).toBe(true);
+      expect((await tenant.verify()).problems).toEqual([]);
     });
   });
 });

@@ -326,15 +326,15 @@ export class Gateway {
     if (action === "forked") return "a thread starts with what was said before it";
     switch (reason) {
       case "first":
-        return "nobody has written here before";
+        return "the key had no session";
       case "missing":
         return "the session that was here was deleted";
       case "command":
-        return "somebody asked for a new session";
+        return "a command asked for a new session";
       case "daily":
         return `a new day has begun since the session did: sessions are reset ${rule}`;
       case "idle":
-        return `nobody has written for too long: sessions are reset ${rule}`;
+        return `idle for too long: sessions are reset ${rule}`;
       case "housekeeping":
         return "input that comes by itself starts nothing";
       case "repeated":

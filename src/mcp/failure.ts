@@ -42,6 +42,6 @@ export function noSuchResource(uri: string): ProtocolError {
 function describeFailure(error: unknown, host: McpHost): WireError {
   if (BackscrollError.is(error)) return toWireError(error);
   host.onError?.(error);
-  const message = "something went wrong inside Backscroll; whoever runs it can see what";
+  const message = "internal error of Backscroll; its operator can see the cause";
   return { error: { code: "internal_error", message, details: {} } };
 }

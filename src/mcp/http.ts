@@ -161,7 +161,7 @@ function refuseBody(error: unknown): Response {
 /** Marks requests from `fetch`. */
 function accessOf({ authInfo }: McpRequestContext): Access {
   const access = authInfo?.extra?.["access"];
-  if (access === undefined) throw new Error("a request came in without who sent it");
+  if (access === undefined) throw new Error("a request came in without its access");
   return access as Access;
 }
 

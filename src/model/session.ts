@@ -70,6 +70,9 @@ export function settableOf(session: Session): Pick<Session, SettableField> {
  */
 export const LATE_FILES_KEY = "lateFiles";
 
+/** The key of the metadata that counts the entries that were removed for good. */
+export const REMOVED_KEY = "removedEntries";
+
 /** Where the branches of late files end. */
 export function lateLeavesOf(metadata: JsonObject): readonly string[] {
   const listed = metadata[LATE_FILES_KEY];

@@ -6,7 +6,7 @@
 
 import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
+import { inputTextOf, type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import { withoutInjected } from "../search/document/injected.ts";
@@ -100,7 +100,9 @@ class ActReader {
     }
   }
 
-  #call({ id, name, input }: ToolUseBlock, index: number, at: number): void {
+  #call(block: ToolUseBlock, index: number, at: number): void {
+    const { id, name } = block;
+    const input = inputTextOf(block);
     // What our own tools recite happened elsewhere.
     if (isOwnTool(name)) return;
     const effects = toolEffects(name, input);

@@ -9,7 +9,7 @@ export function actorOrError(access: Access, named: string | undefined, field: s
   if (actor !== undefined) return actor;
   throw new BackscrollError(
     "invalid_input",
-    `${field} is missing; name who writes, or use a token that names its actor`,
+    `${field} is missing; name the actor, or use a token that names one`,
     { details: { field } },
   );
 }

@@ -9,7 +9,7 @@ type Schema = Record<string, unknown>;
 
 const TAGS: Readonly<Record<string, string>> = {
   sessions: "Conversations: made, found, changed, forked, deleted.",
-  messages: "What was said, appended and read by page.",
+  messages: "Messages, appended and read by page.",
   streams: "Messages that are written piece by piece.",
   entries: "The nodes of a session's tree.",
   branches: "Paths other than the active one.",
@@ -20,7 +20,7 @@ const TAGS: Readonly<Record<string, string>> = {
   records: "Values that programs keep under a namespace and a key.",
   changes: "The change feed, by page and live.",
   transfer: "Other agents' files, in and out.",
-  shares: "Links by which anybody may read one session.",
+  shares: "Public read-only links to single sessions.",
   store: "What the tenant holds.",
   admin: "Upkeep and limits.",
 };

@@ -1,5 +1,6 @@
 /** Requests and results of erasing content, as they cross the store port. */
 
+import type { ChangeAuthor } from "../model/change.ts";
 import type { Retention } from "../model/session.ts";
 
 /** The rest of an erased entry: its row without content, or its place in the tree and its hash. */
@@ -15,7 +16,13 @@ export interface EraseRequest {
    * only after a later one.
    */
   readonly appliedThrough?: number;
+  /**
+   * The entries go for good, pinned ones too. The session counts them in its metadata (`REMOVED_KEY`), and
+   * from then on no bytes of its files are kept and it is not imported anew.
+   */
+  readonly isRemoval?: boolean;
   readonly now: number;
+  readonly by?: ChangeAuthor;
 }
 
 export interface EraseResult {

@@ -59,11 +59,17 @@ export function entryPinned(
 
 /** Erased entries by id; for tombstones also the digests and sums for verification. */
 export function contentErased(
-  { sessionId, mode, now }: Pick<EraseRequest, "sessionId" | "mode" | "now">,
+  { sessionId, mode, now, by }: Pick<EraseRequest, "sessionId" | "mode" | "now" | "by">,
   ids: readonly string[],
   tombstones: { readonly tokens: number; readonly digest: string } | undefined,
 ): NewChange {
-  const details = JSON.stringify({ mode, entries: ids.length, ids, ...tombstones });
+  const details = JSON.stringify({
+    mode,
+    entries: ids.length,
+    ids,
+    ...tombstones,
+    ...authored(by),
+  });
   return { kind: "content_erased", at: now, sessionId, entryId: null, entryHash: null, details };
 }
 

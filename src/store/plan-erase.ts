@@ -7,6 +7,8 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { REMOVED_KEY } from "../model/session.ts";
 import {
   contentHash,
   fromHex,
@@ -42,11 +44,11 @@ export function planErase(
   entries: readonly EntryRecord[],
   newestCompaction: number,
 ): ErasePlan | undefined {
-  const { mode } = request;
+  const { mode, isRemoval = false } = request;
   const unique = new Map(entries.map((entry) => [entry.id, entry]));
   const changed = [...unique.values()].filter(
     (entry) =>
-      !entry.pinned &&
+      (isRemoval || !entry.pinned) &&
       entry.sequence !== newestCompaction &&
       !isErased(entry, mode === "ephemeral"),
   );
@@ -111,4 +113,11 @@ function tokensOf(entries: readonly EntryRecord[]): number {
     const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
     return sum + inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
   }, 0);
+}
+
+/** The metadata of a session that loses `count` more entries for good. */
+export function countRemoved(metadata: JsonObject, count: number): JsonObject {
+  const before = metadata[REMOVED_KEY];
+  const known = typeof before === "number" && Number.isSafeInteger(before) ? before : 0;
+  return { ...metadata, [REMOVED_KEY]: known + count };
 }

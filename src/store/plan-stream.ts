@@ -87,7 +87,7 @@ export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[]
 function tooLarge(id: string, bytes: number): BackscrollError {
   return new BackscrollError(
     "too_large",
-    `message ${id} has ${bytes} bytes; at most ${MAX_CONTENT_BYTES} are allowed; abort it to keep what it has`,
+    `message ${id} has ${bytes} bytes; at most ${MAX_CONTENT_BYTES} are allowed; abort it to keep its content`,
     { details: { field: "content", limit: MAX_CONTENT_BYTES, actual: bytes } },
   );
 }

@@ -58,7 +58,7 @@ export function recordConflict(
   const not = expected === null ? "expected to be new" : `expected at ${expected}`;
   return new BackscrollError(
     "record_conflict",
-    `the record ${key} of namespace ${namespace} ${is}, and was ${not}: somebody else wrote it; read it again`,
+    `the record ${key} of namespace ${namespace} ${is}, and was ${not}: another writer changed it; read it again`,
     { details: { namespace, key, version: version ?? "", expected: expected ?? "" } },
   );
 }
@@ -82,7 +82,7 @@ export function routeKeyNotFound(key: string): BackscrollError {
 export function routeConflict(key: string, version: number, expected: number): BackscrollError {
   return new BackscrollError(
     "route_conflict",
-    `the route ${key} is at version ${version}, not at ${expected}: somebody else changed it; read it again`,
+    `the route ${key} is at version ${version}, not at ${expected}: another writer changed it; read it again`,
     { details: { key, version, expected } },
   );
 }
@@ -166,7 +166,7 @@ export function checkCompaction(
   if (current === summary.expectedCompaction && onPath) return;
   const details = { sessionId, through: summary.through };
   const message = onPath
-    ? `session ${sessionId} was compacted by somebody else meanwhile; read it again and compact again`
+    ? `session ${sessionId} was compacted meanwhile; read it again and compact again`
     : `session ${sessionId} went on from before entry ${summary.through} meanwhile; compact the new branch`;
   throw new BackscrollError("compaction_conflict", message, { details });
 }

@@ -27,6 +27,10 @@ export const PRIMITIVE_ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteC
     path: `/v1/sessions/${session}/external-entry?external_id=first%2F1`,
     stranger: "entry_not_found",
   }),
+  removeEntry: ({ session, last }) => ({
+    path: `/v1/sessions/${session}/entries/${last}`,
+    stranger: "entry_not_found",
+  }),
   replaceSuffix: ({ session }) => ({
     path: `/v1/sessions/${session}/suffix`,
     body: { expected: [], replacement: [{ role: "assistant", content: "instead" }] },

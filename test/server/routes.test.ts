@@ -230,6 +230,7 @@ const ROUTE_LIST = [
   "post /v1/sessions/{session_id}/entries/batch write",
   "get /v1/sessions/{session_id}/external-entry read",
   "post /v1/sessions/{session_id}/suffix write",
+  "delete /v1/sessions/{session_id}/entries/{entry_id} write",
   "get /v1/search read",
   "post /v1/search read",
   "post /v1/sessions/{session_id}/recall read",

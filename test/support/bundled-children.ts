@@ -28,6 +28,7 @@ const FILES: readonly string[] = [
     "retention-writer",
     "search-writer",
     "store-prober",
+    "turn-writer",
   ],
 ].map((name) => join(import.meta.dirname, `${name}.ts`));
 

@@ -137,7 +137,7 @@ class Setup {
     const isNew = planned.some(({ before, after }) => before !== after);
     if (!isNew || this.#options.yes || (this.#asker.isThere && !this.#context.json)) return;
     throw usageError(
-      "setup asks before it writes, and there is nobody to ask; add --yes to write, or --dry-run to see what it would write",
+      "setup asks before it writes, and this terminal is not interactive; add --yes to write, or --dry-run to see what it would write",
       "--yes",
     );
   }
@@ -216,7 +216,7 @@ class Setup {
     if (kept.length > 0) {
       const names = [...new Set(kept.map(({ planned }) => planned.change.agent.name))].join(" ");
       await terminal.print(
-        `Changed by somebody, and left so. To replace it: ${again(`${names} --replace`)}`,
+        `Changed by hand, and kept. To replace it: ${again(`${names} --replace`)}`,
       );
     }
     const [claude] = done.filter(({ planned }) => planned.change.agent.name === "claude-code");
@@ -304,7 +304,7 @@ function questionOf({ change, presence }: Planned, remove: boolean): string {
   const ours = what === "hooks" ? "these hooks" : "this";
   if (remove) return `Remove ${ours} from ${agent.title}?`;
   if (presence === "different") {
-    return `Somebody has changed the entry in ${quote(file)}. Replace it?`;
+    return `The entry was changed by hand in ${quote(file)}. Replace it?`;
   }
   if (what === "hooks") {
     return "Add these hooks, too? They hand back what Claude Code loses when it compacts, and store the end of every session.";

@@ -11,9 +11,9 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
+import { type CompactionView, viewCompaction } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import { type CompactionView, viewCompaction } from "./compaction-entry.ts";
 
 export interface ContextEntries<Item = Entry> {
   /** The newest compaction on the path. */
@@ -62,6 +62,7 @@ export async function readContextAs<Item>(
   const newestFirst: Item[] = [];
   let compaction: CompactionView | null = null;
   let boundary: Boundary | undefined;
+  let isSought = false;
   let limit = options.firstPage ?? FIRST_PAGE;
   let marks: NonNullable<EntryPage["marks"]> = { summary: true, pinned: true };
   const done = (unread: number) => ({
@@ -77,8 +78,10 @@ export async function readContextAs<Item>(
       // Sequences grow along a path, so this also ends where the first kept entry is on another one.
       if (boundary !== undefined && entry.sequence < boundary.sequence) return done(0);
       if (entry.erased) {
-        if (compaction !== null) continue;
-        // Erased entries were covered by a compaction, which may be on another branch.
+        if (compaction !== null || isSought) continue;
+        // Retention erases what a compaction covers, which may be on another branch. An entry that was
+        // removed for good needs none.
+        isSought = true;
         compaction = await findForgotten(engine, sessionId, options.leaf);
         if (compaction !== null) return done(0);
         continue;

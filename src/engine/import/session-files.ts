@@ -8,7 +8,7 @@
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import { LATE_FILES_KEY, type Session } from "../../model/session.ts";
+import { LATE_FILES_KEY, REMOVED_KEY, type Session } from "../../model/session.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { ImportedIds } from "./imported-id.ts";
 
@@ -69,6 +69,7 @@ export async function isTouched(
   session: Session,
   idKey: string,
 ): Promise<boolean> {
+  if (session.metadata[REMOVED_KEY] !== undefined) return true;
   if ((await store.listFacts(tenant, session.id, undefined, 1, true)).length > 0) return true;
   const ids = new ImportedIds(idKey);
   const page = { sessionId: session.id, limit: PAGE, payloads: false };

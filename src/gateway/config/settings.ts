@@ -8,6 +8,7 @@
 import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/format-count.ts";
+import { SUMMARIZERS } from "../../model/inputs/choices.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { RESET_MODES } from "../../routing/resets/reset-policy.ts";
 import { DEFAULT_DM_SCOPE, DM_SCOPES } from "../../routing/resolve-key.ts";
@@ -87,7 +88,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.parentForkMaxTokens",
     kind: COUNT,
     preset: 100_000,
-    help: "A thread starts with a copy of what was said before it, up to so many tokens; 0: always.",
+    help: "A thread starts as a fork of its parent conversation of at most this many tokens; 0: always.",
   },
   {
     key: "session.maintenance.mode",
@@ -99,7 +100,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.pruneAfter",
     kind: DURATION,
     preset: "30d",
-    help: "Sessions in which nobody wrote for so long go.",
+    help: "Delete sessions without a message for this long.",
   },
   {
     key: "session.maintenance.maxEntries",
@@ -117,7 +118,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.highWaterBytes",
     kind: SIZE,
     preset: null,
-    help: "What it takes after it took too much; 80 % of it if not set.",
+    help: "The size to shrink to above the budget. Default: 80 % of it.",
   },
   {
     key: "session.maintenance.ingested",
@@ -158,9 +159,9 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "compaction.summarizer",
-    kind: choice("mechanical", "model"),
+    kind: choice(...SUMMARIZERS),
     preset: "mechanical",
-    help: "Who writes summaries; if the model's is of no use, the mechanical one is taken.",
+    help: "The summarizer; if the model's summary is rejected, the mechanical one is used.",
   },
   {
     key: "agents.defaults.id",
@@ -214,7 +215,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.compaction.memoryFlush.systemPrompt",
     kind: TEXT,
     preset: null,
-    help: "What is added to the agent's standing instructions then.",
+    help: "Text added to the agent's system prompt then.",
   },
   {
     key: "silence",

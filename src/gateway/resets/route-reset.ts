@@ -41,7 +41,7 @@ export function explainPolicy(config: GatewayConfig, key: string, channel?: stri
   const { mode, atHour, idleMinutes } = policyOf(config, key, channel);
   const hour = `${String(atHour).padStart(2, "0")}:00`;
   const silence = `after ${idleMinutes} ${idleMinutes === 1 ? "minute" : "minutes"} of silence`;
-  if (mode === "manual") return "only when somebody asks for it";
+  if (mode === "manual") return "only by command";
   if (mode === "idle") return silence;
   const daily = `daily at ${hour} (${config.session.timeZone})`;
   return idleMinutes === null ? daily : `${daily}, or ${silence}, whichever comes first`;

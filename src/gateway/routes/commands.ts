@@ -1,6 +1,6 @@
 /** Commands that a gateway answers by itself, in any conversation. */
 
-import type { CompactionResult } from "../../engine/context/compact.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -44,7 +44,7 @@ export async function answerCommand(
   command: GatewayCommand,
   { compact, isHosts }: CompactCommand,
 ): Promise<string> {
-  if (session === undefined) return "There is no session yet: nobody has written here.";
+  if (session === undefined) return "There is no session yet.";
   if (command.name === "/status") {
     const status = await sessionStatus(tenant, session.id, config);
     return formatSessionStatus(status, config.session.timeZone);

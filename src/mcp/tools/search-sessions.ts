@@ -161,6 +161,6 @@ function notesOf({ notes, indexing, degraded, partial }: SearchResult, own: numb
     ...(own > 0 ? ["Your own session is left out."] : []),
     ...(indexing ? ["The index is being built: older messages may be missing."] : []),
     ...(degraded ? ["Part of the index cannot be read: hits may be missing."] : []),
-    ...(partial ? ["Time ran out: this is what was found until then."] : []),
+    ...(partial ? ["Time ran out: these are the hits so far."] : []),
   ];
 }

@@ -50,7 +50,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     operation: "appendCustom",
     tag: "entries",
     scope: "write",
-    summary: "Add an extension's state, or text that nobody said.",
+    summary: "Add an extension's state, or text for the model that is not a message.",
     params: sessionParams,
     limits: APPEND_LIMITS,
     body: z.discriminatedUnion("kind", [

@@ -7,7 +7,7 @@ import type { EntryInput } from "../../engine/writing/entry-input.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
-import { key, sessionParams } from "../schemas/common.ts";
+import { entryParams, key, sessionParams } from "../schemas/common.ts";
 import { entries, entry, entryInput } from "../schemas/entry.ts";
 
 export const ENTRY_BATCH_ROUTES: readonly Route[] = [
@@ -85,6 +85,20 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
         ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
       });
       return { entries: added.map(toWireEntry) };
+    },
+  }),
+  defineRoute({
+    method: "delete",
+    path: "/v1/sessions/{session_id}/entries/{entry_id}",
+    operation: "removeEntry",
+    tag: "entries",
+    scope: "write",
+    summary: "Remove an entry for good.",
+    params: entryParams,
+    answer: { status: 200, description: "Its tombstone.", schema: entry },
+    handle: async ({ tenant }, { params }) => {
+      const handle = tenant.session(params.session_id);
+      return toWireEntry(await handle.removeEntry(params.entry_id));
     },
   }),
 ];

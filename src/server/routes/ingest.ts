@@ -56,7 +56,7 @@ export const INGEST_ROUTES: readonly Route[] = [
     operation: "describeSession",
     tag: "transfer",
     scope: "write",
-    summary: "Say what was counted of a session whose files are read.",
+    summary: "Set the figures of an ingested session.",
     params: sessionParams,
     body: z.strictObject({
       title: z.string().optional(),

@@ -115,7 +115,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     params: entryParams,
     limits: APPEND_LIMITS,
     body: z.strictObject({
-      lease: key.optional().meta({ description: "Left out: whoever writes it, it is ended." }),
+      lease: key.optional().meta({ description: "Default: ends the message of any writer." }),
       chunks: chunks.optional(),
       reason: key.optional(),
     }),

@@ -35,7 +35,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
     }),
     answer: {
       status: 200,
-      description: "What was stored, and what was not.",
+      description: "Stored and skipped entries.",
       schema: importReport,
     },
     handle: async (caller, { query }) => {

@@ -45,8 +45,7 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
   },
   "53100": {
     code: "store_full",
-    message:
-      "no space is left on the database server; free some and try again: what is stored can still be read",
+    message: "no space is left on the database server; free some and try again: reads still work",
   },
   "53300": {
     code: "store_busy",

@@ -7,7 +7,7 @@ import { given, toCount, toJsonObject } from "../../values.ts";
 
 export const routesSet: Command = defineCommand({
   name: "routes set",
-  summary: "Lead a session key to a session, or change what is known of it.",
+  summary: "Point a session key at a session, or change its fields.",
   details:
     "The session that the key led to before stays. Fields are merged with those that are there; null takes one away.",
   arguments: [

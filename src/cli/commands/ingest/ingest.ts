@@ -47,7 +47,7 @@ export const ingestCommand: Command = defineCommand({
     },
     force: {
       type: "boolean",
-      help: "Read unchanged files, too, and store again what was forgotten of files that are named.",
+      help: "Read unchanged files, too, and restore forgotten sessions of named files.",
     },
     again: {
       type: "boolean",

@@ -9,7 +9,7 @@ export const sweep: Command = defineCommand({
   summary:
     "Delete sessions and records whose time has run out, and end messages whose writer died.",
   details:
-    "Also erases what was summarised in sessions that are to forget it, if a compaction was interrupted. Nothing is swept unless somebody asks for it: run this from a timer if you use --ttl or --retention.",
+    "Also erases what was summarised in sessions that are to forget it, if a compaction was interrupted. Sweeps run on request only: run this from a timer if you use --ttl or --retention.",
   options: { all: { type: "boolean", help: "Every tenant's, not only one's." } },
   examples: ["sweep --all"],
   run: (context, _args, options) =>

@@ -59,7 +59,7 @@ export class Searcher {
       this.#settle(code);
       let manifests = 0;
       return runNow(code.search(request, this.#memory, tenantName), (need) => {
-        if (isAbandoned?.()) throw new Error("nobody waits for the answer of this search");
+        if (isAbandoned?.()) throw new Error("the caller has given up this search");
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
