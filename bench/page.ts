@@ -5,11 +5,9 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { findBrowser, HOW_TO_GET_A_BROWSER } from "../scripts/test-browser.js";
 import { connect } from "../src/client/index.ts";
 import { textOf } from "../src/index.ts";
-import { type BenchOptions, type Figures, inFreshProcess, Report, withFolder } from "./measure.ts";
+import { type BenchOptions, type Figures, Report, withFolder } from "./measure.ts";
 import { frames, type Measurable, typing } from "./page-measures.ts";
-import { startServer } from "./serve-subjects.ts";
-
-const SCENARIOS = new URL("./serve-scenarios.ts", import.meta.url);
+import { fillForServer, startServer } from "./serve-subjects.ts";
 
 const LONG = 100_000;
 /** Appends that are waited for, one after another. */
@@ -29,7 +27,7 @@ export async function benchPage(options: BenchOptions): Promise<boolean> {
   }
   await withFolder(options.folder, async (folder) => {
     const address = join(folder, "page.db");
-    await inFreshProcess(SCENARIOS, "fillStore", { address, messages: options.messages });
+    await fillForServer(address, options.messages);
     const server = await startServer(address);
     const browser = await chromium.launch({
       executablePath: found.path,

@@ -5,12 +5,19 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { type Figures, inFreshProcess } from "./measure.ts";
 
 export interface Subject {
   readonly url: string;
   readonly pid: number;
   rssMb(): number;
   stop(): Promise<void>;
+}
+
+/** Fills the store that a server is measured on, in a process of its own. */
+export function fillForServer(address: string, messages: number): Promise<Figures> {
+  const scenarios = new URL("./serve-scenarios.ts", import.meta.url);
+  return inFreshProcess(scenarios, "fillStore", { address, messages });
 }
 
 export function startServer(address: string): Promise<Subject> {

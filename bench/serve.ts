@@ -12,7 +12,7 @@ import {
 } from "./measure.ts";
 import { makeTenantTokens, makeTokens } from "./serve-hostile.ts";
 import type { LoadTask } from "./serve-scenarios.ts";
-import { type Subject, startEcho, startServer } from "./serve-subjects.ts";
+import { fillForServer, type Subject, startEcho, startServer } from "./serve-subjects.ts";
 
 const SCENARIOS = new URL("./serve-scenarios.ts", import.meta.url);
 
@@ -39,10 +39,7 @@ export async function benchServe(options: BenchOptions): Promise<boolean> {
   const wanted = (name: string) => name.includes(options.only);
   await withFolder(options.folder, async (folder) => {
     const address = join(folder, "serve.db");
-    const sessions = await inFreshProcess(SCENARIOS, "fillStore", {
-      address,
-      messages: options.messages,
-    });
+    const sessions = await fillForServer(address, options.messages);
     const count = sessions["sessions"] ?? 0;
     if (wanted("load")) await measureLoad(report, address, count, options.runs);
     if (wanted("hostile neighbour")) await measureHostile(report, address, count);

@@ -19,13 +19,19 @@ const DIST = join(ROOT, "dist");
 const ENTRIES = {
   index: "src/index.ts",
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
+  "adapters/anthropic-memory/index": "src/adapters/anthropic-memory/index.ts",
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",
   "client/index": "src/client/index.ts",
   "gateway/index": "src/gateway/index.ts",
+  "store-kit/index": "src/store-kit/index.ts",
+  "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
-  // A thread of its own: beside the file that starts it, wherever that ends up.
+  // Threads of their own: beside the file that starts them, wherever that ends up.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
+  "local-thread": "src/providers/embedding/local-thread.ts",
+  // Loaded by its URL, in threads that know no test runner.
+  "trivial-index": "src/store/cases/trivial-index.cases.ts",
 };
 
 /** Folders that nearly every entry loads. What the client loads of them stays free of Node's modules. */

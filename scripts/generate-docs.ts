@@ -7,15 +7,25 @@
 
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { toWireName } from "../src/api/wire.ts";
 import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
 import { commandHelp, overviewHelp } from "../src/cli/help.ts";
+import { type AutoPolicyName, CLAW_VARIABLE } from "../src/gateway/compaction/auto-policy.ts";
 import { SETTINGS } from "../src/gateway/config/settings.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
+import { COMPACTION } from "../src/model/compaction-numbers.ts";
 import { ENTRY_KINDS } from "../src/model/entry.ts";
 import { ERROR_CODES } from "../src/model/errors.ts";
+import { formatCount } from "../src/model/format-count.ts";
 import type { JsonValue } from "../src/model/json.ts";
 import * as limits from "../src/model/limits.ts";
+import {
+  FIGURE_FIELDS,
+  type Field,
+  ORIGIN_FIELDS,
+  SESSION_FIELDS,
+} from "../src/model/session-fields.ts";
 import type { Migration } from "../src/store/migration.ts";
 import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations/index.ts";
 import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
@@ -27,12 +37,15 @@ const ROOT = join(import.meta.dirname, "..");
 const PARTS: Readonly<Record<string, () => string>> = {
   "cli-overview": () => fenced("text", overviewHelp(COMMAND_GROUPS)),
   "cli-commands": commandReference,
+  "compaction-numbers": compactionTable,
+  "compaction-policies": policyTable,
   "entry-kinds": entryKindTable,
   "error-codes": errorTable,
   "exit-codes": exitTable,
   "gateway-settings": settingsTable,
   limits: limitTable,
   "mcp-tools": toolTable,
+  "session-fields": sessionFieldTable,
   "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
   "schema-segments": () => fenced("sql", SEGMENT_TABLES.trim()),
   "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
@@ -108,6 +121,77 @@ function entryKindTable(): string {
   );
 }
 
+function compactionTable(): string {
+  const { keepTokens, turns, pi, claw, minGainTokens, cooldownMessages, flushTokens } = COMPACTION;
+  const rows: readonly (readonly [string, number, string])[] = [
+    ["`keep`", keepTokens, "tokens of the newest messages that stay if nothing else is said"],
+    ["`triggerTurns`", turns.triggerTurns, "messages without a summary, policy `turns`"],
+    ["`triggerTokens`", turns.triggerTokens, "tokens without a summary, policy `turns`"],
+    ["`reserveTokens`", pi.reserveTokens, "tokens of the window that stay free, policy `pi`"],
+    ["`reserveTokensFloor`", pi.reserveTokensFloor, "the least reserve, policy `pi`"],
+    ["`keepRecentTokens`", keepTokens, "tokens of the newest messages that policy `pi` keeps"],
+    ["`inputTokens`", claw.inputTokens, "tokens of context at which policy `claw` compacts"],
+    ["`messages`", claw.messages, "newest messages that preset and policy `claw` keep"],
+    ["`tokens`", claw.tokens, "the least that all messages take, preset `claw`"],
+    ["`minGainTokens`", minGainTokens, "the least gain, policies `pi` and `claw`"],
+    ["`cooldownMessages`", cooldownMessages, "messages between two attempts of any policy"],
+    ["`softThresholdTokens`", flushTokens, "how far below the threshold memories are flushed"],
+  ];
+  return table(
+    ["option", "default", "what it is"],
+    rows.map(([name, count, meaning]) => [name, formatCount(count), meaning]),
+  );
+}
+
+function policyTable(): string {
+  const { keepTokens, turns, pi, claw } = COMPACTION;
+  const [reserve, floor] = [formatCount(pi.reserveTokens), formatCount(pi.reserveTokensFloor)];
+  const rows: Readonly<Record<AutoPolicyName, readonly [string, string]>> = {
+    turns: [
+      `above ${turns.triggerTurns} messages, or ${formatCount(turns.triggerTokens)} tokens, that no summary covers`,
+      "the newer half",
+    ],
+    pi: [
+      `when the context takes more than the window less a reserve (${reserve}, lifted to ${floor})`,
+      `${formatCount(keepTokens)} tokens, in small windows fewer`,
+    ],
+    claw: [
+      `from ${formatCount(claw.inputTokens)} tokens on, or what \`${CLAW_VARIABLE}\` says`,
+      `the last ${claw.messages} messages, whatever they take`,
+    ],
+    none: ["never", ""],
+  };
+  return table(
+    ["policy", "compacts", "keeps"],
+    Object.entries(rows).map(([name, [when, kept]]) => [`\`${name}Policy()\``, when, kept]),
+  );
+}
+
+/** A session's fields, then those of its origin and its figures, each with its comment. */
+function sessionFieldTable(): string {
+  const comments = commentsOf("src/model/session-fields.ts", /(\w+): \{/);
+  const tables: readonly (readonly [string, Readonly<Record<string, Partial<Field>>>])[] = [
+    ["", SESSION_FIELDS],
+    ["origin.", ORIGIN_FIELDS],
+    ["figures.", FIGURE_FIELDS],
+  ];
+  const rows = tables.flatMap(([prefix, fields]) =>
+    Object.entries(fields).map(([name, field]) => {
+      const wire = `${prefix === "origin." ? prefix : ""}${field.wire ?? toWireName(name)}`;
+      const isUnsure = prefix === "origin." || field.nullable || field.optional;
+      const type = `${field.kind ?? "text"}${isUnsure ? "?" : ""}`;
+      return [
+        `\`${prefix}${name}\``,
+        name === "figures" ? "" : `\`${wire}\``,
+        field.kind === "origin" || field.kind === "figures" ? "" : type,
+        field.set ? "yes" : "",
+        comments.get(name) ?? "",
+      ];
+    }),
+  );
+  return table(["field", "on the wire", "kind", "set by callers", "what it is"], rows);
+}
+
 /** A code and the comment above it in the sources. */
 function errorTable(): string {
   const comments = commentsOf("src/model/errors.ts", /"(\w+)",/);
@@ -158,7 +242,7 @@ function limitTable(): string {
 function formatLimit(name: string, value: number): string {
   if (name.endsWith("_MS"))
     return value < 86_400_000 ? `${value} ms` : `${value / 86_400_000} days`;
-  if (!name.endsWith("_BYTES")) return value.toLocaleString("en-US");
+  if (!name.endsWith("_BYTES")) return formatCount(value);
   if (value >= 1024 * 1024) return `${value / 1024 / 1024} MiB`;
   return value >= 1024 ? `${value / 1024} KiB` : `${value} bytes`;
 }

@@ -103,7 +103,7 @@ async function copyStore(from: string, to: string, options: CopyOptions): Promis
   }
 }
 
-/** All or nothing. The copy is a new life of the store: feed cursors of the original expire. */
+/** Atomic. The copy has a new epoch: feed cursors of the original expire. */
 async function fillStore(
   batches: AsyncIterable<RowBatch>,
   to: string,

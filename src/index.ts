@@ -1,4 +1,4 @@
-/** The library's public names, one by one. What is not here may change without notice. */
+/** The library's public names. Other names may change without notice. */
 
 export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
 export type { CompactionPlan } from "./compaction/plan.ts";
@@ -29,20 +29,19 @@ export type {
 export type { CreatedToken, CreateTokenInput, ListTokensInput } from "./engine/access/tokens.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
-export type { BuiltContext } from "./engine/context/build-context.ts";
-export type { CompactionResult } from "./engine/context/compact.ts";
+export type { CompactionResult } from "./engine/compaction/compact.ts";
 export type {
   ClawPreset,
   CompactInput,
   CompactionHook,
   HookAnswer,
   KeepInput,
-} from "./engine/context/compact-options.ts";
-export type { CompactionData } from "./engine/context/compaction-entry.ts";
+} from "./engine/compaction/compact-options.ts";
+export type { CompactionData } from "./engine/compaction/compaction-entry.ts";
+export type { SummarizeOptions, Summary } from "./engine/compaction/summarize.ts";
+export type { BuiltContext } from "./engine/context/build-context.ts";
 export type { BuildContextInput } from "./engine/context/context-options.ts";
-export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts-options.ts";
 export type { Recalled, RecallOptions, RecallScope } from "./engine/context/recall.ts";
-export type { SummarizeOptions, Summary } from "./engine/context/summarize.ts";
 export type { ContextUsage } from "./engine/context/usage.ts";
 export {
   type EmbeddingProgress,
@@ -51,7 +50,8 @@ export {
 } from "./engine/embeddings/follow-embeddings.ts";
 export type { RetryOptions } from "./engine/embeddings/with-retries.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
-export type { FactInput, ListFactsInput } from "./engine/facts.ts";
+export type { ExtractedPart, ExtractFactsOptions } from "./engine/facts/extract-facts-options.ts";
+export type { FactInput, ListFactsInput } from "./engine/facts/facts.ts";
 export type { DeleteOptions, Derived, Tombstone } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
@@ -68,6 +68,21 @@ export type {
   ListMessagesInput,
   MessagePage,
 } from "./engine/read.ts";
+export type {
+  CompareAndSetInput,
+  DeleteRecordOptions,
+  PutRecordInput,
+  RecordDelete,
+  RecordOperation,
+  RecordPut,
+} from "./engine/records/record-input.ts";
+export type {
+  ListRecordsInput,
+  RecordPage,
+  Records,
+  RecordsApi,
+  SearchRecordsInput,
+} from "./engine/records/records.ts";
 export type { RoutePatch } from "./engine/routes/route-fields.ts";
 export type {
   ListRoutesInput,
@@ -93,13 +108,22 @@ export {
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
+export type { EnsureSessionInput } from "./engine/sessions/ensure-session.ts";
 export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
+export type { AppendEntriesOptions } from "./engine/writing/append-entries.ts";
 export type { CommitInput } from "./engine/writing/commit-input.ts";
+export type {
+  CustomEntryInput,
+  CustomMessageEntryInput,
+  EntryInput,
+  MessageEntryInput,
+} from "./engine/writing/entry-input.ts";
+export type { ReplaceSuffixInput } from "./engine/writing/replace-suffix.ts";
 export type {
   FactAnswer,
   FactExtractor,
@@ -122,6 +146,7 @@ export {
   type Block,
   type BlockInput,
   type ImageBlock,
+  inputTextOf,
   type OpaqueBlock,
   type TextBlock,
   type ThinkingBlock,
@@ -132,6 +157,7 @@ export {
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
 export type {
   Embedder,
+  EmbedderUse,
   StoredVector,
   Vector,
   VectorStore,
@@ -150,6 +176,13 @@ export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from 
 export type { JsonObject, JsonValue } from "./model/json.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
+export type {
+  RecordHit,
+  RecordInfo,
+  RecordType,
+  RecordValue,
+  StoredRecord,
+} from "./model/record.ts";
 export type { FileUse, Review, SessionReview, ToolUse } from "./model/review.ts";
 export type { RouteFields, RouteSession, SessionRoute } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
@@ -158,6 +191,13 @@ export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
+export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";
+export {
+  type CompatibleEmbedderOptions,
+  compatibleEmbedder,
+} from "./providers/embedding/compatible-embedder.ts";
+export { type LocalEmbedderOptions, localEmbedder } from "./providers/embedding/local-embedder.ts";
+export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/sdk-embedder.ts";
 export type { FullModel } from "./providers/full-model.ts";
 export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
 export {
@@ -182,8 +222,8 @@ export type {
   Quota,
   SessionSize,
   StoreStatus,
-  SweepResult,
   TenantStatus,
 } from "./store/records.ts";
 export type { Durability, StoreOptions } from "./store/store.ts";
+export type { SweepResult } from "./store/sweep/sweep-records.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

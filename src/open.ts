@@ -3,6 +3,7 @@
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields } from "./model/input.ts";
+import type { Backend } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
@@ -27,7 +28,7 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models">
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
   const { models = {}, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
   if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
-  // Before the store is opened: what is wrong with an argument leaves nothing to close.
+  // Check arguments before the store is opened, so that there is nothing to close.
   const engineOptions: EngineOptions = {
     ...searchDeadline(process.env["BACKSCROLL_SEARCH_DEADLINE_MS"]),
     ...rest,
@@ -49,7 +50,7 @@ export async function openStore(address: string, given: StoreOptions = {}): Prom
   }
 }
 
-export function backendOf(address: string): "sqlite" | "postgres" {
+export function backendOf(address: string): Backend {
   if (typeof address !== "string" || address.trim() === "" || address.includes("\0")) {
     throw invalidAddress("an address must be a path, :memory: or postgres://…");
   }

@@ -131,7 +131,7 @@ describe("maintenance", () => {
     writeFileSync(file, "{}");
     for (const args of [["maintain"], ["maintain", "--dry-run"]]) {
       const ran = await cli(...args);
-      expect(ran.stdout).toMatch(/old .* nobody wrote for too long/);
+      expect(ran.stdout).toMatch(/old .* idle for too long/);
       expect(ran.stdout).toMatch(/Would delete 1 session of 4/);
       expect(ran.stdout).toContain("mode is off: nothing is deleted");
     }

@@ -20,6 +20,7 @@ import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { callCli, type Ran, ROOT, run } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
+import { openShellCommands, type ShellCommands } from "./support/shell-commands.ts";
 import { streamsOf } from "./support/streamed-answer.ts";
 
 /**
@@ -34,9 +35,11 @@ const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p 
 const MODULES = [
   ["backscroll", "index"],
   ["backscroll/ai", "adapters/ai-sdk/index"],
+  ["backscroll/anthropic-memory", "adapters/anthropic-memory/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],
   ["backscroll/gateway", "gateway/index"],
+  ["backscroll/store-kit", "store-kit/index"],
 ] as const;
 
 /** What is built starts several times as fast as the sources, and compiles as much faster. */
@@ -61,8 +64,10 @@ beforeAll(() => {
 /** What documents call `http://127.0.0.1:7423`. */
 let server: RunningServer;
 let engine: Engine;
+let commands: ShellCommands;
 
 beforeAll(async () => {
+  commands = await openShellCommands();
   engine = await open(":memory:");
   server = await openServer(engine, { version: "0.0.0", port: 0 });
 });
@@ -70,6 +75,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop(100);
   await engine.close();
+  await commands.close();
   removeFolder(folder);
 });
 
@@ -172,7 +178,8 @@ describe("the commands in the documents", () => {
   );
 
   test.concurrent.each(scripts)("$page runs", async ({ page, script }) => {
-    const ran = await shell(atServer(script), join(folder, `sh-${page.replaceAll("/", "-")}`));
+    const home = join(folder, `sh-${page.replaceAll("/", "-")}`);
+    const ran = await shell(commands.definition + atServer(script), home);
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
   });
 

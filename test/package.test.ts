@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
+import * as anthropicMemory from "../src/adapters/anthropic-memory/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
@@ -12,6 +13,8 @@ import { PROMPTS } from "../src/mcp/prompts/index.ts";
 import { TEMPLATES } from "../src/mcp/resources/resources.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import * as server from "../src/server/index.ts";
+import * as storeCases from "../src/store-kit/cases.ts";
+import * as storeKit from "../src/store-kit/index.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
@@ -31,10 +34,19 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/ai-sdk/index.d.ts",
       default: "./dist/adapters/ai-sdk/index.js",
     },
+    "./anthropic-memory": {
+      types: "./dist/adapters/anthropic-memory/index.d.ts",
+      default: "./dist/adapters/anthropic-memory/index.js",
+    },
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
+    "./store-kit": { types: "./dist/store-kit/index.d.ts", default: "./dist/store-kit/index.js" },
+    "./store-kit/cases": {
+      types: "./dist/store-kit/cases.d.ts",
+      default: "./dist/store-kit/cases.js",
+    },
     "./package.json": "./package.json",
   });
   expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
@@ -60,10 +72,14 @@ test("the library has these names at run time", () => {
     "appendMessage",
     "appendOpen",
     "backup",
+    "compatibleEmbedder",
     "compatibleModel",
     "contextWindow",
+    "embeddingModel",
     "followEmbeddings",
+    "inputTextOf",
     "languageModel",
+    "localEmbedder",
     "newSession",
     "open",
     "readTranscript",
@@ -77,7 +93,11 @@ test("the library has these names at run time", () => {
 });
 
 test("backscroll/ai has these names at run time", () => {
-  expect(Object.keys(ai)).toEqual(["memoryTools"]);
+  expect(Object.keys(ai)).toEqual(["chatStore", "memoryTools", "resumableStreams"]);
+});
+
+test("backscroll/anthropic-memory has these names at run time", () => {
+  expect(Object.keys(anthropicMemory)).toEqual(["anthropicMemory"]);
 });
 
 test("backscroll/client has these names at run time", () => {
@@ -90,7 +110,7 @@ test("backscroll/client has these names at run time", () => {
       "RemoteRoutes",
       "RemoteSession",
     ],
-    ...["RemoteTenant", "connect"],
+    ...["RemoteTenant", "connect", "inputTextOf"],
   ]);
 });
 
@@ -129,6 +149,35 @@ test("backscroll/gateway has these names at run time", () => {
   ]);
 });
 
+test("backscroll/store-kit has these names at run time", () => {
+  expect(Object.keys(storeKit).sort()).toEqual([
+    "SESSION_COLUMNS",
+    "abortedEntry",
+    "changedValues",
+    "committedEntry",
+    "copyEntries",
+    "engineOn",
+    "insertSessionSql",
+    "newSessionValues",
+    "openStore",
+    "pendingChunks",
+    "pendingMigrations",
+    "planAppend",
+    "planErase",
+    "planPatchRoute",
+    "planPutRoute",
+    "toSession",
+    "updateSessionSql",
+  ]);
+  expect(Object.keys(storeCases).sort()).toEqual([
+    "ALL_CASES",
+    "SORTING_CASES",
+    "TRIVIAL_INDEX",
+    "TURN_CASES",
+    "storeCases",
+  ]);
+});
+
 test("backscroll/ingest has these names at run time", () => {
   expect(Object.keys(archive).sort()).toEqual([
     ...["compositeKey", "indexAll", "indexFile", "ingest", "parseSessionFile", "projectId"],
@@ -151,6 +200,8 @@ test("errors have these codes, and each an exit code", () => {
     entry_not_found: 1,
     memory_not_found: 1,
     fact_not_found: 1,
+    record_not_found: 1,
+    record_conflict: 3,
     session_ambiguous: 2,
     session_exists: 3,
     stale_leaf: 3,
@@ -228,6 +279,8 @@ test("changes are of these kinds", () => {
     "fact_added",
     "fact_superseded",
     "fact_deleted",
+    "record_put",
+    "record_deleted",
     "quota_changed",
     "token_created",
     "token_revoked",

@@ -32,6 +32,8 @@ const DELETED = {
   memory: "echidnak",
   replaced: "possumk",
   fact: "kowarik",
+  removed: "antechinusk",
+  beside: "dunnartk",
 
   retitled: "bettongk",
 };
@@ -58,6 +60,11 @@ async function fillAndDelete(flushBetween: boolean): Promise<void> {
     title: `Old ${DELETED.retitled}`,
   });
   await kept.append({ role: "user", actor: "ana", content: "This stays: wallaby." });
+  const { id: removed } = await kept.append({
+    role: "user",
+    content: `An ${DELETED.removed} ${"filler ".repeat(1_000)}`,
+    raw: { word: DELETED.beside, large: "x".repeat(9_000) },
+  });
   const gone = await memory.createSession({
     id: "gone",
     agent: "coder",
@@ -77,6 +84,7 @@ async function fillAndDelete(flushBetween: boolean): Promise<void> {
   await memory.putMemory({ agent: "coder", name: "animals", content: "A koala." });
   await memory.deleteMemory("coder", "other");
   await gone.delete();
+  await kept.removeEntry(removed);
 }
 
 describe("doctor --purge", () => {

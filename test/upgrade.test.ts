@@ -124,6 +124,7 @@ test.each([true, false])(
 
 /** What versions 8 and later added, and what versions 9 and 10 left to entries to tell. */
 const WITHOUT_REPOSITORY = [
+  "DROP TABLE records",
   "DROP TABLE originals",
   "DROP TABLE original_parts",
   "DROP TABLE original_sessions",

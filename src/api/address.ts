@@ -1,12 +1,12 @@
 /** Addresses as they may be shown: a password or a token in one never leaves the process. */
 
-/** The `user:password@` part of a URL. A password that nobody encoded may itself hold `@` or `/`. */
+/** The `user:password@` part of a URL. An unencoded password may contain `@` or `/`. */
 const USER_INFO = /(postgres(?:ql)?:\/\/[^\s/:@]*:)\S*@/gi;
 
 /** All of it in the address of a server: a token may stand where a name would. */
 const SERVER_USER_INFO = /(https?:\/\/)[^\s/?#]*@/gi;
 
-/** `?password=…`, which libpq accepts, too; and where somebody might put a token. */
+/** `?password=…`, which libpq accepts, too, and tokens in a query. */
 const SECRET_PARAMETER = /([?&#](?:password|sslpassword|token|access_token|key)=)[^\s&#]*/gi;
 
 /** Replaces every secret in `text`, which may be an address or a message that holds one. */

@@ -1,33 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Block } from "../model/block.ts";
+import { SAMPLE_ENTRY } from "../model/entry.cases.ts";
 import type { Entry } from "../model/entry.ts";
 import { toWireBlock } from "./block.ts";
 import { toWireEntry } from "./entry.ts";
 
-const ENTRY: Entry = {
-  id: "e1",
-  sessionId: "s1",
-  sequence: 1,
-  parentId: null,
-  kind: "message",
-  role: "user",
-  actor: "ana",
-  status: "committed",
-  blocks: [],
-  data: null,
-  index: 0,
-  usage: null,
-  model: null,
-  adapter: null,
-  supersededBy: null,
-  copiedFrom: null,
-  pinned: false,
-  metadata: { camelCase: 1 },
-  createdAt: 0,
-  hash: null,
-  truncated: false,
-  erased: false,
-};
+const ENTRY: Entry = { ...SAMPLE_ENTRY, actor: "ana", metadata: { camelCase: 1 } };
 
 describe("an entry on the wire", () => {
   test("names our own data in snake_case", () => {

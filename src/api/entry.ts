@@ -9,6 +9,8 @@ import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.t
 export interface WireEntry {
   readonly id: string;
   readonly session_id: string;
+  /** What its writer calls it. */
+  readonly external_id: string | null;
   readonly sequence: number;
   readonly parent_id: string | null;
   readonly kind: EntryKind;
@@ -17,8 +19,10 @@ export interface WireEntry {
   readonly status: EntryStatus;
   readonly blocks: readonly WireBlock[];
   readonly data: JsonValue;
+  /** What its writer keeps beside a message. */
+  readonly raw: JsonValue;
   /** Zero-based index of a message on its own path. */
-  readonly index: number | null;
+  readonly msg_idx: number | null;
   readonly usage: WireUsage | null;
   readonly model: string | null;
   readonly adapter: string | null;
@@ -43,6 +47,7 @@ export function toWireEntry(entry: Entry): WireEntry {
   return {
     id: entry.id,
     session_id: entry.sessionId,
+    external_id: entry.externalId,
     sequence: entry.sequence,
     parent_id: entry.parentId,
     kind: entry.kind,
@@ -52,7 +57,8 @@ export function toWireEntry(entry: Entry): WireEntry {
     blocks: entry.blocks.map(toWireBlock),
     data:
       OWN_DATA.has(entry.kind) && isPlainObject(entry.data) ? toWireFields(entry.data) : entry.data,
-    index: entry.index,
+    raw: entry.raw,
+    msg_idx: entry.index,
     usage: entry.usage === null ? null : toWireUsage(entry.usage),
     model: entry.model,
     adapter: entry.adapter,
@@ -71,6 +77,7 @@ export function fromWireEntry(entry: WireEntry): Entry {
   return {
     id: entry.id,
     sessionId: entry.session_id,
+    externalId: entry.external_id,
     sequence: entry.sequence,
     parentId: entry.parent_id,
     kind: entry.kind,
@@ -82,7 +89,8 @@ export function fromWireEntry(entry: WireEntry): Entry {
       OWN_DATA.has(entry.kind) && isPlainObject(entry.data)
         ? (fromWireFields(entry.data) as JsonObject)
         : entry.data,
-    index: entry.index,
+    raw: entry.raw,
+    index: entry.msg_idx,
     usage: entry.usage === null ? null : fromWireUsage(entry.usage),
     model: entry.model,
     adapter: entry.adapter,

@@ -41,7 +41,7 @@ export function fromWireError(wire: WireError, more: ErrorDetails = {}): Backscr
     details: {
       ...more,
       ...own,
-      // What is a field there is one here, under its own name.
+      // Fields keep their own names.
       ...(typeof field === "string" ? { field: fromWireName(field) } : {}),
     },
   });

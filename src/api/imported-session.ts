@@ -14,7 +14,7 @@ import { fromWireFigures, toWireFigures, type WireFigures } from "./session.ts";
 import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
 import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
-/** What is known of the session before its entries are read. */
+/** The session's fields before its entries are read. */
 export type SessionHead = Omit<ImportedSession, "entries" | "leaf" | "problems" | "route">;
 
 export interface WireSessionHead {
@@ -71,7 +71,7 @@ export type WireImportLine =
   | { readonly entry: WireImportedEntry }
   | { readonly end: { readonly leaf?: string | null | undefined } };
 
-/** A session as whoever describes it sees it. */
+/** A session as its describer sees it. */
 export interface WireDescribed {
   readonly title: string;
   readonly metadata: JsonObject;
@@ -87,7 +87,7 @@ export interface WireImportResult {
   readonly skipped: number;
   readonly last: string | null;
   readonly forgotten: boolean;
-  /** The session's files in their order, if nothing was stored because of `when_late`. */
+  /** The session's files in order, if `when_late` refused the import. */
   readonly late: readonly string[] | null;
   /** What the session is known by. */
   readonly key: string;

@@ -15,7 +15,7 @@ export interface WireFileOutcome {
     readonly forgotten: boolean;
   }[];
   readonly problem_counts: Readonly<Record<string, number>>;
-  /** Records that tell nothing of the conversation and were left out, by their type. */
+  /** Skipped records without conversation content, by type. */
   readonly ignored_counts: Readonly<Record<string, number>>;
   readonly problems: readonly {
     readonly line: number | null;
@@ -80,7 +80,7 @@ export function toWireTotals(totals: Totals): WireTotals {
   };
 }
 
-/** What was passed over on the way to the files. */
+/** Skipped paths. */
 export function toWireSkipped({ skipped }: IngestReport): Readonly<Record<string, number>> {
   const { links, special, unreadable, tooDeep } = skipped;
   return { links, special_files: special, unreadable, too_deep: tooDeep };

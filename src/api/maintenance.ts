@@ -20,6 +20,7 @@ export interface WireSweep {
   readonly aborted_messages: readonly { readonly tenant: string; readonly entry_id: string }[];
   readonly forgotten_keys: number;
   readonly collected_blobs: number;
+  readonly deleted_records: number;
   readonly erased_entries: number;
 }
 
@@ -68,6 +69,7 @@ export function toWireSweep(result: SweepReport): WireSweep {
     })),
     forgotten_keys: result.forgottenKeys,
     collected_blobs: result.collectedBlobs,
+    deleted_records: result.deletedRecords,
     erased_entries: result.erasedEntries,
   };
 }
@@ -110,6 +112,7 @@ export function fromWireSweep(result: WireSweep): SweepReport {
     })),
     forgottenKeys: result.forgotten_keys,
     collectedBlobs: result.collected_blobs,
+    deletedRecords: result.deleted_records,
     erasedEntries: result.erased_entries,
     more: false,
   };

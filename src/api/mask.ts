@@ -1,23 +1,25 @@
 /**
- * Secrets, masked in what people and programs outside are shown. The log keeps what was said, and the
- * library gives its host what the log keeps: this is for surfaces, before they print or convert.
+ * Masks secrets in output for people and programs. The log keeps the original, and the library
+ * gives it to its host: surfaces mask before they print or convert.
  *
- * What only a provider reads (signatures, ids, pictures) stays as it is.
+ * Provider data (signatures, ids, pictures) stays as it is.
  */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Origin, Session } from "../model/session.ts";
+import { readableBlock, withInputText } from "../model/tool-input.ts";
 import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 
 export function maskEntry(entry: Entry): Entry {
-  const { blocks, data, metadata } = entry;
+  const { blocks, data, raw, metadata } = entry;
   return {
     ...entry,
     blocks: blocks.map(maskBlock),
     data: maskJson(data),
+    raw: maskJson(raw),
     metadata: maskObject(metadata),
   };
 }
@@ -33,7 +35,7 @@ export function maskSession(session: Session): Session {
   };
 }
 
-/** Names of folders, branches and files are somebody's words, too. */
+/** Names of folders, branches and files may contain secrets, too. */
 function maskOrigin(origin: Origin): Origin {
   return Object.fromEntries(
     Object.entries(origin).map(([name, text]) => [
@@ -70,7 +72,7 @@ export function maskBlock(block: Block): Block {
     case "thinking":
       return { ...block, text: maskText(block.text) };
     case "tool_use":
-      return { ...block, input: maskText(block.input) };
+      return readableBlock(withInputText(block, maskText(inputTextOf(block))));
     case "tool_result": {
       const { output } = block;
       return {
@@ -89,7 +91,7 @@ function maskObject(object: JsonObject): JsonObject {
   return maskJson(object) as JsonObject;
 }
 
-/** The values in `json`, each seen with its name: `{"password": "…"}` says what it is. */
+/** The values in `json`, each with its name: `{"password": "…"}`. */
 export function maskJson(json: JsonValue, name = ""): JsonValue {
   if (typeof json === "string") return redactNamed(name, json);
   if (Array.isArray(json)) return json.map((item) => maskJson(item, name));

@@ -20,6 +20,8 @@ const FIELDS: Readonly<Record<string, keyof MessageInput>> = {
   metadata: "metadata",
   created_at: "createdAt",
   interaction: "interaction",
+  external_id: "externalId",
+  raw: "raw",
 };
 
 const USAGE_FIELDS: Readonly<Record<string, string>> = {
@@ -51,7 +53,7 @@ export function fromWireMessage(value: unknown, field = "message"): MessageInput
   return message as unknown as MessageInput;
 }
 
-/** The other way round, for who sends it. `time` writes what says when it was said. */
+/** The inverse, for senders. `time` formats timestamps. */
 export function toWireMessage(
   message: MessageInput,
   time: (value: number | Date, field: string) => string,

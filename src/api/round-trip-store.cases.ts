@@ -38,6 +38,7 @@ export const sweep: Any<SweepReport> = fc.record(
     abortedMessages: fc.array(fc.record({ tenant: text, entryId: text }, exact)),
     forgottenKeys: count,
     collectedBlobs: count,
+    deletedRecords: count,
     erasedEntries: count,
     more: fc.constant(false),
   },

@@ -1,177 +1,155 @@
-/** A session on the wire: ConversationMeta under its own names, and the rest of what is known. */
+/** A session on the wire: ConversationMeta under its own names, and our fields. */
 
-import type { JsonObject } from "../model/json.ts";
-import type { IngestFigures, Origin, Retention, Session } from "../model/session.ts";
+import type { IngestFigures, Origin, Session } from "../model/session.ts";
+import {
+  FIGURE_FIELDS,
+  type Field,
+  type FieldKind,
+  fieldsOf,
+  ORIGIN_FIELDS,
+  SESSION_FIELDS,
+} from "../model/session-fields.ts";
 import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
-import { fromWireFields, fromWireTime, toWireTime } from "./wire.ts";
+import { fromWireTime, toWireName, toWireTime, type WireName } from "./wire.ts";
 
-export interface WireOrigin {
-  readonly source: string | null;
-  readonly workstation: string | null;
-  readonly project_id: string | null;
-  readonly project_path: string | null;
-  readonly git_branch: string | null;
-  readonly repo: string | null;
-  readonly file: string | null;
-  readonly key: string | null;
-}
+type Fields = typeof SESSION_FIELDS;
+type Figures = typeof FIGURE_FIELDS;
 
-export interface WireSession {
-  readonly id: string;
-  /** What people type; unique within the tenant. */
-  readonly short_id: string;
-  readonly tenant: string;
-  readonly agent: string;
-  readonly created_by: string;
-  readonly created_at: string;
-  readonly title: string;
-  readonly updated_at: string;
-  readonly message_count: number;
-  readonly summary: string | null;
-  readonly owner: string;
-  readonly participants: readonly string[];
-  readonly metadata: JsonObject;
-  readonly ttl: number | null;
-  readonly retention: Retention;
-  readonly parent_session_id: string | null;
-  readonly fork_point: string | null;
-  readonly origin: WireOrigin;
+/** Times are ISO 8601; what is composed of several fields has a type of its own. */
+type WireValue<Row, Value> = Row extends { readonly kind: "time" }
+  ? string | Extract<Value, null>
+  : Row extends { readonly kind: "tokens" }
+    ? WireUsage
+    : Row extends { readonly kind: "origin" }
+      ? WireOrigin
+      : Value;
+
+export type WireOrigin = {
+  readonly [Name in keyof typeof ORIGIN_FIELDS as WireName<Name>]: string | null;
+};
+
+/** What is counted of a session whose files are read; all null of others. */
+export type WireFigures = {
+  readonly [Name in keyof Figures as Figures[Name] extends {
+    readonly wire: infer Wire extends string;
+  }
+    ? Wire
+    : WireName<Name>]: WireValue<Figures[Name], NonNullable<IngestFigures[Name]>> | null;
+};
+
+/** The fields of the origin that lists are filtered by, once more. */
+interface WireProject {
   readonly workstation_id: string | null;
   readonly project_id: string | null;
   readonly project_path: string | null;
   readonly git_branch: string | null;
-  /** The six below are null unless the session was read from files. */
-  readonly exchange_count: number | null;
-  readonly tool_counts: Readonly<Record<string, number>> | null;
-  readonly file_mtime: string | null;
-  readonly first_msg_at: string | null;
-  readonly last_msg_at: string | null;
-  /** Null also where the source does not say. */
-  readonly cost_usd: number | null;
-  readonly started_at: string;
-  readonly last_interaction_at: string;
-  readonly last_write_at: string;
-  readonly entry_count: number;
-  readonly tokens: WireUsage;
-  readonly leaf: string | null;
-  readonly summarized_through: string | null;
 }
+
+export type WireSession = {
+  readonly [Name in Exclude<keyof Fields, "figures"> as WireName<Name>]: WireValue<
+    Fields[Name],
+    Session[Name]
+  >;
+} & WireProject &
+  WireFigures;
 
 export function toWireSession(session: Session): WireSession {
-  const { origin } = session;
+  const wire: Record<string, unknown> = {};
+  for (const [name, field] of fieldsOf(SESSION_FIELDS)) {
+    if (name === "figures") Object.assign(wire, toWireFigures(session.figures));
+    else if (name === "origin") Object.assign(wire, toWireOrigins(session.origin));
+    else if (name === "tokens") wire[name] = toWireUsage(session.tokens);
+    else wire[wireNameOf(name, field)] = toWireValue(field, session[name]);
+  }
+  return wire as unknown as WireSession;
+}
+
+export function fromWireSession(wire: WireSession): Session {
+  const session: Record<string, unknown> = {};
+  const values = wire as unknown as Readonly<Record<string, unknown>>;
+  for (const [name, field] of fieldsOf(SESSION_FIELDS)) {
+    if (name === "figures") Object.assign(session, fromWireFigures(wire));
+    else if (name === "origin") session[name] = fromWireOrigin(wire.origin);
+    else if (name === "tokens") session[name] = fromWireUsage(wire.tokens);
+    else {
+      // A server of an older version leaves out what it does not know.
+      const value = values[wireNameOf(name, field)] ?? values[field.fallbackTo ?? ""] ?? null;
+      session[name] = fromWireValue(field, value);
+    }
+  }
+  return session as unknown as Session;
+}
+
+function toWireOrigins(origin: Origin): WireProject & { readonly origin: WireOrigin } {
+  const { workstation = null, projectId = null, projectPath = null, gitBranch = null } = origin;
+  const names = Object.keys(ORIGIN_FIELDS) as (keyof Origin)[];
+  const wire = names.map((name) => [toWireName(name), origin[name] ?? null]);
   return {
-    id: session.id,
-    short_id: session.shortId,
-    tenant: session.tenant,
-    agent: session.agent,
-    created_by: session.createdBy,
-    created_at: toWireTime(session.createdAt),
-    title: session.title,
-    updated_at: toWireTime(session.updatedAt),
-    message_count: session.messageCount,
-    summary: session.summary,
-    owner: session.owner,
-    participants: session.participants,
-    metadata: session.metadata,
-    ttl: session.ttl,
-    retention: session.retention,
-    parent_session_id: session.parentSessionId,
-    fork_point: session.forkPoint,
-    origin: {
-      source: origin.source ?? null,
-      workstation: origin.workstation ?? null,
-      project_id: origin.projectId ?? null,
-      project_path: origin.projectPath ?? null,
-      git_branch: origin.gitBranch ?? null,
-      repo: origin.repo ?? null,
-      file: origin.file ?? null,
-      key: origin.key ?? null,
-    },
-    workstation_id: origin.workstation ?? null,
-    project_id: origin.projectId ?? null,
-    project_path: origin.projectPath ?? null,
-    git_branch: origin.gitBranch ?? null,
-    ...toWireFigures(session.figures),
-    started_at: toWireTime(session.startedAt),
-    last_interaction_at: toWireTime(session.lastInteractionAt),
-    last_write_at: toWireTime(session.lastWriteAt),
-    entry_count: session.entryCount,
-    tokens: toWireUsage(session.tokens),
-    leaf: session.leaf,
-    summarized_through: session.summarizedThrough,
+    origin: Object.fromEntries(wire) as WireOrigin,
+    workstation_id: workstation,
+    project_id: projectId,
+    project_path: projectPath,
+    git_branch: gitBranch,
   };
 }
 
-export function fromWireSession(session: WireSession): Session {
-  return {
-    id: session.id,
-    // A server of an older version has none.
-    shortId: session.short_id ?? session.id,
-    tenant: session.tenant,
-    agent: session.agent,
-    createdBy: session.created_by,
-    createdAt: fromWireTime(session.created_at),
-    owner: session.owner,
-    title: session.title,
-    summary: session.summary,
-    participants: session.participants,
-    metadata: session.metadata,
-    ttl: session.ttl,
-    retention: session.retention,
-    parentSessionId: session.parent_session_id,
-    forkPoint: session.fork_point,
-    origin: fromWireOrigin(session.origin),
-    ...fromWireFigures(session),
-    startedAt: fromWireTime(session.started_at),
-    updatedAt: fromWireTime(session.updated_at),
-    lastInteractionAt: fromWireTime(session.last_interaction_at),
-    lastWriteAt: fromWireTime(session.last_write_at),
-    messageCount: session.message_count,
-    entryCount: session.entry_count,
-    tokens: fromWireUsage(session.tokens),
-    leaf: session.leaf,
-    summarizedThrough: session.summarized_through,
-  };
-}
-
-/** What is unknown is absent again. */
+/** Null becomes absent. */
 function fromWireOrigin(origin: WireOrigin): Origin {
-  const known = Object.entries(origin).filter(([, value]) => value !== null);
-  return fromWireFields(Object.fromEntries(known)) as Origin;
+  const values = origin as Readonly<Record<string, string | null>>;
+  const known = Object.keys(ORIGIN_FIELDS).flatMap((name) => {
+    const value = values[toWireName(name)] ?? null;
+    return value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(known) as Origin;
 }
-
-/** What is counted of a session whose files are read; all null of others. */
-export type WireFigures = Pick<
-  WireSession,
-  "exchange_count" | "tool_counts" | "file_mtime" | "first_msg_at" | "last_msg_at" | "cost_usd"
->;
 
 export function toWireFigures(figures: IngestFigures | undefined): WireFigures {
-  const time = (ms: number | null | undefined) => (ms == null ? null : toWireTime(ms));
-  return {
-    exchange_count: figures?.exchangeCount ?? null,
-    tool_counts: figures?.toolCounts ?? null,
-    file_mtime: time(figures?.fileMtime),
-    first_msg_at: time(figures?.firstMessageAt),
-    last_msg_at: time(figures?.lastMessageAt),
-    cost_usd: figures?.costUsd ?? null,
-  };
+  const wire = fieldsOf(FIGURE_FIELDS).map(([name, field]) => [
+    wireNameOf(name, field),
+    toWireValue(field, figures?.[name] ?? null),
+  ]);
+  return Object.fromEntries(wire) as WireFigures;
 }
 
 /** The part of a session that holds its figures, if it has any. */
-export function fromWireFigures(figures: WireFigures): { readonly figures?: IngestFigures } {
-  if (figures.exchange_count === null) return {};
-  const time = (text: string | null) => (text === null ? null : fromWireTime(text));
-  return {
-    figures: {
-      exchangeCount: figures.exchange_count,
-      toolCounts: figures.tool_counts ?? {},
-      fileMtime: time(figures.file_mtime),
-      firstMessageAt: time(figures.first_msg_at),
-      lastMessageAt: time(figures.last_msg_at),
-      ...(figures.cost_usd === null ? {} : { costUsd: figures.cost_usd }),
-    },
-  };
+export function fromWireFigures(wire: WireFigures): { readonly figures?: IngestFigures } {
+  if (wire.exchange_count === null) return {};
+  const values = wire as Readonly<Record<string, unknown>>;
+  const figures = fieldsOf(FIGURE_FIELDS).flatMap(([name, field]) => {
+    const value = fromWireValue(field, values[wireNameOf(name, field)] ?? null);
+    return value === null && field.optional === true ? [] : [[name, value] as const];
+  });
+  return { figures: Object.fromEntries(figures) as unknown as IngestFigures };
+}
+
+/** The schema of each field of a table under its name on the wire, given the schema of each kind. */
+export function sessionShape<Schema>(
+  table: Readonly<Record<string, Field>>,
+  kinds: Readonly<Record<Exclude<FieldKind, "figures">, Schema>>,
+  toNullable: (schema: Schema) => Schema,
+): Record<string, Schema> {
+  const shape: Record<string, Schema> = {};
+  for (const [name, field] of fieldsOf(table)) {
+    if (field.kind === "figures") continue;
+    const schema = kinds[field.kind];
+    // Figures are null in a session that was not read from files.
+    const isNullable = field.nullable === true || table === FIGURE_FIELDS;
+    shape[wireNameOf(name, field)] = isNullable ? toNullable(schema) : schema;
+  }
+  return shape;
+}
+
+/** The name of a field on the wire. */
+export function wireNameOf(name: string, field: Field): string {
+  return field.wire ?? toWireName(name);
+}
+
+function toWireValue({ kind }: Field, value: unknown): unknown {
+  return kind === "time" && value !== null ? toWireTime(value as number) : value;
+}
+
+function fromWireValue({ kind }: Field, value: unknown): unknown {
+  return kind === "time" && value !== null ? fromWireTime(value as string) : value;
 }
 
 /** Whether only a program has asked anything in it: lists leave such sessions out unless asked. */

@@ -53,7 +53,7 @@ export interface WireStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly database_bytes: number;
   readonly wal_bytes: number;
-  /** What is known to be lost, until somebody accepts it. */
+  /** Losses that were not accepted. */
   readonly losses: readonly WireLoss[];
   readonly tenants: readonly WireTenantStatus[];
 }
@@ -117,7 +117,7 @@ export function toWireIndexStatus(
   return { lag, segments, documents, bytes };
 }
 
-/** All that is known of an index, for who looks after it. */
+/** The full status of an index, for operators. */
 export interface WireIndexReport extends WireIndexStatus {
   readonly version: number;
   readonly through: number;

@@ -1,9 +1,9 @@
 /**
- * How values are written on the wire, and read back: snake_case names, ISO 8601 times.
+ * The wire format: snake_case names, ISO 8601 times.
  *
- * Wire types are not domain types. What programs outside read (`--json`, exports, REST, MCP)
- * is converted here, so that a change of a domain type can never silently change it. Every
- * documented field is always present; what is unknown is null.
+ * Wire types are not domain types. All output for programs (`--json`, exports, REST, MCP) is
+ * converted here, so that a change of a domain type cannot silently change it. Every documented
+ * field is always present; unknown values are null.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -51,6 +51,13 @@ export function toWireFields(fields: { readonly [name: string]: JsonValue }): Js
     Object.entries(fields).map(([name, value]) => [toWireName(name), value]),
   );
 }
+
+/** `firstKeptEntryId` as a type becomes `first_kept_entry_id`. */
+export type WireName<Name> = Name extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${WireName<Tail>}`
+    : `_${Lowercase<Head>}${WireName<Tail>}`
+  : Name;
 
 /** `first_kept_entry_id` as a type becomes `firstKeptEntryId`. */
 type OwnName<Name> = Name extends `${infer Head}_${infer Tail}`

@@ -19,7 +19,7 @@ export async function sumBeside(
   source: TranscriptSource | undefined,
   file: Pick<FoundFile, "path" | "root">,
 ): Promise<FileSum> {
-  // What is new in a database stands in a log, while the file itself stays as it is.
+  // New rows of a database are in its write-ahead log, while the file itself is unchanged.
   if (source?.container === "database") return sumFile(`${file.path}-wal`);
   let sum = NOTHING;
   for (const { folder, matches } of source?.companions?.(file.path) ?? []) {

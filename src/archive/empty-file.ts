@@ -1,8 +1,8 @@
 /**
- * Files with nothing in them yet.
+ * Files without a message yet.
  *
- * An agent makes its file when it starts and writes when something is said. There is no session until
- * then. Stores of before have sessions without messages for such files: they give way to what comes.
+ * An agent creates its file when it starts and writes with the first message; no session is stored
+ * until then. Older stores have empty sessions for such files: the first messages replace them.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -27,7 +27,7 @@ export function ingestEmpty(setting: IngestSetting, input: FileInput): Ingested 
   return { outcome, record: { ...place, state: formatState(kept), seenAt: Date.now() } };
 }
 
-/** Takes an empty session away, unless it is one of `kept` or somebody has written into it. */
+/** Deletes an empty session, unless it is one of `kept` or has been written to. */
 export async function dropEmpty(
   { tenant, dryRun }: IngestSetting,
   id: string,
@@ -38,7 +38,7 @@ export async function dropEmpty(
     const { entryCount } = await tenant.getSessionMeta(id);
     if (entryCount === 0) await tenant.deleteSession(id);
   } catch (error) {
-    // Somebody has deleted it meanwhile.
+    // Deleted meanwhile.
     if (!BackscrollError.is(error, "session_not_found")) throw error;
   }
 }

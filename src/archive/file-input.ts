@@ -12,7 +12,7 @@ export const MAX_REMEMBERED_PATH = 2_000;
 
 export interface Ingested {
   readonly outcome: FileOutcome;
-  /** What is to be remembered of the file; undefined if it is to be tried again. */
+  /** The state to remember; undefined if the next run has to read the file again. */
   readonly record?: IngestedFile;
 }
 

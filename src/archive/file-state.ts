@@ -1,4 +1,4 @@
-/** What is remembered of a file beside how far it was read. */
+/** The remembered state of a file beside its offset. */
 
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 
@@ -11,7 +11,7 @@ export interface FileState {
   readonly end?: number;
   /** What the file's only session is known by. */
   readonly key?: string;
-  /** The session that stands for a file that had nothing in it yet. */
+  /** The session of a file without messages. */
   readonly empty?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which files are to be looked at: those in the places where agents keep theirs, or those that
- * somebody named. Handed out in groups, as a machine may have a million of them.
+ * Finds the files to check: those in the agents' folders, or those that the caller named. They come
+ * in groups, as a machine may have a million of them.
  */
 
 import { stat } from "node:fs/promises";
@@ -12,7 +12,7 @@ export interface Candidate {
   readonly file: FoundFile;
   /** Whose place it was found in: the format that it most likely has. */
   readonly hint: TranscriptSource | undefined;
-  /** Somebody named this very file. */
+  /** The caller named this file. */
   readonly named: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Reading what is new before somebody is answered, within a given time.
+ * Reads new transcript lines before a tool call is answered, within a time limit.
  *
- * Files of the caller's project come first, then everything, the newest first. What does not fit into
- * the time is left to whoever follows the transcripts, and counted.
+ * Files of the caller's project come first, then all others, the newest first. The rest is counted
+ * and left to the follower of the transcripts.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -16,15 +16,15 @@ export interface FreshReaderInput extends Omit<IngestOptions, "dryRun" | "force"
   readonly cwd: string;
   /** How long a call may wait. */
   readonly budgetMs: number;
-  /** Whether somebody in this process follows all places and has read what was there. */
+  /** Whether a follower in this process has caught up with all folders. */
   readonly isFollowed?: () => boolean;
-  /** Hears of what went wrong: whoever waits is answered all the same. */
+  /** Gets errors; the caller is answered all the same. */
   readonly onError: (error: unknown) => void;
   /** Monotonic, in milliseconds. */
   readonly clock?: () => number;
 }
 
-/** What was found and not stored. */
+/** Found and not stored. */
 export interface UnreadFiles {
   readonly files: number;
   readonly bytes: number;
@@ -32,10 +32,13 @@ export interface UnreadFiles {
   readonly complete: boolean;
 }
 
-/** What is stored in a millisecond at least, of transcripts of small lines on one thread. */
+/**
+ * A lower bound of the ingest rate, in bytes per millisecond: transcripts of small lines on one
+ * thread.
+ */
 const BYTES_PER_MS = 8 * 1024;
 
-/** A database is not read through: what it has changed in is found by its index. */
+/** A changed database counts with a fixed cost: its index finds the changed rows. */
 const DATABASE_BYTES = 64 * 1024;
 
 export class FreshReader {
@@ -51,13 +54,14 @@ export class FreshReader {
     this.#clock = input.clock ?? (() => performance.now());
   }
 
-  /** Resolves within the time, with what is left. Never rejects. */
+  /** Resolves within the time limit, with the unread rest. Never rejects. */
   async read(): Promise<UnreadFiles> {
     const until = this.#clock() + this.#input.budgetMs;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.#input.budgetMs);
     try {
-      // One at a time. Who comes while another reads has no news of what was written since it looked.
+      // One reading at a time. A caller that comes during one starts another, for lines written
+      // since.
       while (this.#run !== undefined && !late.signal.aborted) await this.#run.endOr(late.signal);
       if (this.#run !== undefined) return this.#run.unread;
       const run = new Run(until, late.signal, this.#clock);
@@ -72,7 +76,7 @@ export class FreshReader {
     }
   }
 
-  /** Resolves when nothing is being read. */
+  /** Resolves when no reading is under way. */
   async ended(): Promise<void> {
     await this.#run?.endOr();
   }
@@ -104,7 +108,7 @@ export class FreshReader {
   }
 }
 
-/** One reading: what was found, and what of it is left. */
+/** One reading: found and unread files. */
 class Run {
   readonly until: number;
   readonly signal: AbortSignal;
@@ -144,7 +148,7 @@ class Run {
   }
 }
 
-/** Notes what has changed. True if there was time for all of it. */
+/** Notes changed files. True if the time sufficed for all folders. */
 async function look(
   setting: IngestSetting,
   run: Run,
@@ -169,7 +173,7 @@ function bytesOf({ candidate, known, plan }: Planned): number {
   return file.size - (plan === "rest" ? (known?.offset ?? 0) : 0);
 }
 
-/** Reads of what was noted as much as the time allows, the newest first. */
+/** Reads noted files, the newest first, until the time is up. */
 async function readFound(setting: IngestSetting, run: Run): Promise<void> {
   const room = Math.max(0, run.until - run.clock()) * BYTES_PER_MS;
   const chosen: Candidate[] = [];

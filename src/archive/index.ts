@@ -1,4 +1,4 @@
-/** The public names of `backscroll/ingest`. What is not here may change without notice. */
+/** The public names of `backscroll/ingest`. Other names may change without notice. */
 
 export type { Oversize } from "../ingest/files/oversize.ts";
 export type { WalkCounts } from "../ingest/files/walk.ts";

@@ -1,7 +1,7 @@
 /**
- * One file: what is in it, what of it is new, and how far it was read.
+ * Ingests one file: reads its new part, stores it, remembers the offset.
  *
- * Nothing that is wrong with a file ends the run. What is wrong with the store does.
+ * A damaged file never ends the run; an error of the store does.
  */
 
 import { stat } from "node:fs/promises";
@@ -65,7 +65,7 @@ class Reading {
   readonly #setting: IngestSetting;
   readonly #input: FileInput;
   readonly #file: TranscriptFile;
-  /** What is wrong with the file itself; a reader has a log of its own. */
+  /** Problems with the file itself; a reader has its own log. */
   #problems = new ProblemLog();
   /** What a reading has stored that could not be gone on with. */
   #lost: SessionOutcome | undefined;
@@ -88,7 +88,7 @@ class Reading {
         record: this.#record(this.#setting.unrecognised, null),
       };
     }
-    // Before anything is read: what is written meanwhile is then seen to be new.
+    // Taken before reading, so that lines written meanwhile count as new.
     this.#beside = await sumBeside(source, found);
     const read = () => this.#readOnOrWhole(source);
     // One that is read again because of another has that one's slot.
@@ -110,7 +110,7 @@ class Reading {
   async #read(source: TranscriptSource, isRest: boolean): Promise<Ingested | undefined> {
     const { file: found } = this.#input.candidate;
     const earlier = parseState(this.#input.known?.state ?? null);
-    // What has changed in a database is given whole, so it is no rest.
+    // A database gives changed sessions as a whole, so this is no tail.
     const goesOn = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
     const { copy, root } = this.#input.original ?? { copy: found.path, root: found.root };
@@ -159,7 +159,7 @@ class Reading {
     if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
-    // Of what was not stored, nothing may be passed over the next time.
+    // The next run must read again the part that was not stored.
     const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
     const canGoOn = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
     const state: FileState = {
@@ -185,8 +185,8 @@ class Reading {
   }
 
   /**
-   * A database changes in place, and a session in many small files is no file: of these nothing is
-   * kept. The caller leaves out a file with a session that was forgotten: its bytes would bring it back.
+   * No originals of databases, which change in place, and of sessions in folders of small files.
+   * The caller leaves out files of forgotten sessions: their bytes would bring the sessions back.
    */
   async #keepOriginal(
     source: TranscriptSource,
@@ -239,7 +239,7 @@ class Reading {
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;
   }
 
-  /** Whether it was read before as what it is, so that its reader can tell what is new. */
+  /** Whether the same reader has read it before and can tell new from old. */
   #knowsDatabase(source: TranscriptSource): boolean {
     const { known } = this.#input;
     const isSame = source.container === "database" && known?.source === source.name;
@@ -326,7 +326,7 @@ async function exists(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch {
-    // Gone, or not to be read: what it held stands in the store only.
+    // Deleted or unreadable: the store alone has its content.
     return false;
   }
 }
@@ -342,12 +342,12 @@ function joinLost(whole: SessionOutcome, lost: SessionOutcome): SessionOutcome {
   };
 }
 
-/** What is remembered of a file's only session. */
+/** The remembered state of a file's only session. */
 function stateOf(session: SessionOutcome | undefined, key: string | undefined): FileState {
   const { sessionId = null, entries = 1, skipped = 0 } = session ?? {};
   return {
     ...(key === undefined ? {} : { key }),
-    // Nothing is in it yet: it may turn out to be another.
+    // Still empty: its session may turn out to be another.
     ...(sessionId !== null && entries + skipped === 0 ? { empty: sessionId } : {}),
   };
 }

@@ -1,9 +1,9 @@
 /**
- * A run over many files: each is looked up, read if it has to be, and remembered.
+ * A run over many files: look each up, read it if it changed, remember it.
  *
  * Some files are read at a time, so that parsing goes on while the store writes, and small sessions
- * share a commit. Memory does not depend on how many files there are: they come in groups, and only
- * what is under way is held.
+ * share a commit. Memory does not grow with the number of files: they come in groups, and only
+ * files in progress are held.
  */
 
 import type { IngestedFile } from "../store/ingested-file.ts";
@@ -21,7 +21,7 @@ export interface RunHandlers {
   readonly onOutcome?: (outcome: FileOutcome) => void;
   /** Now and then. */
   readonly onProgress?: (totals: Totals) => void;
-  /** How long it took to find some files and what is known of them: looking, without reading. */
+  /** The time to find files and look up their state, without reading them. */
   readonly onLooked?: (ms: number) => void;
   /** Ends the run after the files that are under way. */
   readonly signal?: AbortSignal;
@@ -30,7 +30,7 @@ export interface RunHandlers {
 /** Files whose records are written together. */
 const RECORDS = 64;
 
-/** `unchanged` plans are counted and not handed on; what was of no known format is so again. */
+/** `unchanged` plans are counted and dropped; unrecognised files are reported again. */
 export async function ingestFiles(
   setting: IngestSetting,
   groups: AsyncIterable<readonly Candidate[]>,
@@ -126,7 +126,7 @@ export interface Planned {
   readonly plan: ReadingPlan;
 }
 
-/** Groups with their plans. What is between two of them is not counted as looking. */
+/** Groups with their plans. Time between two groups does not count as scanning. */
 async function* planGroups(
   setting: IngestSetting,
   groups: AsyncIterable<readonly Candidate[]>,
@@ -148,8 +148,8 @@ function byWriting({ file: a }: Candidate, { file: b }: Candidate): number {
 }
 
 /**
- * What is known of the files of a group, and whether they have to be read. What a reader needs to go
- * on is asked for only where it can.
+ * Looks up the state of a group's files and plans their reading. A reader's resume state is fetched
+ * only for readers that can resume.
  */
 export async function planGroup(
   setting: IngestSetting,
@@ -204,7 +204,7 @@ async function findRecords(
   return new Map(found.map((file) => [file.path, file]));
 }
 
-/** Written after what was read is stored: a run that dies in between reads a file again. */
+/** Written after the entries are stored: a run that dies in between reads the file again. */
 class Records {
   readonly #setting: IngestSetting;
   #waiting: IngestedFile[] = [];

@@ -31,7 +31,7 @@ export const NO_NOTES: NoteTotals = { written: 0, removed: 0, tooLong: 0 };
 /** The key of a memory's metadata that says which file it is of. */
 const FILE_KEY = "file";
 
-/** A note is a page or two; what is larger is no note. */
+/** A note is a page or two; larger files are not notes. */
 const MAX_NOTE_BYTES = 256 * 1024;
 
 /** Looks at all notes that agents have in their own places. */
@@ -51,7 +51,7 @@ export async function ingestNotes(setting: IngestSetting): Promise<NoteTotals> {
   return { written, removed, tooLong };
 }
 
-/** Whether a path is one of a note, so that whoever is told of it looks at the notes. */
+/** Whether a changed path is a note. */
 export function isNotePath({ sources, environment }: IngestSetting, path: string): boolean {
   return sources.some((source) =>
     (source.notes?.(environment) ?? []).some(({ root, matches }) =>
@@ -198,7 +198,7 @@ async function findProject(folder: string, name: string): Promise<string | undef
       }
     }
   } catch {
-    // Not there, or nothing that can be read: the folder's name stands for the project.
+    // Missing or unreadable: the folder's name stands for the project.
   }
   return undefined;
 }
@@ -216,7 +216,7 @@ async function deleteNote({ tenant }: IngestSetting, agent: string, name: string
   try {
     await tenant.deleteMemory(agent, name);
   } catch (error) {
-    // Somebody has deleted it meanwhile.
+    // Deleted meanwhile.
     if (!BackscrollError.is(error, "memory_not_found")) throw error;
   }
 }

@@ -18,11 +18,11 @@ export interface IngestOptions {
   readonly source?: string;
   /** What becomes of lines over 1 MB: their long values are `cut` if left out. */
   readonly oversize?: Oversize;
-  /** Also reads what is unchanged, and stores again what was forgotten of files that are named. */
+  /** Also reads unchanged files, and restores forgotten sessions of files that the caller names. */
   readonly force?: boolean;
-  /** Counts what would be stored, and stores nothing. */
+  /** A dry run: counts and stores nothing. */
   readonly dryRun?: boolean;
-  /** Whether the bytes of what is read are kept; true if left out. */
+  /** Whether to keep the original bytes. Default: true. */
   readonly originals?: boolean;
   /** The formats that are known: all of ours if left out. */
   readonly sources?: readonly TranscriptSource[];
@@ -43,11 +43,11 @@ export interface IngestSetting {
   readonly turns: KeyedQueue;
   /** For files whose size does not tell what they take: packed ones, and those with parts beside them. */
   readonly unmeasured: Slots;
-  /** For what is read beside a transcript and held until it is stored. */
+  /** The memory budget of companion files until they are stored. */
   readonly held: Slots;
   /** For lines of more than a megabyte, of all files together. */
   readonly longLines: Slots;
-  /** What stands for the format of a file that is of none of `sources`. */
+  /** The remembered format of a file that none of `sources` recognises. */
   readonly unrecognised: string;
 }
 

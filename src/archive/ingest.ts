@@ -1,8 +1,7 @@
 /**
- * Ingesting: the transcripts that agents keep on this machine, as sessions of a store.
+ * Ingests the transcripts that agents keep on this machine as sessions of a store.
  *
- * It is policy on top of the engine: where to look, what a session is called, when a file has to be
- * read. The engine only stores what it is given.
+ * Policy on top of the engine: where to look, how to title a session, when to read a file.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -43,7 +42,7 @@ export async function ingest(tenant: TenantApi, input: IngestInput): Promise<Ing
   return { workstation: setting.workstation, totals, notes, skipped, missing };
 }
 
-/** How much there is to read, for who shows how long it takes. */
+/** The amount to read, for progress displays. */
 export async function survey(
   tenant: TenantApi,
   input: IngestInput,

@@ -1,7 +1,8 @@
 /**
- * Routes of a gateway whose transcripts are read: its list says which session a key leads to now.
+ * Imports the routes of a gateway along with its transcripts: its list maps keys to current
+ * sessions.
  *
- * A key that leads to a session of another origin stays as it is: somebody uses it here.
+ * A key that leads to a session of another origin is in use here and stays as it is.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";

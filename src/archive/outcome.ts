@@ -11,11 +11,11 @@ export const HOWS = [
   "continued",
   /** Of no format that we know. */
   "unrecognised",
-  /** Nothing in it, and nothing that tells what it will be. */
+  /** Empty, and of no recognisable format yet. */
   "empty",
   /** Gone between being found and being opened. */
   "vanished",
-  /** The system, or what is in it, does not let it be read. */
+  /** Unreadable: by permissions or by its content. */
   "unreadable",
   /** Nearly all holes. */
   "sparse",
@@ -36,7 +36,7 @@ export interface FileOutcome {
   readonly path: string;
   readonly how: How;
   readonly source: string | null;
-  /** What was read of it. */
+  /** Bytes read. */
   readonly bytes: number;
   /** The first hundred. */
   readonly sessions: readonly SessionOutcome[];
@@ -51,7 +51,7 @@ export interface FileOutcome {
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** Of a file that gave nothing. */
+/** The outcome of a file without sessions. */
 export function outcomeOf(path: string, how: How): FileOutcome {
   const nothing = { source: null, bytes: 0, sessions: [], problems: [] };
   return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE };
@@ -79,7 +79,7 @@ export class Totals {
   readonly problems: Map<string, number> = new Map();
   /** The first thousand files of no known format, whether they were opened this time or before. */
   readonly unrecognised: string[] = [];
-  /** Records that tell nothing of a conversation, and were left out. */
+  /** Skipped records without conversation content. */
   readonly ignored: Map<string, number> = new Map();
   bytes = 0;
   created = 0;

@@ -1,9 +1,9 @@
 /**
- * Whether a file has to be read, and from where.
+ * Decides whether to read a file, and from which offset.
  *
- * Size and time unchanged means that the file is not even opened: this is the only way in which
- * change is noticed, as opening a hundred thousand files to look would take minutes. A file that grew
- * may be read from where the last reading ended, if what stands before that is still the same.
+ * A file of unchanged size and mtime is not opened: opening a hundred thousand files would take
+ * minutes. A file that grew is read from the last offset if the hash of the bytes before it still
+ * matches.
  */
 
 import type { FoundFile } from "../ingest/files/walk.ts";
@@ -13,7 +13,7 @@ export type ReadingPlan =
   | "unchanged"
   /** From the start. */
   | "whole"
-  /** From the known offset, if the hash of what stands before it is the known one. */
+  /** From the known offset, if the hash of the bytes before it matches. */
   | "rest";
 
 export function planReading(

@@ -55,7 +55,7 @@ export async function readAgain(
   const aside = await readOne(path, "aside");
   problems.add(
     "late_file",
-    `${path} comes before what is stored of its session, which cannot be read again as a whole; its messages are a branch off the active path`,
+    `${path} precedes the stored part of its session, which cannot be read again as a whole; its messages are a branch off the active path`,
   );
   return aside?.result ?? result;
 }

@@ -18,13 +18,13 @@ export interface Retitled {
 }
 
 export interface RetitleInput {
-  /** Tells what would change, and changes nothing. */
+  /** A dry run: reports the changes only. */
   readonly dryRun?: boolean;
   readonly onTitle?: (change: Retitled) => void;
 }
 
 export interface RetitleReport {
-  /** Sessions whose title is not somebody's own. */
+  /** Sessions whose title no person set. */
   readonly looked: number;
   readonly changed: number;
 }

@@ -36,7 +36,7 @@ export interface SessionMeta {
   readonly problems: readonly ImportProblem[];
 }
 
-/** The first session of a file, in memory, and nothing stored. `unknown_format` if it is none. */
+/** Reads the first session of a file into memory without storing it. Throws `unknown_format`. */
 export async function parseSessionFile(path: string): Promise<SessionMeta> {
   const file = await TranscriptFile.open(path);
   try {

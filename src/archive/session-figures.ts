@@ -33,7 +33,7 @@ class Counts {
     if (isRequest(entry)) this.exchanges++;
   }
 
-  /** What is in here and not in `known`. */
+  /** The difference from `known`. */
   without(known: Counts): Counts {
     const rest = new Counts();
     rest.exchanges = Math.max(0, this.exchanges - known.exchanges);
@@ -54,7 +54,7 @@ class Counts {
 
 export class SessionFigures {
   readonly #all = new Counts();
-  /** Of entries that were stored before; undefined while nobody tells of them. */
+  /** Of entries stored before; undefined until they are reported. */
   #known: Counts | undefined;
   #first: number | null = null;
   #last: number | null = null;
@@ -83,9 +83,9 @@ export class SessionFigures {
   }
 
   /**
-   * What is to change of `session`. `isAdded`: nothing of what was counted is in the session's figures,
-   * because only the rest of a file was read, or another file of the session; then it is added to them.
-   * Otherwise a file that was read whole has no fewer than an archive had of it before.
+   * The patch of `session`. `isAdded`: add the counts, since they come from a file's tail or from
+   * another file of the session. Otherwise the file was read as a whole, and its counts replace the
+   * session's.
    */
   describe(
     session: Described,
@@ -101,16 +101,16 @@ export class SessionFigures {
     };
   }
 
-  /** What was counted so far, of a file that was read whole. */
+  /** The counts so far of a file read as a whole. */
   counted(): IngestFigures {
     return { ...this.#figures(undefined, { mtime: 0, isAdded: false }), fileMtime: null };
   }
 
-  /** Machine-made is a session in which nobody but a program has asked anything. */
+  /** A session is machine-made if only programs wrote its requests. */
   #markPatch({ metadata, figures }: Described, isAdded: boolean): JsonObject {
     const isMarked = metadata[MACHINE_MADE_KEY] === true;
     if (isMarked && this.#hasPerson) return { [MACHINE_MADE_KEY]: null };
-    // What was asked before must have been seen now.
+    // Decide only if all earlier requests were read now.
     const isWhole = (figures?.exchangeCount ?? 0) <= (isAdded ? 0 : this.#all.exchanges);
     const isMade = this.#hasMachine && !this.#hasPerson && isWhole && !isMarked;
     return isMade ? { [MACHINE_MADE_KEY]: true } : {};
@@ -162,7 +162,7 @@ function isRequest({ role, metadata, blocks }: ImportedEntry): boolean {
   return role === "user" && !isInjected(metadata) && requestOf(blocks) !== undefined;
 }
 
-/** What the user asked; empty for an image alone; undefined if nobody asked anything. */
+/** The user's request; empty for an image alone; undefined if there is none. */
 function requestOf(blocks: readonly Block[]): string | undefined {
   const text = withoutInjected(textOf(blocks)).trim();
   if (text !== "") return text;

@@ -1,4 +1,4 @@
-/** Storing one session that a reader has given, under its key and with what is known of it here. */
+/** Stores one session from a reader under its key, with the metadata known here. */
 
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { EarlierKeys } from "../engine/import/known-session.ts";
@@ -33,7 +33,7 @@ export interface SessionFile {
   readonly index: number;
   /** What becomes of a file that another file of its session comes behind; see `ImportOptions`. */
   readonly whenLate?: ImportOptions["whenLate"];
-  /** Whoever stores it has taken the session's turn. */
+  /** The caller holds the session's mutex. */
   readonly hasTurn?: boolean;
   /** Reads the files of the session again, in their order, when this one is late. */
   readonly readAgain?: (late: ImportResult) => Promise<ImportResult>;
@@ -99,7 +99,7 @@ function earlierKeys(
   return {
     ...(isOwn ? { kept: key } : {}),
     ...(cwd === null ? {} : { replaced: compositeKey(workstation, projectId(null), own) }),
-    // What is no UUID may be the id of another session elsewhere.
+    // An id that is not a UUID may not be unique.
     same: { source, file: uuidInName(own) === undefined ? path : null },
   };
 }

@@ -12,7 +12,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The same for work that nobody waits for: the process may end meanwhile. */
+/** The same with an unreferenced timer: the process may exit meanwhile. */
 export function idlePause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();

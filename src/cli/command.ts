@@ -1,5 +1,5 @@
 /**
- * What a command is: its name, its words, its options, and what it does.
+ * The description of a command: name, arguments, options, action.
  *
  * The parser, `--help` and the reference in docs/cli.md are all made from this one description, so
  * that they cannot disagree.

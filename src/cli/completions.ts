@@ -39,7 +39,7 @@ function wordsIn({ name }: Command): number {
   return name.split(" ").length;
 }
 
-/** The newest sessions, one a line: the short id, and what is known of it. */
+/** The newest sessions, one a line: short id and description. */
 const NEWEST = "backscroll list --limit 50 2>/dev/null | tail -n +2";
 
 /** Options whose value is a path are left to the shell. */

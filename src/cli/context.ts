@@ -15,7 +15,7 @@ export const GLOBAL_OPTIONS: OptionSpecs = {
   token: {
     type: "string",
     value: "TOKEN",
-    help: "Who you are to a server (better in BACKSCROLL_TOKEN, where other users of the machine do not see it).",
+    help: "The access token of a server (better in BACKSCROLL_TOKEN, hidden from other users of the machine).",
   },
   tenant: {
     type: "string",

@@ -4,7 +4,7 @@ import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
 export const EXIT = {
   ok: 0,
-  /** What was named is not there, there was nothing to do, or `doctor` or `setup` found problems. */
+  /** Not found, nothing to do, or problems found by `doctor` or `setup`. */
   nothing: 1,
   usage: 2,
   conflict: 3,
@@ -50,6 +50,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   entry_not_found: EXIT.nothing,
   memory_not_found: EXIT.nothing,
   fact_not_found: EXIT.nothing,
+  record_not_found: EXIT.nothing,
   token_not_found: EXIT.nothing,
   session_key_not_found: EXIT.nothing,
   nothing_to_compact: EXIT.nothing,
@@ -57,6 +58,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   session_exists: EXIT.conflict,
   stale_leaf: EXIT.conflict,
   route_conflict: EXIT.conflict,
+  record_conflict: EXIT.conflict,
   stream_lost: EXIT.conflict,
   idempotency_conflict: EXIT.conflict,
   cursor_expired: EXIT.conflict,

@@ -1,4 +1,4 @@
-/** The command line: finds the command, runs it, and turns what it throws into one line. */
+/** The command line: finds the command, runs it, and prints an error as one line. */
 
 import { hidePasswords } from "../api/address.ts";
 import { toWireError } from "../api/error.ts";
@@ -13,7 +13,7 @@ import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
 
-/** Commands that agents start and wait for are loaded without the others, which takes half the time. */
+/** Agents wait for these commands to start: they are loaded without the others. */
 const LOADED_ALONE: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   hook: async () => (await import("./commands/serve/hook.ts")).hook,
@@ -52,7 +52,7 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
     await terminal.write(overviewHelp(COMMAND_GROUPS));
     return EXIT.ok;
   }
-  // Without a command: ingest what is here, and say what to try.
+  // Without a command: ingest and suggest next steps.
   if (first === undefined) return run([...before, START], terminal);
   if (first === "help") return run([...after.slice(1), "--help"], terminal);
 

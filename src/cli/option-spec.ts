@@ -4,7 +4,7 @@ export interface OptionSpec {
   readonly type: "string" | "boolean";
   /** One letter, as in `-B`. */
   readonly short?: string;
-  /** What stands for the value of a string option in the usage. */
+  /** The placeholder of a string option's value in the usage. */
   readonly value?: string;
   readonly help: string;
 }

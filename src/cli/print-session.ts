@@ -1,4 +1,4 @@
-/** A session's heading: what is known of it without reading an entry. */
+/** A session's heading, from its fields alone. */
 
 import { totalTokens } from "../model/entry.ts";
 import type { Session } from "../model/session.ts";

@@ -1,6 +1,9 @@
 /** Times, sizes and tables, as people read them. */
 
+import { formatCount } from "../model/format-count.ts";
 import { clip, oneLine, widthOf } from "./text.ts";
+
+export { formatCount };
 
 /** `2026-05-04 14:03`, local. */
 export function formatTime(ms: number): string {
@@ -24,11 +27,6 @@ export function formatAge(ms: number): string {
   return unit === "" ? "now" : `${Math.floor(ms / size)}${unit}`;
 }
 
-/** `1,234`. By hand: the first use of a locale costs a short command a tenth of its time. */
-export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
 /** `950`, `1.2k`, `80.7M`, `1.3G`. */
 export function formatAmount(count: number): string {
   if (count < 1_000) return String(count);
@@ -42,7 +40,7 @@ export function formatAmount(count: number): string {
   return `${value.toFixed(1)}${units[unit]}`;
 }
 
-/** `$1,234.56`; what is below a cent is told as such. */
+/** `$1,234.56`; amounts below a cent are shown as such. */
 export function formatDollars(microdollars: number): string {
   if (microdollars > 0 && microdollars < 10_000) return "<$0.01";
   const cents = Math.round(microdollars / 10_000);
@@ -68,7 +66,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** The lines of a table under `header`. The last column takes what is left of `columns`. */
+/** The lines of a table under `header`. The last column takes the rest of `columns`. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],

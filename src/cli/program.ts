@@ -1,4 +1,4 @@
-/** Who we are, and how to be called again. */
+/** The program's name, version and command. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
@@ -14,7 +14,7 @@ export function readVersion(): string {
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
-/** Of this package, and of what it runs on. */
+/** The versions of this package and of its runtime. */
 export function versions(): Record<string, string> {
   const { node, sqlite = "" } = process.versions;
   return { version: readVersion(), node, sqlite };
@@ -38,7 +38,7 @@ function programName(): string {
   return `node ${quote(relative(process.cwd(), script))}`;
 }
 
-/** For a POSIX shell; nothing that needs no quotes gets any. */
+/** For a POSIX shell, with quotes only where needed. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.ts";
 
 /**
  * The text of an argument, or of standard input when it is `-` or left out. One final newline is
- * taken off: `echo` and editors add it, nobody said it.
+ * removed, which `echo` and editors add.
  */
 export async function readText(argument: string | undefined, terminal: Terminal): Promise<string> {
   if (argument !== undefined && argument !== "-") return argument;

@@ -75,7 +75,7 @@ export async function withOwnTenant<Result>(
   }
 }
 
-/** The same for what is about the whole store. */
+/** The same for operations on the whole store. */
 export async function withOwnEngine<Result>(
   context: Context,
   use: (engine: Engine) => Promise<Result>,
@@ -88,7 +88,7 @@ export async function withOwnEngine<Result>(
   }
 }
 
-/** For what is more than calls of a store, such as serving one: it must be opened here. */
+/** For commands that need the local store itself, such as `serve`. */
 export async function withOwnStore<Result>(
   context: Context,
   what: string,
@@ -127,10 +127,10 @@ export function refuseServer(context: Context, what: string, way: string): void 
 /** A short command has no event loop to keep free: it runs SQLite on its own thread. */
 function openStore(context: Context, access: Access, load: Load): Promise<Engine> {
   const { address } = context;
-  // A store in memory begins with this command: there is nothing to protect from it.
+  // A store in memory begins with this command: no check needed.
   const readOnly = access === "read" && address !== ":memory:";
   return explainMissingStore(context, async () => {
-    // Loaded only now: help, and what is wrong with a command line, can be told without it.
+    // Loaded on demand: help and usage errors do not need it.
     const { open } = await import("../open.ts");
     const models = modelsOfEnvironment();
     const size = SIZES[load];
@@ -142,7 +142,7 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
   });
 }
 
-/** Told by each command, until somebody accepts it. */
+/** Reported by each command until accepted. */
 export function noteLoss(context: Context, loss: StoreLoss): void {
   const accept = commandLine(context, "doctor --accept-loss");
   context.terminal.note(`Warning: ${describeLoss(loss)}. To stop this warning: ${accept}`);
@@ -172,8 +172,8 @@ const OWN_MB = 32;
 const THREAD_MB = 4;
 
 /**
- * By how much a heap may grow beyond what is alive before V8 collects all of it: left alone, by three
- * times as much, but for the thread that reads. With less than this it takes longer.
+ * Heap growth beyond the live size before a full collection. V8's default is 300 %, except in the
+ * reader thread; less than this is slower.
  */
 const GROWING_PERCENT = 150;
 
@@ -191,7 +191,7 @@ const POLITE = 5;
 
 /**
  * A bulk load takes a while whatever it does, so other programs go first. Threads that start later
- * have the same priority: the index is then not the last of them, and who writes need not wait for it.
+ * inherit the priority, so the index thread is not starved and the writer need not wait for it.
  */
 function giveWay(): void {
   try {
@@ -202,10 +202,10 @@ function giveWay(): void {
 }
 
 /**
- * V8 begins with room for a megabyte of new objects in each thread, and lets it grow to what a busy
- * program fills between two collections: more than a hundred megabytes for who reads transcripts,
- * although next to nothing of them is kept. A megabyte is too little: what is on its way to the store
- * is then collected, and copied, again and again. A few are enough.
+ * V8 begins with room for a megabyte of new objects in each thread, and grows it with the
+ * allocation rate: to more than a hundred megabytes during an ingest, although hardly any object
+ * survives. One megabyte is too little: entries on their way to the store would be copied again and
+ * again. A few are enough.
  */
 export function sizeHeap(): void {
   setFlagsFromString(`--min-semi-space-size=${THREAD_MB}`);

@@ -12,7 +12,7 @@ export class Terminal {
     this.#color = this.interactive && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   }
 
-  /** The width to cut lines to: `COLUMNS`, or the terminal's. Behind a pipe nothing is cut. */
+  /** The width to cut lines to: `COLUMNS`, or the terminal's. No cut behind a pipe. */
   get columns(): number {
     const told = Number(process.env["COLUMNS"]);
     if (Number.isInteger(told) && told >= 20) return told;
@@ -44,7 +44,7 @@ export class Terminal {
     return this.#color ? `\u001b[1m${text}\u001b[22m` : text;
   }
 
-  /** What was looked for. */
+  /** Matches. */
   mark(text: string): string {
     return this.#color ? `\u001b[1;33m${text}\u001b[22;39m` : text;
   }
@@ -54,7 +54,7 @@ export class Terminal {
   }
 }
 
-/** `| head` closes the pipe when it has enough: that is no failure, and nothing to say. */
+/** `| head` closes the pipe early: exit silently. */
 export function endQuietlyOnBrokenPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {

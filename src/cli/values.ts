@@ -108,7 +108,7 @@ export function toJsonObject(text: string | undefined, option: string): JsonObje
   throw usageError(`${option} must be a JSON object such as {"ticket":"A-1"}`, option);
 }
 
-/** Leaves out what is undefined, so that it can be spread into an argument of the library. */
+/** Drops undefined fields, so that the object can be spread into an argument of the library. */
 export function given<Fields extends Record<string, unknown>>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {

@@ -1,8 +1,8 @@
 /**
- * A copy of a whole store that is elsewhere, as it arrives.
+ * Downloads a copy of a whole remote store as a stream.
  *
- * It is for whoever asked to put it somewhere: a page has no files. What has arrived whole is what was
- * sent, or reading it fails.
+ * The caller writes it to a file, as browsers have none. Reading fails if the bytes do not match
+ * the hash.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 import { lostConnection, notOurs } from "./failure.ts";
 
 export interface RemoteBackup {
-  /** A SQLite store, whatever the original is. Fails at its end if it is not what was sent. */
+  /** A SQLite store, whatever the original is. Fails at its end on a hash mismatch. */
   readonly body: ReadableStream<Uint8Array>;
   /** The SHA-256 of the file, in hex. */
   readonly sha256: string;
@@ -28,7 +28,9 @@ export interface PieceHash {
 
 export interface BackupOptions {
   readonly signal?: AbortSignal;
-  /** Checks what arrives against `sha256`, such as `createHash("sha256")` of Node; nobody if left out. */
+  /**
+   * Checks the bytes against `sha256`, such as `createHash("sha256")` of Node. Default: no check.
+   */
   readonly hash?: PieceHash;
 }
 
@@ -43,7 +45,7 @@ export async function backup(
     path: "/v1/backup",
     signal: own,
     headers: { accept: "*/*" },
-    // Nothing is said before the copy is made.
+    // The server sends headers only after the copy is made.
     slow: true,
   });
   const digest = /^sha-256=:([A-Za-z0-9+/=]+):$/.exec(headers.get("content-digest") ?? "")?.[1];

@@ -11,7 +11,7 @@ import { patientFetch } from "./patient-fetch.ts";
 import { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
 
 export interface ConnectOptions {
-  /** Says who calls; a server on this machine may need none. */
+  /** The access token; a server on loopback may need none. */
   readonly token?: string;
   /** The host's own way to send a request; `fetch` if left out. */
   readonly fetch?: typeof fetch;
@@ -25,8 +25,7 @@ const TIMEOUT_MS = 60_000;
 const RETRIES = 4;
 
 /**
- * Connects to a server, `http://host:7423` or `https://…`, and asks it who we are to it: what is wrong
- * with the address or the token is told here.
+ * Connects to a server, `http://host:7423` or `https://…`, and checks the address and the token.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteEngine> {
   checkFields(options, "options", INPUTS.connect);

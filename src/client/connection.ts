@@ -22,7 +22,7 @@ export interface ConnectionOptions {
   readonly address: string;
   readonly token: string | undefined;
   readonly fetch: typeof fetch;
-  /** For what is slow. */
+  /** For slow requests. */
   readonly patientFetch: typeof fetch;
   readonly timeoutMs: number;
   readonly retries: number;
@@ -34,6 +34,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | RepeatedBody;
+  /** A body that is no JSON. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
   /** May be carried out twice. Reads by GET, and writes with an idempotency key, always may. */
   readonly repeatable?: boolean;
   /** Takes as long as it takes: a model writes, or a whole store is gone through. */
@@ -67,7 +69,7 @@ export class Connection {
     this.#closed.abort();
   }
 
-  /** Writes of this client wait for `reading`: what it finds was so before they were sent. */
+  /** Writes of this client wait for `reading`, so that it sees the state before them. */
   hold<Result>(reading: Promise<Result>): Promise<Result> {
     const settled = reading.then(
       () => undefined,
@@ -92,12 +94,20 @@ export class Connection {
     });
   }
 
+  /** The bytes of the answer. */
+  callBytes(call: Call): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#repeat(call, async (signal) => {
+      const response = await this.#send(call, signal);
+      return new Uint8Array(await response.arrayBuffer());
+    });
+  }
+
   /** An answer that is read as it comes, for as long as `call.signal` lets it. */
   async stream(call: Call & { readonly signal: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
     return (await this.open(call)).body;
   }
 
-  /** The same, with what is said before it. */
+  /** The same with a prefix. */
   async open(
     call: Call & { readonly signal: AbortSignal },
   ): Promise<{ readonly headers: Headers; readonly body: ReadableStream<Uint8Array> }> {
@@ -154,7 +164,7 @@ export class Connection {
 
   async #send(call: Call, signal: AbortSignal): Promise<Response> {
     const { fetch, patientFetch, token } = this.#options;
-    const { method, body } = call;
+    const { method, body, bytes } = call;
     const send = call.slow ? patientFetch : fetch;
     const response = await send(this.address + call.path + search(call.query ?? {}), {
       method,
@@ -164,9 +174,11 @@ export class Connection {
         accept: "application/json",
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
+        ...(bytes === undefined ? {} : { "content-type": "application/octet-stream" }),
         ...call.headers,
       },
       ...(typeof body === "string" ? { body } : {}),
+      ...(bytes === undefined ? {} : { body: bytes }),
       // Node and browsers want to be told that the body is sent before the answer is read.
       ...(body instanceof RepeatedBody ? { body: body.open(), duplex: "half" } : {}),
     } as RequestInit);

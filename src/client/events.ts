@@ -9,7 +9,7 @@ export interface ServerEvent {
 /** A server says something at least every 15 seconds; after this long it is taken for gone. */
 const SILENCE_MS = 45_000;
 
-/** Ends with the answer. Throws a TypeError if the connection is lost, or nothing comes any more. */
+/** Ends with the response. Throws a TypeError if the connection is lost or silent. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   silenceMs: number = SILENCE_MS,
@@ -47,7 +47,7 @@ async function* readLines(
       for (const line of lines) yield line.replace(/\r$/, "");
     }
   } finally {
-    // Whoever stops reading lets the connection go; one that is broken is gone already.
+    // Close the connection when the reader stops; a broken one is closed already.
     await reader.cancel().catch(() => undefined);
   }
 }

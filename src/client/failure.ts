@@ -52,7 +52,7 @@ export function notOurs(
 ): BackscrollError {
   return new BackscrollError(
     "foreign_database",
-    `what answers at ${address} is no Backscroll server (${what}); check the address, the port and what stands in between`,
+    `what answers at ${address} is not a Backscroll server (${what}); check the address, the port and any proxy in between`,
     { details: { address } },
   );
 }
@@ -65,7 +65,7 @@ export async function toError(response: Response, address: string): Promise<Erro
   const retryAfterMs = retryAfter(response.headers);
   if (problem === undefined) {
     if (![429, 502, 503, 504].includes(status)) return notOurs(address, `HTTP ${status}`);
-    const message = `${address} answers with HTTP ${status}; what stands before the server cannot reach it now`;
+    const message = `${address} answers with HTTP ${status}; a proxy in front of the server cannot reach it now`;
     return new BackscrollError("store_unavailable", message, {
       details: { address, status, ...retryAfterMs },
     });

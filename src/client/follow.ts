@@ -1,8 +1,8 @@
 /**
  * The change feed, live, through lost connections.
  *
- * Each change carries where to go on after it. Whoever comes back with that misses nothing and sees
- * nothing twice, also when it is another server that answers.
+ * Each change carries its cursor. Reconnecting with it gives no gap and no repeat, also on another
+ * server.
  */
 
 import { fromWireChange, type WireChange } from "../api/change.ts";
@@ -38,7 +38,7 @@ export async function listChanges(
     return await read(at`/v1/sessions/${session}/changes`);
   } catch (error) {
     if (!BackscrollError.is(error, "session_not_found")) throw error;
-    // What was deleted still has its changes, among those of the tenant.
+    // A deleted session's changes are still in the tenant's feed.
     const { changes, ...place } = await read("/v1/changes");
     return { ...place, changes: changes.filter(({ sessionId }) => sessionId === session) };
   }
@@ -56,7 +56,7 @@ export function follow(
           listChanges(connection, { after: "end", limit: 1 }).then(({ next }) => next),
         )
       : Promise.resolve(after);
-  // Whoever iterates hears of a failure; nobody has to.
+  // A failure rejects the iteration; avoid an unhandled rejection without one.
   start.catch(() => undefined);
   const ended = new AbortController();
   const changes = new Following(connection, session, [

@@ -23,12 +23,11 @@ import type { Connection } from "./connection.ts";
 import { RepeatedBody } from "./repeated-body.ts";
 import { keyHeader } from "./request.ts";
 
-/** What is handed over at once, in characters. */
+/** Chunk size, in characters. */
 const PIECE = 64 * 1024;
 
 /**
- * What is kept of a session to be sent again, packed: some 300 MB of a transcript. What is larger is
- * sent once.
+ * Compressed bytes kept for a retry: some 300 MB of a transcript. Larger sessions are sent once.
  */
 const KEPT_BYTES = 32 * 1024 * 1024;
 

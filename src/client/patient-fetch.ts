@@ -1,9 +1,9 @@
 /**
- * `fetch` for answers that take long to begin.
+ * `fetch` for responses that take long to begin.
  *
- * Node's gives up when no headers have come for 300 seconds, which a copy or a check of a large store
- * may well take. How long to wait can be said for each request to what carries it out there (its
- * dispatcher), under a documented global name. Where there is none, as in browsers, nothing is changed.
+ * Node's gives up without headers after 300 seconds, which a copy or a verification of a large
+ * store may take. A per-request dispatcher, under undici's documented global symbol, raises the
+ * limit. Browsers have none and stay as they are.
  */
 
 interface Dispatcher {

@@ -1,9 +1,8 @@
 /**
- * A message that is written piece by piece, in a store behind a server.
+ * A streamed message in a remote store.
  *
- * What is written is sent within the flush interval, one piece after another. A piece whose answer was
- * lost, or that failed, may be stored or not: before anything else is sent, the server is asked how much it holds, so
- * that nothing is missing and nothing stands there twice.
+ * Pieces are sent within the flush interval, in order. After a lost or failed answer the client
+ * first asks the server for the stored length, so that no piece is lost or duplicated.
  */
 
 import { toWireBlock } from "../api/block.ts";
@@ -75,7 +74,7 @@ export class RemoteMessage implements MessageApi {
   readonly #connection: Connection;
   readonly #buffer = new WriteBuffer();
   #stored: Size;
-  /** Sent, and it is not known whether it arrived. */
+  /** Sent, outcome unknown. */
   #doubtful: readonly SentChunk[] | undefined;
   /** Every request so far, one after another. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -98,7 +97,7 @@ export class RemoteMessage implements MessageApi {
       () => this.#inBackground(() => this.#sendRenewal()),
       leaseMs / 3,
     );
-    // A browser's timers are numbers, and hold nothing up.
+    // Browsers' timers are numbers without `unref`.
     (this.#leaseTimer as { unref?: () => void }).unref?.();
     connection.openMessages.add(this);
   }
@@ -194,7 +193,7 @@ export class RemoteMessage implements MessageApi {
       return fromWireEntry(entry);
     } catch (error) {
       if (this.#isCommitDoubtful && BackscrollError.is(error, "stream_lost")) {
-        // Only who has the lease can commit it: if it is committed, it was us.
+        // Only the lease's holder can commit: a committed message was committed by us.
         const entry = await this.#read();
         if (entry.status === "committed") return entry;
       }
@@ -218,7 +217,7 @@ export class RemoteMessage implements MessageApi {
     }
   }
 
-  /** Asks the server what it holds, if that is not known. */
+  /** Asks the server for the stored length, if unknown. */
   async #clearDoubt(): Promise<void> {
     const chunks = this.#doubtful;
     if (chunks === undefined) return;
@@ -253,7 +252,7 @@ export class RemoteMessage implements MessageApi {
     return at`/v1/sessions/${this.sessionId}/streams/${this.id}/` + how;
   }
 
-  /** After everything that was asked for before. What cannot be mended is remembered. */
+  /** Runs after all earlier requests. A permanent failure is remembered. */
   async #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
     const turn = this.#queue.then(run);
     this.#queue = turn.catch(() => undefined);
@@ -268,7 +267,7 @@ export class RemoteMessage implements MessageApi {
     }
   }
 
-  /** Nobody waits for it: what is lost says so at the next call, what is late is tried again. */
+  /** In the background: the next call reports a lost message, and a failed flush is retried. */
   #inBackground(run: () => Promise<void>): void {
     if (this.#state !== "open" || this.#failure !== undefined) return;
     this.#inTurn(run).catch(() => {

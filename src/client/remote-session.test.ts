@@ -87,7 +87,15 @@ describe("a session over the network", () => {
     await session.unpin(again.id);
     await session.label(again.id, null);
     expect((await session.labels()).size).toBe(0);
-    expect(await session.branches()).toStrictEqual(await local.branches());
+    const branches = await session.branches();
+    expect(branches).toStrictEqual(await local.branches());
+    // The other answer, the edit of the first message, the way elsewhere, and what all began with.
+    expect(branches.map(({ parentLeaf, forkIndex }) => [parentLeaf, forkIndex])).toEqual([
+      [answer.id, 1],
+      [null, 0],
+      [answer.id, 1],
+      [null, 0],
+    ]);
     const custom = await session.appendCustom("editor", { openFile: "a.ts" });
     expect(custom).toStrictEqual(await local.getEntry(custom.id));
     const note = await session.appendCustomMessage({ type: "n", content: "x", display: false });

@@ -14,23 +14,21 @@ import {
 import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import { toWireMessage } from "../api/message-input.ts";
 import { fromWireFact, type WireFact } from "../api/note.ts";
-import { fromWireSession, toWireFigures, type WireSession } from "../api/session.ts";
+import { fromWireBranch, type WireBranch } from "../api/page/branch.ts";
+import type { WireSession } from "../api/session.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { AppendOptions } from "../engine/append.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { CompactInput } from "../engine/compaction/compact-options.ts";
+import type { SummarizeOptions, Summary } from "../engine/compaction/summarize.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
-import type { CompactInput } from "../engine/context/compact-options.ts";
 import type { BuildContextInput } from "../engine/context/context-options.ts";
-import type {
-  ExtractedPart,
-  ExtractFactsOptions,
-} from "../engine/context/extract-facts-options.ts";
 import type { Recalled, RecallOptions } from "../engine/context/recall.ts";
-import type { SummarizeOptions, Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
-import type { FactInput, ListFactsInput } from "../engine/facts.ts";
+import type { ExtractedPart, ExtractFactsOptions } from "../engine/facts/extract-facts-options.ts";
+import type { FactInput, ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Tombstone } from "../engine/forget.ts";
 import type { ForkInput } from "../engine/fork.ts";
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
@@ -48,11 +46,16 @@ import type {
 import type { SearchInput, SearchNotesInput, SearchResult } from "../engine/search.ts";
 import type { UpdateSessionInput } from "../engine/session-input.ts";
 import type { BranchInput, CustomMessageInput, EditInput } from "../engine/session-options.ts";
+import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
+import type { EntryInput } from "../engine/writing/entry-input.ts";
+import type { ReplaceSuffixInput } from "../engine/writing/replace-suffix.ts";
 import type { Entry } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
+import { appendEntries, getByExternalId, replaceSuffix } from "./calls/entries.ts";
+import { updateSession } from "./calls/update-session.ts";
 import { compact, planCompaction } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
@@ -108,6 +111,21 @@ export class RemoteSession implements SessionApi {
     return isOne ? (appended[0] as Entry) : appended;
   }
 
+  async appendEntries(
+    entries: readonly EntryInput[],
+    options: AppendEntriesOptions = {},
+  ): Promise<Entry[]> {
+    return appendEntries(this.#connection, this.id, entries, options);
+  }
+
+  getByExternalId(externalId: string): Promise<Entry> {
+    return getByExternalId(this.#connection, this.id, externalId);
+  }
+
+  async replaceSuffix(input: ReplaceSuffixInput): Promise<Entry[]> {
+    return replaceSuffix(this.#connection, this.id, input);
+  }
+
   openMessage(input: OpenMessageInput): Promise<RemoteMessage> {
     return openMessage(this.#connection, this.id, input);
   }
@@ -147,11 +165,16 @@ export class RemoteSession implements SessionApi {
     });
   }
 
+  async removeEntry(entryId: string): Promise<Entry> {
+    return fromWireEntry(await this.#call<WireEntry>("DELETE", at`entries/${entryId}`));
+  }
+
   async branches(): Promise<Branch[]> {
-    const { branches } = await this.#call<{
-      readonly branches: readonly (Omit<Branch, "leaf"> & { readonly leaf: WireEntry })[];
-    }>("GET", "branches");
-    return branches.map(({ leaf, ...same }) => ({ ...same, leaf: fromWireEntry(leaf) }));
+    const { branches } = await this.#call<{ readonly branches: readonly WireBranch[] }>(
+      "GET",
+      "branches",
+    );
+    return branches.map(fromWireBranch);
   }
 
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
@@ -222,22 +245,8 @@ export class RemoteSession implements SessionApi {
     return this.update({ title });
   }
 
-  async update(input: UpdateSessionInput): Promise<Session> {
-    const { figures, ...rest } = known("update", input, "update");
-    if (figures === undefined) {
-      return fromWireSession(await this.#call<WireSession>("PATCH", "", { body: toBody(rest) }));
-    }
-    // Who counts what is in files has a route of its own, for what is known of them.
-    const { title, summary, metadata, ...others } = rest;
-    if (Object.keys(others).length > 0) await this.update(others);
-    const updated = await this.#connection.call<WireSession>({
-      // Figures are set and not added to: the same twice is the same.
-      method: "PATCH",
-      path: at`/v1/ingest/sessions/${this.id}`,
-      repeatable: true,
-      body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
-    });
-    return fromWireSession(updated);
+  update(input: UpdateSessionInput): Promise<Session> {
+    return updateSession(this.#connection, this.id, input);
   }
 
   buildContext<P extends Provider>(

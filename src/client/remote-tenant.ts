@@ -18,9 +18,9 @@ import {
   type WireTenantStatus,
 } from "../api/status.ts";
 import type { CreatedToken, CreateTokenInput, ListTokensInput } from "../engine/access/tokens.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
-import type { CompactInput } from "../engine/context/compact-options.ts";
-import type { ListFactsInput } from "../engine/facts.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { CompactInput } from "../engine/compaction/compact-options.ts";
+import type { ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Derived, Tombstone } from "../engine/forget.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -34,6 +34,7 @@ import type {
   SearchResult,
 } from "../engine/search.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";
+import type { EnsureSessionInput } from "../engine/sessions/ensure-session.ts";
 import type { Facets, FacetsInput } from "../engine/sessions/facets.ts";
 import type { ListSessionsInput, SessionListPage } from "../engine/sessions/list-sessions.ts";
 import type { Stats, StatsInput } from "../engine/sessions/stats.ts";
@@ -62,13 +63,14 @@ import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
-import { toWireNew } from "./new-session.ts";
 import { findIngestedFiles, putIngestedFiles, RemoteOriginals } from "./remote-files.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
-import { at, keyHeader, known, toBody, toQuery, toTimes } from "./request.ts";
+import { at, known, toBody, toQuery, toTimes } from "./request.ts";
 import { countFacets, readResumeCommand, reviewSessions } from "./tenant/insights.ts";
-import { searchFacts, searchMemory } from "./tenant/notes.ts";
+import { listMemories, putMemory, searchFacts, searchMemory } from "./tenant/notes.ts";
+import { RemoteRecords } from "./tenant/records.ts";
+import { createSession, ensureSession, listSessions } from "./tenant/sessions.ts";
 import { RemoteShares } from "./tenant/shares.ts";
 import { createToken, listTokens, revokeToken } from "./tenant/tokens.ts";
 import { unlessMissing } from "./unless-missing.ts";
@@ -85,6 +87,10 @@ export class RemoteTenant implements TenantApi {
 
   get originals(): RemoteOriginals {
     return new RemoteOriginals(this.connection);
+  }
+
+  get records(): RemoteRecords {
+    return new RemoteRecords(this.connection);
   }
 
   get shares(): RemoteShares {
@@ -130,14 +136,11 @@ export class RemoteTenant implements TenantApi {
   }
 
   async createSession(input: CreateSessionInput): Promise<RemoteSession> {
-    const { idempotency_key: _, ...session } = toWireNew(input, "session");
-    const { id } = await this.connection.call<WireSession>({
-      method: "POST",
-      path: "/v1/sessions",
-      headers: keyHeader(input.idempotencyKey),
-      body: toBody(session),
-    });
-    return new RemoteSession(this.connection, this, id);
+    return this.session(await createSession(this.connection, input));
+  }
+
+  async ensureSession(input: EnsureSessionInput): Promise<RemoteSession> {
+    return this.session(await ensureSession(this.connection, input));
   }
 
   async getSession(id: string): Promise<RemoteSession> {
@@ -179,19 +182,8 @@ export class RemoteTenant implements TenantApi {
     });
   }
 
-  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    const { since, until, ...rest } = known("listSessions", input);
-    const page = await this.connection.call<{
-      readonly sessions: readonly WireSession[];
-      readonly next_cursor: string | null;
-    }>({
-      method: "GET",
-      path: "/v1/sessions",
-      query: toQuery({ ...rest, ...toTimes({ since, until }) }),
-    });
-    const sessions = page.sessions.map(fromWireSession);
-    const { next_cursor: nextCursor } = page;
-    return nextCursor === null ? { sessions } : { sessions, nextCursor };
+  listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+    return listSessions(this.connection, input);
   }
 
   async stats(input: StatsInput = {}): Promise<Stats> {
@@ -315,13 +307,7 @@ export class RemoteTenant implements TenantApi {
   }
 
   async putMemory(input: MemoryInput): Promise<Memory> {
-    const { agent, name, ...rest } = known("putMemory", input, "memory");
-    const memory = await this.connection.call<WireMemory>({
-      method: "PUT",
-      path: at`/v1/memories/${agent}/${name}`,
-      body: toBody(rest),
-    });
-    return fromWireMemory(memory);
+    return putMemory(this.connection, input);
   }
 
   async getMemory(agent: string, name: string): Promise<Memory> {
@@ -330,13 +316,7 @@ export class RemoteTenant implements TenantApi {
   }
 
   async listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
-    const { agent, after, limit } = known("listMemories", input);
-    const { memories } = await this.connection.call<{ readonly memories: readonly WireMemory[] }>({
-      method: "GET",
-      path: "/v1/memories",
-      query: toQuery({ agent, limit, afterAgent: after?.agent, afterName: after?.name }),
-    });
-    return memories.map(fromWireMemory);
+    return listMemories(this.connection, input);
   }
 
   async deleteMemory(agent: string, name: string): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * A body that is sent as it is made, and can be sent again.
+ * A streamed body that can be sent again.
  *
- * What was sent is kept until the answer is there, up to a limit: beyond it the beginning is let go, and
- * with it the right to send it again. Neither side ever holds more than that.
+ * Sent bytes are kept until the response, up to a limit; beyond it they are dropped, and the body
+ * cannot be retried.
  */
 
 export class RepeatedBody {
@@ -37,7 +37,7 @@ export class RepeatedBody {
     });
   }
 
-  /** Nobody will ask for it again. */
+  /** No further retry. */
   async discard(): Promise<void> {
     this.#kept.length = 0;
     this.#end ??= {};
@@ -46,7 +46,7 @@ export class RepeatedBody {
 
   async #piece(index: number): Promise<Uint8Array | undefined> {
     while (index >= this.#gone + this.#kept.length && this.#end === undefined) {
-      // Who has given up may still wait for the same piece.
+      // An abandoned attempt may still wait for the same chunk.
       this.#reading ??= this.#read().finally(() => {
         this.#reading = undefined;
       });

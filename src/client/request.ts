@@ -1,4 +1,4 @@
-/** What is sent: paths, queries, headers and bodies, made of what a caller handed in. */
+/** Builds paths, queries, headers and bodies from a caller's input. */
 
 import { toWireName, toWireTime } from "../api/wire.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -50,8 +50,8 @@ export function toBody(fields: object): string {
 }
 
 /**
- * The messages of an append are stored all or none, so what is too long for one request is refused, as
- * by the library, and never sent in several.
+ * An append is atomic, so one that exceeds a request is refused, as by the library, and never
+ * split.
  */
 export function checkBatchBody(body: string): string {
   // UTF-8 takes one byte for each UTF-16 unit at least, and three at most.
@@ -84,7 +84,7 @@ export function toTimes(fields: Readonly<Record<string, number | Date | undefine
   );
 }
 
-/** What makes it safe to send a write again: the caller's key, or one that nobody else has. */
+/** The idempotency key of a write: the caller's, or a random one. */
 export function keyHeader(key: string | undefined): Record<string, string> {
   if (key === undefined) return { "idempotency-key": newKey() };
   return { "idempotency-key": checkHeader(key, "idempotencyKey") };

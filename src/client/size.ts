@@ -1,4 +1,4 @@
-/** How much of a message there is, told alike of what was sent and of what is stored. */
+/** The length of a message, computed alike for sent and stored content. */
 
 import type { Block } from "../model/block.ts";
 import type { Chunk } from "../transcript/chunks.ts";

@@ -1,6 +1,6 @@
 import { BackscrollError } from "../model/errors.ts";
 
-/** What is not there is undefined, as the library's `find…` have it. */
+/** Maps not-found errors to undefined, as the library's `find…` do. */
 export async function unlessMissing<Found>(find: () => Promise<Found>): Promise<Found | undefined> {
   try {
     return await find();

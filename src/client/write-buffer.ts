@@ -5,8 +5,8 @@ import type { Chunk } from "../transcript/chunks.ts";
 export type SentChunk = Chunk;
 
 /**
- * The server stores what it was sent at once, or as soon as it has this much: a piece that reaches it
- * only with its last chunk is stored whole or not at all.
+ * The server stores a request's content at once, or in parts of this size: a smaller piece is
+ * stored whole or not at all.
  */
 const PIECE_CHARACTERS = 64 * 1024;
 /** What the server takes a block for. */

@@ -30,13 +30,13 @@ export type KeepStrategy =
 
 export interface PlanOptions {
   readonly strategy: KeepStrategy;
-  /** Do nothing unless there are more messages than this, pinned ones aside … */
+  /** No plan unless there are more unpinned messages than this … */
   readonly minMessages?: number;
-  /** … and at least this many tokens in what is not pinned. */
+  /** … and at least this many tokens in them. */
   readonly minTokens?: number;
   /**
-   * What the summary, the pinned and the kept part may take together. What is over is cut from the
-   * largest tool results; if that is not enough, less is kept.
+   * The limit of summary, pinned and kept part together. The excess is cut from the largest tool
+   * results; if that is not enough, fewer messages are kept.
    */
   readonly limitTokens?: number;
   /** The tokens that the new summary is expected to take. */

@@ -1,14 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { COMPACTION } from "../model/compaction-numbers.ts";
 import { planCompaction } from "./plan.ts";
 import type { KeepStrategy, PlanItem, PlanOptions } from "./plan-input.ts";
-import {
-  CLAW_MESSAGES,
-  CLAW_TOKENS,
-  clawKeep,
-  HALF_KEEP,
-  NONE_KEEP,
-  TOKENS_KEEP,
-} from "./presets.ts";
+import { clawKeep, HALF_KEEP, NONE_KEEP, TOKENS_KEEP } from "./presets.ts";
 
 /**
  * A transcript in one line. `u`, `a` and `s` are messages of user, assistant and system, `n` is an
@@ -238,7 +232,10 @@ describe("thresholds", () => {
   const seed = { minMessages: 4, minTokens: 10_000 };
 
   test("need more messages, and at least as many tokens", () => {
-    expect(clawKeep(CLAW_MESSAGES, CLAW_TOKENS)).toEqual({ strategy: messages(4), ...seed });
+    expect(clawKeep(COMPACTION.claw.messages, COMPACTION.claw.tokens)).toEqual({
+      strategy: messages(4),
+      ...seed,
+    });
     expect(TOKENS_KEEP).toEqual({ strategy: tokens(20_000) });
     check("u a u a:10000", messages(4), "below_threshold", seed);
     check("u a u a u:9599", messages(4), "below_threshold", seed);

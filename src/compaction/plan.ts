@@ -1,9 +1,10 @@
 /**
- * Where a compaction cuts: what a summary will cover, what stays word for word.
+ * Plans where a compaction cuts: the summary covers the entries before the cut; those behind it
+ * stay verbatim.
  *
- * The cut is where compactions go wrong: a tool call is parted from its result, a question is
- * summarised before it is answered, or nothing is ever cut because the newest result alone is too
- * large. So it is planned here, over plain figures, and carried out elsewhere.
+ * Cuts go wrong when they part a tool call from its result, summarise an unanswered question, or
+ * never happen because the newest result alone is too large. So the plan is a pure function over
+ * figures, carried out elsewhere.
  */
 
 import type { ResultCut } from "../context/cut-results.ts";
@@ -19,8 +20,8 @@ export interface CompactionPlan {
    */
   readonly covered: readonly string[];
   /**
-   * What lies before the cut and stays all the same: pinned entries and their tool groups, and user
-   * messages that wait for their answer behind somebody else's.
+   * Entries before the cut that stay: pinned ones with their tool groups, and user messages that
+   * wait behind another user's answer.
    */
   readonly pinned: readonly string[];
   readonly from: string;
@@ -39,24 +40,25 @@ export interface CompactionPlan {
    * there is one, only where the pinned part and the pending turn alone are.
    */
   readonly tokensAfter: number;
-  /** What it saves, in tokens. Below 0: the summary takes more than what it stands for. */
+  /** Saved tokens. Below 0: the summary is longer than the entries that it covers. */
   readonly gainTokens: number;
 }
 
 /**
- * Why there is no plan: there is nothing at all; less than the caller's minimum; or all that there
- * is is to be kept, pinned or pending.
+ * Why there is no plan: no messages; fewer than the caller's minimum; or all are kept, pinned or
+ * pending.
  */
 export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
 
 /**
  * Plans a compaction of `items`: the entries of the active path that enter the context, in order,
  * from the first entry that the previous compaction kept (with what it left pinned before that),
- * not from the compaction itself: what it kept would be lost. Compactions are left out.
+ * not from the compaction itself, which would lose the entries that it kept. Compactions are left
+ * out.
  *
- * No call is parted from its result, nothing pinned is covered, and neither is a pending turn: the
- * newest user message if nobody has answered it, one that waits behind somebody else's answer, or a
- * call that still waits for results. Linear in `items` but for the sorting of results that have to be shortened.
+ * A plan never parts a call from its result and never covers pinned entries or a pending turn: an
+ * unanswered newest user message, one that waits behind another user's answer, or a call that waits
+ * for results. Linear in `items` but for the sorting of results that have to be shortened.
  */
 export function planCompaction(
   items: readonly PlanItem[],

@@ -1,15 +1,16 @@
 /**
- * When a session wants to be compacted, as its own metadata says.
+ * The compaction policy in a session's metadata.
  *
- * Metadata is written by many hands, so it is read leniently: what is not understood gets its
- * default and is reported. Nothing here compacts; whoever asks decides.
+ * Metadata has many writers, so it is read leniently: unknown values are reported and get their
+ * defaults. The caller decides whether to compact.
  */
 
+import { COMPACTION } from "../model/compaction-numbers.ts";
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 
 /**
  * `rolling` folds the previous summary into the next one, `hierarchical` keeps summaries of
- * summaries; `never` disables the trigger only: whoever asks for a compaction still gets one.
+ * summaries; `never` disables the trigger only; an explicit compaction still runs.
  */
 export const COMPACTION_STRATEGIES = ["rolling", "hierarchical", "never"] as const;
 export type CompactionStrategy = (typeof COMPACTION_STRATEGIES)[number];
@@ -25,13 +26,13 @@ export interface CompactionPolicy {
 }
 
 export const DEFAULT_COMPACTION_POLICY: CompactionPolicy = {
-  triggerTurns: 50,
-  triggerTokens: 8_000,
+  triggerTurns: COMPACTION.turns.triggerTurns,
+  triggerTokens: COMPACTION.turns.triggerTokens,
   summarizerModel: "default",
   strategy: "rolling",
 };
 
-/** Reads `metadata.compaction`. `problems` says, field by field, what was ignored and why. */
+/** Reads `metadata.compaction`. `problems` lists the ignored fields with reasons. */
 export function readCompactionPolicy(metadata: JsonObject): {
   readonly policy: CompactionPolicy;
   readonly problems: readonly string[];

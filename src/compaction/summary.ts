@@ -1,5 +1,5 @@
 /**
- * What a summary is made of, and the port of whoever writes one.
+ * The structure of a summary, and the port of summarizers.
  *
  * The structure is stored beside the text. A later summary is made from the structure of the one
  * before and from new entries, never from its prose: text that is merged again and again compounds.
@@ -40,7 +40,7 @@ export interface LedgerFile {
   readonly times: number;
 }
 
-/** What was done, word for word: the part of a conversation that prose summaries lose first. */
+/** Commands and files, verbatim: the part of a conversation that prose summaries lose first. */
 export interface Ledger {
   readonly commands: readonly LedgerCommand[];
   /** Commands that are older than the ones listed. */
@@ -84,7 +84,7 @@ export interface SummaryRequest {
   readonly structure: SummaryStructure;
   /** `entries` end inside a turn. */
   readonly splitTurn: boolean;
-  /** What whoever asked for the summary wants of it. Only a model can follow it. */
+  /** The caller's instructions. Only a model can follow them. */
   readonly instructions?: string;
   /** About what the text may take, in tokens. */
   readonly maxTokens?: number;
@@ -99,14 +99,17 @@ export interface SummaryAnswer {
   readonly finishReason: string;
 }
 
-/** Writes summaries. What it throws fails the call that needed one, and changes nothing. */
+/** Writes summaries. An exception fails the compaction and leaves the session unchanged. */
 export interface Summarizer {
   readonly name: string;
   /** It reads the entries, not only the structure: a long range is handed over in parts. */
   readonly needsEntries?: boolean;
-  /** What it can take at once, in tokens. */
+  /** Its input limit, in tokens. */
   readonly maxInputTokens?: number;
   summarize(request: SummaryRequest): Promise<SummaryAnswer>;
-  /** Why an answer cannot be used; none if it can. What is empty or too long is refused anyway. */
+  /**
+   * Why an answer is rejected; undefined if it is accepted. Empty and overlong answers are always
+   * rejected.
+   */
   check?(answer: SummaryAnswer, request: SummaryRequest): readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * What the model is given, under a budget.
+ * Builds a context under a token budget.
  *
  * Order: pinned entries, the summary, facts, older turns, what was recalled, the newest turn. All that
  * comes before the recalled part changes rarely and at its end, so that a provider's prompt cache
@@ -14,7 +14,7 @@ import { type Excerpt, quoteExcerpt, quoteFact, quoteFacts, quoteRecalled } from
 import { fromText, type Sized, sumTokens } from "./sized.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/** What is put between the turns of a window if there is room. */
+/** Facts and recalled messages, placed in the window if there is room. */
 export interface ContextExtras {
   /** In the order in which they were learned: the oldest yields first. */
   readonly facts: readonly Fact[];
@@ -27,7 +27,7 @@ export interface Omission {
   readonly part: ContextPart;
   readonly reason: "budget" | "recent_turns";
   readonly count: number;
-  /** Null for what was not even read. */
+  /** Null for entries that were not read. */
   readonly tokens: number | null;
   /** The entries or facts, at most 100 of them. */
   readonly ids: readonly string[];
@@ -45,7 +45,7 @@ export function assembleContext(window: ChosenTurns, extras: ContextExtras): Ass
   const { pinned, summary, hasSummary, older, newest, previous, counter, from } = window;
   const wanted = Math.min(window.wanted, previous?.at ?? window.wanted);
   const shownFrom = previous?.at ?? from;
-  // What is left belongs to the parts that have yielded: turns go whole, and leave room behind.
+  // Turns are dropped as a whole and leave room: give it to the parts that were cut.
   const facts = takeFacts(extras.facts, window.factRoom, counter);
   const recalled = takeRecalled(extras.recalled, window.room - facts.tokens, counter);
 

@@ -1,9 +1,8 @@
 /**
- * A language model that answers a context: a port. It streams, it may call tools, and it says what
- * the call took.
+ * The port of a chat model: streams an answer, may call tools, reports usage.
  *
- * One call is one question to the model. Whoever asks runs the tools and asks again: only so can a
- * call and its result be stored together.
+ * One call is one request. The caller runs the tools and calls again, so that it can store a call
+ * and its result together.
  */
 
 import type { ThinkingBlock } from "../model/block.ts";
@@ -73,13 +72,13 @@ export interface ChatEnd {
   readonly type: "end";
   /** Why the model stopped, in the AI SDK's words: `stop`, `length`, `tool-calls` … */
   readonly finishReason: string;
-  /** What the provider reported; null if it reported nothing. */
+  /** The provider's figures; null if it gave none. */
   readonly usage: Usage | null;
 }
 
 export interface ChatModel {
   readonly name: string;
-  /** What it can be given at once, in tokens, where its name does not tell. */
+  /** Its context window in tokens, if its name does not tell. */
   readonly maxInputTokens?: number;
   /**
    * Asks once. Throws `model_failed`, with `details.kind` of `overflow` if the context was too long;

@@ -1,9 +1,9 @@
 /**
- * Which turns are shown, under a budget.
+ * Chooses the turns of a context under a budget.
  *
- * It is decided before anything is searched for: what is not shown is what may be recalled. What yields
- * last is given room first: pinned entries, the newest turn, the summary, then older turns. Each has all
- * of its room before the next has any, so that a larger budget never shows less of anything.
+ * It runs before recall, which searches the omitted entries. Room goes by priority: pinned entries,
+ * the newest turn, the summary, older turns. Each part gets all of its room before the next, so a
+ * larger budget never shows less of any part.
  */
 
 import type { Entry } from "../model/entry.ts";
@@ -38,7 +38,7 @@ export interface ContextSummary {
 export interface ContextLimits {
   readonly tokenBudget: number;
   readonly recentTurns: number;
-  /** What older turns leave for what is recalled of those that are left out; 0 if left out. */
+  /** Room that older turns leave for recalled messages. Default: 0. */
   readonly recallTokens?: number;
   /** What all facts take: older turns leave a quarter of their room for them; 0 if left out. */
   readonly factTokens?: number;
@@ -53,7 +53,7 @@ export interface ChosenTurns {
   /** Where the newest turn begins. */
   readonly newestAt: number;
   readonly newest: FittedTurn;
-  /** What stands before the newest turn. */
+  /** Turns before the newest one. */
   readonly older: readonly SentSized[];
   /** The first of `older` that is shown if there is room, and the first that is. */
   readonly wanted: number;
@@ -61,9 +61,9 @@ export interface ChosenTurns {
   /** The turn before the newest as far as it fits, where no older turn is shown whole. */
   readonly previous: PreviousTurn | null;
   readonly unread: number;
-  /** There are as many turns as are wanted: what was not read is not missed for want of room. */
+  /** The turn limit is reached: unread turns are not omitted for lack of room. */
   readonly hasTurns: boolean;
-  /** What is left for facts and for what is recalled, and what of it is left for facts. */
+  /** Room for facts and recalled messages together, and for facts alone. */
   readonly room: number;
   readonly factRoom: number;
   readonly counter: TokenCounter;
@@ -79,7 +79,7 @@ const LEAST_TURN_TOKENS = 200;
 /** With less room than this, a summary that has to be cut is left out. */
 const LEAST_SUMMARY_TOKENS = 100;
 
-/** Gives the tokens that would be needed if what is pinned does not fit. */
+/** Gives the needed tokens if pinned entries do not fit. */
 export function chooseWindow(
   { pinned: standing, summary: told, entries, unread }: WindowSources,
   { tokenBudget, recentTurns, recallTokens = 0, factTokens = 0, counter }: ContextLimits,

@@ -1,13 +1,13 @@
 /**
- * How many tokens a model can take, and where that is known from.
+ * A model's context window, and the source of that figure.
  *
- * The catalogue is small on purpose: families of models by the beginning of their names. A host that
- * knows better says so, and what nobody knows is taken for 200,000.
+ * The catalogue is small on purpose: families of models by the beginning of their names. A host can
+ * override it; unknown models get `DEFAULT_CONTEXT_TOKENS`.
  */
 
 export interface ContextWindow {
   readonly tokens: number;
-  /** `catalogue`: known here; `config`: the host said so; `default`: nobody knows. */
+  /** `catalogue`: known here; `config`: set by the host; `default`: unknown model. */
   readonly source: "catalogue" | "config" | "default";
 }
 

@@ -1,11 +1,11 @@
-/** Blocks cut to fit. The note in each says what is missing, and which entry has it. */
+/** Cuts blocks to fit. A note in each gives the cut amount and the entry to read. */
 
-import type { Block, ToolResultBlock } from "../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts";
 import { type CutNote, cutText } from "./cut-text.ts";
 
 /**
- * `block` with at most `keep` by `sizeOf`, as far as that is possible; null if nothing of it can be
- * shown. Signatures and opaque data mean nothing once they are cut, so those blocks go whole.
+ * `block` cut to `keep` by `sizeOf`, as far as possible; null if it cannot be shown. Signed and
+ * opaque blocks are useless once cut, so they are dropped as a whole.
  */
 export function cutBlock(
   block: Block,
@@ -23,7 +23,7 @@ export function cutBlock(
     case "text":
       return cut(block.text, (text) => ({ type: "text", text }));
     case "tool_use": {
-      const { id, name, input } = block;
+      const { id, name } = block;
       if (sizeOf(block) <= keep) return block;
       // Providers want an object; a signature of the call does not hold for other arguments.
       const make = (text: string): Block => ({
@@ -32,7 +32,7 @@ export function cutBlock(
         name,
         input: JSON.stringify({ _cut: text }),
       });
-      return make(cutText(input, keep, (words) => sizeOf(make(words)), note));
+      return make(cutText(inputTextOf(block), keep, (words) => sizeOf(make(words)), note));
     }
     case "tool_result":
       return cut(outputText(block), (output) => ({ ...block, output }));
@@ -43,7 +43,7 @@ export function cutBlock(
   }
 }
 
-/** What stands for parts of a turn that are not shown at all. */
+/** The note that replaces dropped parts of a turn. */
 export function leftOutNote(messages: number, parts: number, entryId: string): string {
   const counted = [
     ...(messages === 0 ? [] : [`${messages} ${messages === 1 ? "message" : "messages"}`]),
@@ -61,7 +61,7 @@ function howToRead(entryId: string): string {
   return `list_messages around ${entryId}`;
 }
 
-/** The words of an output; what is no text is named. */
+/** The text of an output; other blocks are named. */
 export function outputText({ output }: ToolResultBlock): string {
   if (typeof output === "string") return output;
   return output

@@ -1,14 +1,14 @@
 /**
- * Shortening tool results: what is left when a conversation does not fit and nothing may be dropped.
+ * Shortens tool results when a conversation does not fit and no message may be dropped.
  *
- * Head and tail stay, because errors stand at either end; a note says what is missing and where it
- * can be read. Only what the model is shown changes: the log keeps every result whole.
+ * Head and tail stay, because errors are at either end; a note gives the cut amount and where to
+ * read it. Only the context changes: the log keeps every result whole.
  */
 
 import type { Block, ToolResultBlock } from "../model/block.ts";
 import { countBlocks, type TokenCounter } from "./tokens.ts";
 
-/** A result is never cut below this many tokens: less says nothing. */
+/** A result is never cut below this many tokens. */
 export const LEAST_RESULT_TOKENS = 200;
 
 /** What the note about the missing part takes. */
@@ -34,7 +34,7 @@ export function cutResults(
   });
 }
 
-/** Images go first, then the middle of the text. What is short enough stays as it is. */
+/** Drops images first, then the middle of the text. Short results stay as they are. */
 export function shortenResult(
   block: ToolResultBlock,
   keepTokens: number,

@@ -1,8 +1,8 @@
 /**
- * A long text cut in its middle to a number of tokens, with a note that says how much is missing.
+ * Cuts the middle of a long text to a number of tokens, with a note of the cut amount.
  *
- * The counter is asked rather than computed with: it may be any tokenizer. Nothing larger than the
- * result is ever counted, so that a text of megabytes costs no more than a short one.
+ * The token counter is a black box: it may be any tokenizer. It never counts more than the result's
+ * size, so a text of megabytes costs no more than a short one.
  */
 
 /** No tokenizer takes fewer tokens than one for so many characters of ordinary text. */

@@ -1,6 +1,7 @@
 /** Entries for tests of what the model sees, without a store. */
 
 import type { Block } from "../model/block.ts";
+import { SAMPLE_ENTRY } from "../model/entry.cases.ts";
 import type { Entry, Role } from "../model/entry.ts";
 
 /** A path of messages with ids `e1`, `e2` … and indices from 0. */
@@ -9,7 +10,7 @@ export function pathOf(...messages: readonly Partial<Entry>[]): Entry[] {
   return messages.map((message, i) => {
     const counted = (message.kind ?? "message") === "message";
     return {
-      ...EMPTY,
+      ...SAMPLE_ENTRY,
       id: `e${i + 1}`,
       sequence: i + 1,
       index: counted ? index++ : null,
@@ -33,28 +34,3 @@ export function results(outputs: Readonly<Record<string, string>>): Partial<Entr
   );
   return { role: "tool", blocks };
 }
-
-const EMPTY: Entry = {
-  id: "e",
-  sessionId: "s",
-  sequence: 1,
-  parentId: null,
-  kind: "message",
-  role: "user",
-  actor: null,
-  status: "committed",
-  blocks: [],
-  data: null,
-  index: 0,
-  usage: null,
-  model: null,
-  adapter: null,
-  supersededBy: null,
-  copiedFrom: null,
-  pinned: false,
-  metadata: {},
-  createdAt: 0,
-  hash: null,
-  truncated: false,
-  erased: false,
-};

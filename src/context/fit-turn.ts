@@ -1,8 +1,8 @@
 /**
- * A turn under a budget: always something that can be sent, and never less for more room.
+ * Fits a turn into a budget: the result is always valid, and monotonic in the budget.
  *
- * What is cut follows one fixed order, and cutting stops as soon as the rest fits. So what fits a
- * smaller room is part of what fits a larger one. In this order, the oldest first:
+ * Cuts follow one fixed order and stop as soon as the rest fits, so the result for a smaller budget
+ * is part of the result for a larger one. In this order, the oldest first:
  *
  * 1. results of tools, down to 200 tokens each
  * 2. thoughts and opaque blocks go, images become a note
@@ -13,7 +13,7 @@
  * Where steps or blocks went, one note says how many, and from where to read on.
  */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
 import { cutBlock, leftOutNote } from "./cut-block.ts";
 import type { SentSizer } from "./sent-tokens.ts";
@@ -39,7 +39,7 @@ export interface FittedTurn {
 interface Cell {
   readonly at: number;
   readonly block: Block;
-  /** What is shown of it; null: nothing. */
+  /** The shown part; null: none. */
   shown: Block | null;
   size: number;
 }
@@ -130,7 +130,7 @@ class Fitting {
     }
   }
 
-  /** What cannot be cut: thoughts and opaque blocks go, of images a note stays. */
+  /** Blocks that cannot be cut: drops thoughts and opaque blocks, replaces images by a note. */
   strip(cells: readonly Cell[]): void {
     for (const cell of cells) {
       if (this.#fits) return;
@@ -305,7 +305,7 @@ function bytesOf(block: Block): number {
     case "thinking":
       return Buffer.byteLength(block.text);
     case "tool_use":
-      return Buffer.byteLength(block.name) + Buffer.byteLength(block.input);
+      return Buffer.byteLength(block.name) + Buffer.byteLength(inputTextOf(block));
     case "tool_result":
       return typeof block.output === "string"
         ? Buffer.byteLength(block.output)

@@ -9,7 +9,7 @@ import type { Block, ToolResultBlock } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { outputText } from "./cut-block.ts";
 
-/** The same entries where nothing is to be changed. */
+/** Returns the same array if there is nothing to change. */
 export function tellOrphans(entries: readonly Entry[]): readonly Entry[] {
   const called = new Set<string>();
   let isChanged = false;

@@ -1,9 +1,9 @@
 /**
- * Keeps quoted text from posing as one of the tags that stand round it.
+ * Escapes look-alikes of our own tags in quoted text.
  *
- * A model reads `< /recalled-context>`, `＜／recalled-context＞` and a tag with a zero-width space in it
- * as the tag itself. So a tag is looked for as it is read: characters are folded to what they look
- * like, and what is invisible, or only sets letters apart, is passed over.
+ * A model reads `< /recalled-context>`, `＜／recalled-context＞` and a tag with a zero-width space in
+ * it as the tag itself. So the match folds characters to their look-alikes and skips invisible and
+ * separating ones.
  */
 
 /** The elements that quotes are made of. */
@@ -22,7 +22,7 @@ const EVERY_OPENING = new RegExp(OPENING.source, "gu");
 /** What may stand between the bracket and the name: slashes of all kinds. */
 const SLASH = /[/\\／＼⁄∕⧸⧵∖╱╲〳⫽⟋⟍𝈺]/u;
 
-/** Spaces, controls, what has no width, marks on other letters, and hyphens of all kinds. */
+/** Spaces, controls, zero-width characters, combining marks and hyphens of all kinds. */
 const PASSED_OVER = /[\s\p{C}\p{M}\p{Z}\p{Pd}\p{Pc}\p{Default_Ignorable_Code_Point}·‧∙⋅−]/u;
 
 /** Letters of other scripts that look like one of a name. Unicode's compatibility forms fold by rule. */

@@ -1,9 +1,9 @@
 /**
  * How full a context is.
  *
- * What a provider reported for the last call, cache reads and writes included, plus an estimate of
- * what was added since. Figures from before a compaction say nothing about what stands there now, so
- * only calls that came after it count. Cumulative counters are for billing, and never used here.
+ * The provider's figure for the last call, cache reads and writes included, plus an estimate of
+ * later entries. A compaction invalidates earlier figures, so only later calls count. Cumulative
+ * counters are for billing and not used here.
  */
 
 import type { Usage } from "../model/entry.ts";
@@ -12,7 +12,7 @@ export interface Pressure {
   readonly contextTokens: number;
   /** The part of it that came after the last report, by our own estimate. */
   readonly estimatedTokens: number;
-  /** No provider reported anything for what stands there now: all of the figure is ours. */
+  /** No provider reported the current context: the figure is an estimate. */
   readonly estimated: boolean;
   /** The message whose reported usage the figure builds upon. */
   readonly reportedBy: string | null;
@@ -26,14 +26,14 @@ export interface PressureItem {
   readonly tokens: number;
 }
 
-/** All that a call took: what was sent, in whatever way it is billed, and what came back. */
+/** All tokens of a call: input, however it is billed, and output. */
 export function totalTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens + usage.outputTokens;
 }
 
 /**
- * `compactedAt` is the sequence of the newest compaction on the path (0: none); `standing` the tokens
- * of its summary and of what is pinned.
+ * `compactedAt` is the sequence of the newest compaction on the path (0: none); `standing` the
+ * tokens of its summary and of pinned entries.
  */
 export function contextPressure(
   items: readonly PressureItem[],

@@ -1,12 +1,12 @@
 /**
- * Old tool results, shortened in what the model sees.
+ * Shortens old tool results in the context.
  *
- * Most of a long context is output of tools that nobody will read again. Pruning gives that room back
- * before a compaction has to: first the middle of long results goes, then whole old ones. Only the
- * context changes; the log keeps every word. The numbers are openclaw's.
+ * Most of a long context is stale tool output. Pruning frees that room before a compaction has to:
+ * it drops the middle of long results first, then whole old ones. Only the context changes; the log
+ * keeps every word. The numbers are openclaw's.
  */
 
-import type { Block, ToolResultBlock } from "../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts";
 import { cutMiddle, lengthOf } from "./cut-middle.ts";
 import type { ContextMessage } from "./message.ts";
 import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
@@ -14,7 +14,7 @@ import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
 export interface PruneOptions {
   /** What the model can take in all. A token is reckoned as four characters. */
   readonly windowTokens: number;
-  /** What it is given, where somebody has counted; else the characters of the messages are. */
+  /** The context's tokens if known; else they are estimated from characters. */
   readonly usedTokens?: number;
   /** The tools whose results may be pruned; without it, all. */
   readonly tools?: ToolFilter;
@@ -55,8 +55,8 @@ const CHARACTERS_PER_TOKEN = 4;
 /**
  * Returns `messages` with old tool results shortened or cleared, if the window is full enough.
  *
- * Nothing is touched before the first thing a user says, in the protected end, in pinned messages, and
- * in results that hold an image. Results keep their place, id and error flag. A context with fewer
+ * Leaves alone: messages before the first user message, the protected end, pinned messages, and
+ * results with an image. Results keep their place, id and error flag. A context with fewer
  * assistant messages than are protected stays as it is.
  */
 export function pruneToolResults(
@@ -107,14 +107,14 @@ function prunableResults(
       : blocks.flatMap((block): [ToolResultBlock, string][] => {
           if (block.type !== "tool_result" || !mayPrune(nameOf(block))) return [];
           const text = textOfOutput(block.output);
-          // What is no longer than the words that would stand for it stays.
+          // Keep results that are no longer than their placeholder.
           if (text === null || text.length <= CLEARED_RESULT.length) return [];
           return [[block, text]];
         }),
   );
 }
 
-/** Some send results as a user's message; that is nobody speaking. */
+/** Some agents store results as user messages; those are not user turns. */
 function isUserSpeaking({ role, blocks }: ContextMessage): boolean {
   return role === "user" && blocks.some((block) => block.type !== "tool_result");
 }
@@ -158,7 +158,7 @@ function sizeOf(blocks: readonly Block[]): number {
       case "thinking":
         return lengthOf(block.text);
       case "tool_use":
-        return lengthOf(block.input);
+        return lengthOf(inputTextOf(block));
       case "tool_result":
         return typeof block.output === "string" ? lengthOf(block.output) : sizeOf(block.output);
       case "image":

@@ -1,9 +1,9 @@
 /**
- * Text that is put into a context though nobody says it now: summaries, facts, what was recalled.
+ * Wraps text that we add to a context: summaries, facts, recalled messages.
  *
- * It was written by others, and may tell a model to do things. So it is wrapped in an element that
- * says what it is and where it comes from, and nothing inside can close that element. Search leaves
- * these elements out, so that it never finds its own echo.
+ * The text is untrusted and may contain instructions. So an element names its kind and source, and
+ * the text inside cannot close it. The index skips these elements, so search never finds its own
+ * echo.
  */
 
 import type { Role } from "../model/entry.ts";
@@ -50,7 +50,7 @@ export function quoteExcerpt(excerpt: Excerpt): string {
   return element("excerpt", escapeTags(excerpt.text), attributes);
 }
 
-/** What was said in other conversations, shown to a model that asked for it. */
+/** Messages of other conversations, shown to a model that searched for them. */
 export function quoteConversation(about: string, text: string): string {
   return element("recalled-context", `${about}\n${escapeTags(text)}`);
 }

@@ -1,9 +1,9 @@
 /**
- * A conversation as it is seen by whoever answers one of its messages.
+ * Orders a conversation for answering one of its messages.
  *
- * Messages are stored when they come and answered one after another. So behind the message that is being
- * answered there may stand others, and the answers to others. A model answers what comes last, and some
- * refuse a conversation that ends with an answer: what is answered comes last here, wherever it stands.
+ * Messages are stored on arrival and answered one after another, so other messages and their
+ * answers may follow the one being answered. A model answers the last message, and some refuse a
+ * conversation that ends with an answer: so the answered message is moved to the end.
  */
 
 import { type Entry, replyToOf } from "../model/entry.ts";
@@ -29,7 +29,7 @@ export function orderForReply(entries: readonly Entry[], message: Entry): readon
   return [...others, ...(message.erased ? [] : [message]), ...behind];
 }
 
-/** Messages of users behind `message` that nobody has answered: each has a turn of its own. */
+/** Unanswered user messages behind `message`: each gets its own turn later. */
 export function waitingBehind(
   entries: readonly Entry[],
   { id, sequence }: Entry,

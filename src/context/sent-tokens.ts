@@ -1,13 +1,18 @@
 /**
- * What a message takes at most in the request of any provider.
+ * An upper bound of a message's tokens in any provider's request.
  *
- * A renderer adds words of its own: results for calls that have none, tags round what the system says,
- * blank lines between texts that it joins, notes for images that it moves. A budget that ignored them
- * would be exceeded by what is sent, so a window is chosen by these sizes; `tokens` of a context
- * counts its blocks alone.
+ * A renderer adds text: results for calls without one, tags around system text, blank lines between
+ * joined texts, notes for moved images. The window is chosen by these sizes, so that the request
+ * stays within the budget; `tokens` of a context counts its blocks alone.
  */
 
-import type { Block, ToolResultBlock, ToolUseBlock } from "../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from "../model/block.ts";
+import { withInputText } from "../model/tool-input.ts";
 import { BRIDGE_TEXT } from "./hygiene/bridge-tools.ts";
 import { parseArguments } from "./hygiene/json-object.ts";
 import { LEADING_TEXT } from "./hygiene/leading-user.ts";
@@ -63,7 +68,7 @@ export function sentSizer(
   };
 }
 
-/** All of it: its blocks, and what it takes beside them. */
+/** Its blocks and the renderer's additions. */
 export function sentTokens(
   message: Pick<ContextMessage, "role" | "blocks">,
   sizer: SentSizer,
@@ -79,7 +84,7 @@ const JOIN_TOKENS = 1;
 const NOTE_TOKENS = 8;
 /** `Error: ` before what a tool said. */
 const ERROR_TOKENS = 3;
-/** An output of nothing is sent as `(no output)`. */
+/** An empty output is sent as `(no output)`. */
 const NO_OUTPUT_TOKENS = 3;
 
 function isNote(role: ContextMessage["role"]): boolean {
@@ -88,7 +93,7 @@ function isNote(role: ContextMessage["role"]): boolean {
 
 /** Some are sent the arguments as text, some as an object, printed anew. */
 function callTokens(block: ToolUseBlock, counter: TokenCounter): number {
-  const printed = { ...block, input: JSON.stringify(parseArguments(block.input)) };
+  const printed = withInputText(block, JSON.stringify(parseArguments(inputTextOf(block))));
   return Math.max(counter.countBlock(block), counter.countBlock(printed)) + JOIN_TOKENS;
 }
 

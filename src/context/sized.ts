@@ -1,4 +1,4 @@
-/** Messages of a context with what they take, so that nothing is counted twice. */
+/** Messages of a context with their token counts, so that each is counted once. */
 
 import type { Entry } from "../model/entry.ts";
 import type { ContextMessage, ContextPart } from "./message.ts";
@@ -11,12 +11,12 @@ export interface Sized {
   readonly tokens: number;
 }
 
-/** With what it takes at most once a renderer has put its own words to it. */
+/** With its upper bound after rendering. */
 export interface SentSized extends Sized {
   readonly sent: number;
 }
 
-/** An entry as the model sees it. What is not said by anybody is given in the user's role. */
+/** An entry as a message for the model. Entries without a role get the user's. */
 export function fromEntry(entry: Entry, part: ContextPart, counter: TokenCounter): Sized {
   const blocks =
     entry.kind === "branch_summary"

@@ -1,11 +1,11 @@
 /**
- * How many tokens something takes: a port, and the estimate that needs no tokenizer.
+ * The token counter port, and an estimate without a tokenizer.
  *
- * The estimate is a quarter of the UTF-8 bytes and one more for each block, so that nothing counts
- * nothing. Ids, roles and the host's own system prompt are not part of it.
+ * The estimate is a quarter of the UTF-8 bytes plus one for each block, so that every block counts.
+ * Ids, roles and the host's own system prompt are not part of it.
  */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 
 /** Counts tokens. Synchronous and cheap: it is called for every block of a context. */
 export interface TokenCounter {
@@ -38,7 +38,7 @@ function estimateBlock(block: Block): number {
     case "thinking":
       return quarter(Buffer.byteLength(block.text) + Buffer.byteLength(block.signature ?? "")) + 1;
     case "tool_use":
-      return quarter(Buffer.byteLength(block.name) + Buffer.byteLength(block.input)) + 1;
+      return quarter(Buffer.byteLength(block.name) + Buffer.byteLength(inputTextOf(block))) + 1;
     case "tool_result": {
       const name = Buffer.byteLength(block.toolName ?? "");
       if (typeof block.output === "string") {

@@ -1,8 +1,8 @@
-/** Appending: one request, all or nothing. */
+/** Appends entries atomically. */
 
 import type { Entry } from "../model/entry.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import type { AppendResult } from "../store/records.ts";
+import type { AppendRequest, AppendResult } from "../store/records.ts";
 import { checkInput, checkKeyOrNull, invalid } from "./check.ts";
 import {
   cachedContextSize,
@@ -24,14 +24,24 @@ export interface AppendOptions {
   readonly idempotencyKey?: string;
 }
 
+/** What only the engine may ask for. */
+export interface OwnAppendOptions extends Pick<AppendRequest, "guard" | "replaced"> {
+  /** What identifies the request under its key; the drafts if left out. */
+  readonly request?: unknown;
+  readonly isLasting?: boolean;
+}
+
 /** Gives the entries as they are stored, in the order of the drafts. */
 export async function appendDrafts(
   engine: EngineContext,
   sessionId: string,
   drafts: readonly Draft[],
   options: AppendOptions = {},
+  own: OwnAppendOptions = {},
 ): Promise<Entry[]> {
-  if (drafts.length === 0) throw invalid("messages", "messages is empty; append at least one");
+  if (drafts.length === 0 && own.replaced === undefined) {
+    throw invalid("messages", "messages is empty; append at least one");
+  }
   const { expectedLeaf, parent } = checkInput(options, "options", INPUTS["append.options"]);
   if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
   if (parent !== undefined) checkKeyOrNull(parent, "parent");
@@ -41,16 +51,27 @@ export async function appendDrafts(
   // session waits too, so that appends that a caller does not await keep their order.
   const key = `append\0${engine.tenant}\0${sessionId}`;
   const hasCall = placed.some(({ entry }) => isUnmeasured(entry));
-  const store = () => storeDrafts(engine, sessionId, placed, hasCall, options);
+  const store = () => storeDrafts(engine, sessionId, placed, hasCall, options, own);
   const result = await (hasCall || engine.queue.isBusy(key)
     ? engine.queue.run(key, store)
     : store());
   if (result.replayed) {
-    const ids = result.entries.map((place) => place.id);
-    const page = await engine.store.findEntries(engine.tenant, ids, true);
-    return page.entries.map((record) => toEntry(record, page.payloads));
+    return readEntries(
+      engine,
+      result.entries.map((place) => place.id),
+    );
   }
   return result.entries.map((place, i) => appendedEntry(sessionId, placed[i] as Draft, place));
+}
+
+/** The entries with these ids, in the order of the ids; unknown ones are left out. */
+export async function readEntries(
+  { store, tenant }: EngineContext,
+  ids: readonly string[],
+): Promise<Entry[]> {
+  if (ids.length === 0) return [];
+  const page = await store.findEntries(tenant, ids, true);
+  return page.entries.map((record) => toEntry(record, page.payloads));
 }
 
 /** Plans the estimates, has the store execute the append, and lets the cache of sizes observe it. */
@@ -60,6 +81,7 @@ async function storeDrafts(
   drafts: readonly Draft[],
   hasCall: boolean,
   { expectedLeaf, parent, idempotencyKey }: AppendOptions,
+  { guard, replaced, request, isLasting = false }: OwnAppendOptions,
 ): Promise<AppendResult> {
   const { contextSizes, counter, store, tenant } = engine;
   const size = hasCall
@@ -72,7 +94,13 @@ async function storeDrafts(
     entries: (plan?.drafts ?? drafts).map((draft) => draft.entry),
     now: engine.now(),
     ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
-    ...idempotency(idempotencyKey, () => ["append", drafts.map(requestOf), leaf]),
+    ...(guard === undefined ? {} : { guard }),
+    ...(replaced === undefined ? {} : { replaced }),
+    ...idempotency(
+      idempotencyKey,
+      () => ["append", request ?? drafts.map(requestOf), leaf],
+      isLasting,
+    ),
   });
   if (size !== undefined && plan !== undefined) {
     contextSizes.observe(tenant, sessionId, size, plan.tokens, result);

@@ -24,10 +24,7 @@ export function tooLarge(
   );
 }
 
-/**
- * An id or a name to look for: any text that could be stored, as one that nobody has is simply not
- * found.
- */
+/** An id or a name to look up: any storable text, as an unknown one is simply not found. */
 export function checkKey(value: unknown, field: string): string {
   if (typeof value !== "string") {
     throw invalid(field, `${field} must be a string, not ${describe(value)}`);
@@ -110,7 +107,7 @@ export function checkTime(value: unknown, field: string): number {
   throw invalid(field, `${field} must be a Date or epoch milliseconds, not ${describe(value)}`);
 }
 
-/** A period that would hold nothing, as its ends are the wrong way round, is a mistake of the caller. */
+/** Refuses a period whose end is before its start. */
 export function checkPeriod(since: number | undefined, until: number | undefined): void {
   if (since === undefined || until === undefined || since <= until) return;
   const [from, to] = [since, until].map((time) => new Date(time).toISOString());

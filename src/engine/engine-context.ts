@@ -11,7 +11,7 @@ import type { ContextSizeCache } from "./context/context-size-cache.ts";
 export interface EngineContext {
   readonly store: Store;
   readonly tenant: string;
-  /** Who asks, for the rows of the feed; undefined where the host itself does. */
+  /** The caller, for rows of the feed; undefined for the host itself. */
   readonly by?: ChangeAuthor;
   /** How tokens are counted where no provider did. */
   readonly counter: TokenCounter;
@@ -27,9 +27,9 @@ export interface EngineContext {
   readonly flushMs: number;
   /** The messages that are being written in this process, of every tenant: closing stores them. */
   readonly openMessages: Set<{ flush(): Promise<void> }>;
-  /** What contexts take whose providers report nothing, of every tenant. */
+  /** Estimated context sizes of sessions without reported usage, of every tenant. */
   readonly contextSizes: ContextSizeCache;
-  /** Work of this process that must not overlap, of every tenant: by what it is and whose. */
+  /** Keyed mutexes of this process, by operation and subject, of every tenant. */
   readonly queue: KeyedQueue;
   /** How long an open message outlives its writer's last sign of life. */
   readonly leaseMs: number;

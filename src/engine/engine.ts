@@ -37,8 +37,8 @@ export interface EngineOptions {
   /** How long an open message outlives its writer's last sign of life: 30 s if left out. */
   readonly leaseMs?: number;
   /**
-   * After so many milliseconds a search answers with what it has found until then: 500 if left out.
-   * A call's own `deadlineMs` comes first.
+   * Default deadline of a search in milliseconds, after which it answers with the hits so far.
+   * Default: 500. A call's own `deadlineMs` comes first.
    */
   readonly searchDeadlineMs?: number;
   /** Language models by name, such as `default` and `fast`; none is needed. */
@@ -94,8 +94,8 @@ export class Engine extends TenantEngine {
   }
 
   /**
-   * The same store, scoped to another tenant. Set once, by the host, at the edge. `by` is who asks,
-   * where that is not the host itself: rows of the feed about what was administered say so.
+   * The same store, scoped to another tenant. Set once, by the host, at the edge. `by` is the
+   * caller if it is not the host: administrative rows of the feed name it.
    */
   forTenant(name: string, by?: ChangeAuthor): TenantEngine {
     const tenant = checkTenantName(name);
@@ -108,14 +108,14 @@ export class Engine extends TenantEngine {
     return authenticate(this.engine, token);
   }
 
-  /** The session that the last part of a shared link opens; undefined if it opens nothing any more. */
+  /** The session of a share link's token; undefined if the link is dead. */
   openShare(token: string): Promise<OpenedShare | undefined> {
     return openShare(this.engine, token);
   }
 
   /**
-   * Does `work` in one process of all that ask for the lease `name` of this store: waits until nobody
-   * else holds it, and goes on when who held it has died. See `HoldLeaseOptions`.
+   * Runs `work` under the lease `name`, in one process at a time: waits until the lease is free or
+   * its holder has died. See `HoldLeaseOptions`.
    *
    * The work's signal is aborted when the lease is lost, and the work then begins anew. Resolves when
    * the work has ended by itself, `signal` was aborted, or `patienceMs` have passed.
@@ -133,8 +133,8 @@ export class Engine extends TenantEngine {
   }
 
   /**
-   * From here on nobody is told of the losses that `status` lists. What was kept aside stays where it
-   * is; an index that was ahead of the store is built again. Gives what was accepted.
+   * Accepts the losses that `status` lists, so that they are no longer reported. Kept logs stay in
+   * place; an index that was ahead is rebuilt. Gives the accepted losses.
    */
   acceptLosses(): Promise<readonly StoreLoss[]> {
     return this.engine.store.acceptLosses();
@@ -185,12 +185,12 @@ export class Engine extends TenantEngine {
     return verifyStore(this.engine.store, options);
   }
 
-  /** Every row of the store as of one moment, all tenants', for who copies it. */
+  /** Every row of the store in one snapshot, of all tenants, for copies. */
   dump(): AsyncIterable<RowBatch> {
     return this.engine.store.dump();
   }
 
-  /** Stores what open messages have buffered, and waits for what is under way. */
+  /** Flushes open messages and waits for operations in progress. */
   async close(): Promise<void> {
     // A message that is lost cannot be stored; that is for its own writer to hear.
     await Promise.allSettled([...this.engine.openMessages].map((message) => message.flush()));

@@ -1,8 +1,8 @@
 /**
- * What was made from a session, and forgetting all of it.
+ * Finds and deletes what was derived from a session.
  *
- * Deleting a session takes everything that lives inside it: entries, summaries, facts, payloads. But
- * copies may live on elsewhere: forks hold the same words, and a memory may have been taken from it.
+ * Deleting a session deletes its entries, summaries, facts and payloads. Copies may remain
+ * elsewhere: in forks and in memories.
  */
 
 import { INPUTS } from "../model/inputs/index.ts";
@@ -24,7 +24,7 @@ export interface Derived {
   readonly hasSummary: boolean;
 }
 
-/** What is left of a session that was deleted. */
+/** The tombstone of a deleted session. */
 export interface Tombstone extends Omit<TombstoneRecord, "digest"> {
   /** SHA-256 over the hashes of its entries, in hexadecimal digits. */
   readonly digest: string;
@@ -51,7 +51,7 @@ export async function listDerived(engine: EngineContext, sessionId: string): Pro
   };
 }
 
-/** Deletes the session; with `cascade` first what was made from it, the farthest fork first. */
+/** Deletes the session; with `cascade` first its derivatives, the farthest fork first. */
 export async function deleteSession(
   engine: EngineContext,
   sessionId: string,

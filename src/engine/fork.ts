@@ -1,7 +1,7 @@
 /** Forking a session: the copy of a path, under a new id. */
 
 import { INPUTS } from "../model/inputs/index.ts";
-import type { Session } from "../model/session.ts";
+import { type Session, settableOf } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkInput, checkKey } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -25,22 +25,15 @@ export async function forkSession(
   const original = await store.findSession(tenant, sessionId);
   if (original === undefined) throw sessionNotFound(sessionId);
   const { through, idempotencyKey, ...rest } = input;
+  const { owner: _, ...copied } = settableOf(original);
   const session = toNewSession(
-    {
-      title: original.title,
-      metadata: original.metadata,
-      participants: original.participants,
-      retention: original.retention,
-      ttl: original.ttl,
-      agent: original.agent,
-      ...rest,
-    },
+    { ...copied, agent: original.agent, ...rest },
     () => engine.newId(),
     engine.now(),
   );
   return store.forkSession(tenant, {
     sessionId,
-    // What was asked for, not what the original happens to be called by now.
+    // Hash the request, not the original's current title.
     session: {
       ...session,
       ...idempotency(idempotencyKey, () => ["fork", sessionId, through ?? null, rest]),

@@ -5,18 +5,20 @@ import type { Idempotency } from "../store/records.ts";
 import { sha256, toHex } from "../transcript/hash.ts";
 
 /**
- * The idempotency field of a request, to be spread into it. `request` gives what was asked for,
- * without ids and times that we made up: repeating the call must give the same hash.
+ * The idempotency field of a request, to be spread into it. `request` gives the input without
+ * generated ids and times: a repeated call must give the same hash.
  */
 export function idempotency(
   key: string | undefined,
   request: () => unknown,
+  isLasting = false,
 ): { readonly idempotency?: Idempotency } {
   if (key === undefined) return {};
   return {
     idempotency: {
       key: checkName(key, "idempotencyKey"),
       requestHash: toHex(sha256(Buffer.from(JSON.stringify(request())))),
+      ...(isLasting ? { isLasting } : {}),
     },
   };
 }

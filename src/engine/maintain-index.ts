@@ -14,9 +14,9 @@ export interface MaintainOptions {
 }
 
 /**
- * `flush` moves what was written since into a segment, `merge` joins all segments into one, `upkeep`
- * does both as far as they are due. `rebuild` builds every segment again from the messages, `purge`
- * writes anew whatever may hold what was deleted.
+ * `flush` moves what was written since into a segment, `merge` joins all segments into one,
+ * `upkeep` does both as far as they are due. `rebuild` builds every segment again from the
+ * messages, `purge` rewrites segments that may hold deleted text.
  */
 export type IndexTask = (typeof INDEX_TASKS)[number];
 
@@ -51,7 +51,7 @@ export async function maintainIndex(
       }
     }
   };
-  // Up to what is there now, so that it ends while others go on writing.
+  // Up to the current end, so that it terminates beside writers.
   const { version, head } = await store.indexStatus(tenant);
   if (task !== "merge" && task !== "upkeep") await run("flush", head);
   if (task === "rebuild") await run({ rebuildThrough: version });

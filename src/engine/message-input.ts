@@ -1,13 +1,21 @@
 /** From what a caller appends to the entries that the store keeps. */
 
 import type { Block } from "../model/block.ts";
-import { type EntryKind, kindRules, ROLES, type Role } from "../model/entry.ts";
+import {
+  type EntryKind,
+  FOREIGN_ROLES,
+  type ForeignRole,
+  kindRules,
+  MESSAGE_ROLES,
+  type Role,
+} from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import { type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
+import { isPlainObject, type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
+import { storedBlocks } from "../model/tool-input.ts";
 import type { NewEntry } from "../store/records.ts";
-import { BLOB_THRESHOLD_BYTES, encodeContent } from "../transcript/content.ts";
+import { BLOB_THRESHOLD_BYTES, type Content, encodeContent } from "../transcript/content.ts";
 import {
   type ContentInput,
   normalizeContent,
@@ -31,10 +39,11 @@ import {
 } from "./check.ts";
 
 export interface MessageInput {
-  readonly role: Role;
-  /** Who wrote it: a user, an agent or a tool. */
+  /** A role of ours, or of another program: see `FOREIGN_ROLES`. */
+  readonly role: Role | ForeignRole;
+  /** The author: a user, an agent or a tool. */
   readonly actor?: string;
-  /** Text or blocks. May be left out when there are tool calls or results. */
+  /** Text or blocks. May be left out or empty when there are tool calls or results, or `raw`. */
   readonly content?: ContentInput;
   /** Become `tool_use` blocks of this message. */
   readonly toolCalls?: readonly ToolCallInput[];
@@ -50,6 +59,13 @@ export interface MessageInput {
   readonly createdAt?: number | Date;
   /** Whether this is real input that keeps the session alive. Defaults to true for the role user. */
   readonly interaction?: boolean;
+  /**
+   * The caller's own id of the message, unique within the session for good: any text. A message that is
+   * there under this id is kept, and given back in place of this one.
+   */
+  readonly externalId?: string;
+  /** Kept beside the message as it is: never searched, in no context, erased with the message. */
+  readonly raw?: JsonValue;
 }
 
 /** One that becomes one entry. */
@@ -67,7 +83,7 @@ export function hasResults(input: MessageInput | readonly MessageInput[]): boole
 }
 
 /** What only the engine may ask for. */
-export interface EntryInput {
+export interface KindInput {
   readonly kind: EntryKind;
   readonly role?: Role | null;
   readonly actor?: string | null;
@@ -76,7 +92,11 @@ export interface EntryInput {
   readonly metadata?: JsonObject;
   readonly parentId?: string | null;
   readonly supersedes?: string;
+  readonly externalId?: string;
 }
+
+/** Gives an id to a new entry: always the same one to what its writer calls `externalId`. */
+export type NewEntryId = (externalId?: string) => string;
 
 /** An entry on its way to the store, with its content as the caller will see it. */
 export interface Draft {
@@ -85,29 +105,45 @@ export interface Draft {
   readonly data: JsonValue;
   /** Whether the caller said when it was said. */
   readonly dated: boolean;
+  readonly externalId?: string;
+  /** JSON text. */
+  readonly raw?: string;
 }
 
 /** The entries of one message: itself, and a tool message for each of its results. */
 export function draftMessage(
   input: MessageInput,
-  newId: () => string,
+  newId: NewEntryId,
   now: number,
   field = "message",
 ): Draft[] {
   checkInput(input, field, INPUTS.append);
-  const role = checkOneOf(input.role, ROLES, "role");
-  // JSON has null for what is not there.
+  const role = checkOneOf(input.role, MESSAGE_ROLES, "role");
+  // JSON callers may send null for absent.
   const [given, called] = [input.toolResults ?? null, input.toolCalls ?? null];
   const results = given === null ? [] : toResults(given);
-  const said = input.content === undefined ? [] : normalizeContent(input.content);
+  const hasRaw = input.raw !== undefined;
+  const said = input.content === undefined ? [] : toBlocks(input.content, hasRaw);
   const own = called === null ? said : [...said, ...toCalls(called)];
-  if (own.length === 0 && results.length === 0) {
+  if (own.length === 0 && results.length === 0 && !hasRaw) {
     throw invalid("content", "content is missing; a message needs text or blocks");
   }
+  if (given !== null && (hasRaw || input.externalId !== undefined)) {
+    throw invalid(
+      hasRaw ? "raw" : "externalId",
+      `a message with toolResults becomes several entries, so it takes no ${hasRaw ? "raw" : "externalId"}; append each result as a message of its own`,
+    );
+  }
   const createdAt = input.createdAt === undefined ? now : checkTime(input.createdAt, "createdAt");
-  const drafts = own.length === 0 ? [] : [toMessage(input, role, own, newId(), createdAt)];
+  const isThere = own.length > 0 || hasRaw;
+  const drafts = isThere ? [toMessage(input, role, own, newId, createdAt)] : [];
   for (const block of results) drafts.push(toToolMessage(block, newId(), createdAt));
   return drafts;
+}
+
+/** Nothing, or an empty text, is content only of a message that has something else to keep. */
+function toBlocks(content: ContentInput, mayBeEmpty: boolean): readonly Block[] {
+  return mayBeEmpty && content.length === 0 ? [] : normalizeContent(content);
 }
 
 function toResults(results: NonNullable<MessageInput["toolResults"]>): Block[] {
@@ -127,13 +163,14 @@ function toCalls(calls: NonNullable<MessageInput["toolCalls"]>): readonly Block[
 }
 
 /** An entry of any kind. */
-export function draftEntry(input: EntryInput, id: string, createdAt: number): Draft {
+export function draftEntry(input: KindInput, id: string, createdAt: number): Draft {
+  const { externalId } = input;
   const entry: NewEntry = {
     id,
     kind: input.kind,
     role: input.role ?? null,
     actor: input.actor ?? null,
-    ...draftContent(input.blocks, input.data ?? null),
+    ...draftContent({ blocks: input.blocks, data: input.data ?? null, externalId }),
     usage: null,
     model: null,
     adapter: null,
@@ -143,7 +180,8 @@ export function draftEntry(input: EntryInput, id: string, createdAt: number): Dr
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
     ...(input.supersedes === undefined ? {} : { supersedes: input.supersedes }),
   };
-  return { entry, blocks: input.blocks, data: input.data ?? null, dated: false };
+  const draft = { entry, blocks: input.blocks, data: input.data ?? null, dated: false };
+  return externalId === undefined ? draft : { ...draft, externalId };
 }
 
 /** Throws `too_large` if a batch is more than one transaction should carry. */
@@ -190,18 +228,26 @@ export function requestOf({ entry, dated }: Draft): unknown {
 
 function toMessage(
   input: MessageInput,
-  role: Role,
+  role: Role | ForeignRole,
   blocks: readonly Block[],
-  id: string,
+  newId: NewEntryId,
   createdAt: number,
 ): Draft {
   const name = (value: string | undefined, field: string) =>
     value === undefined ? null : checkName(value, field);
-  const { content, payloads, contentBytes } = draftContent(blocks, null);
+  const externalId = name(input.externalId, "externalId") ?? undefined;
+  const raw = input.raw === undefined ? undefined : stringifyJson(input.raw, "raw");
+  const { content, payloads, contentBytes } = draftContent({
+    blocks,
+    data: null,
+    externalId,
+    raw,
+  });
+  const metadata = withForeignRole(input.metadata, role);
   const entry: NewEntry = {
-    id,
+    id: newId(externalId),
     kind: "message",
-    role,
+    role: ownRole(role),
     actor: name(input.actor, "actor"),
     // Field by field: a spread copy costs as much as a hash.
     content,
@@ -210,20 +256,41 @@ function toMessage(
     usage: input.usage === undefined ? null : checkUsage(input.usage),
     model: name(input.model, "model"),
     adapter: name(input.adapter, "adapter"),
-    metadata:
-      input.metadata === undefined
-        ? null
-        : stringifyJson(checkMetadata(input.metadata), "metadata"),
+    metadata: metadata === undefined ? null : stringifyJson(checkMetadata(metadata), "metadata"),
     createdAt,
     interaction:
       input.interaction === undefined
-        ? role === "user"
+        ? ownRole(role) === "user"
         : checkFlag(input.interaction, "interaction"),
     ...(input.contextWindow === undefined
       ? {}
       : { contextWindow: checkCount(input.contextWindow, "contextWindow") }),
   };
-  return { entry, blocks, data: null, dated: input.createdAt !== undefined };
+  const draft = { entry, blocks, data: null, dated: input.createdAt !== undefined };
+  if (externalId === undefined && raw === undefined) return draft;
+  return {
+    ...draft,
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(raw === undefined ? {} : { raw }),
+  };
+}
+
+function isForeign(role: Role | ForeignRole): role is ForeignRole {
+  return Object.hasOwn(FOREIGN_ROLES, role);
+}
+
+function ownRole(role: Role | ForeignRole): Role {
+  return isForeign(role) ? FOREIGN_ROLES[role] : role;
+}
+
+/** As readers of other agents' files keep what we have no field for. */
+function withForeignRole(
+  metadata: JsonObject | undefined,
+  role: Role | ForeignRole,
+): JsonObject | undefined {
+  if (!isForeign(role)) return metadata;
+  const source = metadata?.["source"];
+  return { ...metadata, source: { ...(isPlainObject(source) ? source : {}), role } };
 }
 
 function toToolMessage(block: Block, id: string, createdAt: number): Draft {
@@ -235,11 +302,11 @@ export type DraftedContent = Pick<NewEntry, "content" | "payloads" | "contentByt
 
 /** Content as it is stored. Throws `too_large` for more than an entry may hold. */
 export function draftContent(
-  blocks: readonly Block[],
-  data: JsonValue,
+  given: Content,
   unsaidBytes: number = BLOB_THRESHOLD_BYTES,
 ): DraftedContent {
-  const content = encodeContent({ blocks, data }, BLOB_THRESHOLD_BYTES, unsaidBytes);
+  const stored = { ...given, blocks: storedBlocks(given.blocks) };
+  const content = encodeContent(stored, BLOB_THRESHOLD_BYTES, unsaidBytes);
   if (content.bytes > MAX_CONTENT_BYTES) {
     throw tooLarge(
       "content in bytes",

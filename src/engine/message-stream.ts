@@ -1,9 +1,9 @@
 /**
  * A message that is written piece by piece.
  *
- * What is written is stored within the flush interval, so that subscribers see it and a crash loses
- * little; it becomes part of the conversation at the commit, all at once. Flushes and the commit are
- * sent one after another, so that none can overtake.
+ * Pieces are stored within the flush interval, so that subscribers see them and a crash loses
+ * little; the commit makes them part of the conversation at once. Flushes and the commit run in
+ * order.
  */
 
 import { randomUUID } from "node:crypto";
@@ -68,8 +68,8 @@ export async function openMessage(
 }
 
 /**
- * Goes on with a message that was opened elsewhere, by whoever was told its lease. It is for hosts
- * that answer one request at a time and keep nothing in between: write, then `detach`.
+ * Continues a message that was opened elsewhere, by its lease. For stateless hosts: write, then
+ * `detach`.
  */
 export async function continueMessage(
   engine: EngineContext,
@@ -80,7 +80,7 @@ export async function continueMessage(
   const pending = await engine.store.findPending(engine.tenant, checkKey(id, "entryId"));
   const opened = pending ?? (await engine.store.findEntries(engine.tenant, [id], false)).entries[0];
   if (opened === undefined || opened.sessionId !== sessionId) throw entryNotFound(id, sessionId);
-  // One that has ended cannot be written to; but who lost the answer to a commit may ask again.
+  // An ended message cannot be written to, but a commit may be repeated.
   const { role, model } = opened;
   return new MessageStream(engine, sessionId, id, checkKey(lease, "lease"), {
     role: role ?? "assistant",
@@ -100,7 +100,7 @@ export class MessageStream {
   /** The id of the pending message; the committed one keeps it. */
   readonly id: string;
   readonly sessionId: string;
-  /** What another process needs to go on with it: see `continueMessage`. Nothing to show around. */
+  /** The handle for `continueMessage` in another process. A secret. */
   readonly lease: string;
   readonly #engine: EngineContext;
   readonly #opened: Opened;
@@ -114,10 +114,10 @@ export class MessageStream {
   #failure: unknown;
   /** Why the last flush could not be stored; it is tried again. */
   #setback: unknown;
-  /** What it consists of so far, with what others have stored of it. */
+  /** Its content so far, including pieces of other writers. */
   #blocks = 0;
   #endsWithText = false;
-  /** About what the message takes, should nobody report it. */
+  /** Estimated tokens of the message, if no usage is reported. */
   #writtenTokens = 1;
   /** A commit or an abort is under way. */
   #ending = false;
@@ -151,10 +151,7 @@ export class MessageStream {
     if (this.#buffer.length > 0) this.#flushLater();
   }
 
-  /**
-   * Adds text, or a whole block, and stores nothing: it goes along with the next flush, commit or
-   * abort, all of it or nothing.
-   */
+  /** Buffers text or a whole block; the next flush, commit or abort stores it atomically. */
   hold(chunk: string | BlockInput): void {
     this.#check();
     const piece = typeof chunk === "string" ? chunk : normalizeBlock(chunk, "chunk");
@@ -176,7 +173,7 @@ export class MessageStream {
     this.#endsWithText = isText;
   }
 
-  /** Stores what is waiting now instead of at the end of the interval. */
+  /** Flushes the buffer now. */
   async flush(): Promise<void> {
     this.#check();
     this.#setback = undefined;
@@ -230,7 +227,7 @@ export class MessageStream {
     );
   }
 
-  /** Stores what is waiting and leaves the message open, for whoever has its lease. */
+  /** Flushes the buffer and leaves the message open for the holder of its lease. */
   async detach(): Promise<void> {
     try {
       if (!this.#ended) await this.flush();
@@ -239,7 +236,7 @@ export class MessageStream {
     }
   }
 
-  /** Leaves the message open as the store has it: what is waiting is dropped. */
+  /** Leaves the message open as stored and drops the buffer. */
   leave(): void {
     this.#stopTimers();
   }
@@ -251,13 +248,13 @@ export class MessageStream {
     await this.#settled();
   }
 
-  /** Aborts a message that nobody ended, so that `await using` leaves none open. */
+  /** Aborts a message that is still open, so that `await using` leaves none open. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#ended || this.#ending || this.#failure !== undefined) this.#stopTimers();
     else await this.abort("disposed");
   }
 
-  /** If `end` fails, the message is still open, for another try: what was taken goes back. */
+  /** If `end` fails, the message stays open and the buffer is restored. */
   async #endWith(end: (chunks: string | null) => Promise<unknown>): Promise<Entry> {
     this.#ending = true;
     clearTimeout(this.#flushTimer);
@@ -307,8 +304,8 @@ export class MessageStream {
   }
 
   /**
-   * Queues a flush. Nobody waits for it: a message that is lost says so at the next call, and what a
-   * busy store could not take is tried again with the next flush.
+   * Queues a flush in the background: a lost message is reported by the next call, and a flush that
+   * found the store busy is retried with the next one.
    */
   #send(chunks: string | null): void {
     this.#flushed = this.#flushed.then(async () => {

@@ -5,6 +5,7 @@ import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
+import type { Chain } from "../transcript/place.ts";
 import { checkCount, checkInput, checkKey, checkLimit } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
@@ -150,6 +151,10 @@ export interface Branch {
   readonly messages: number;
   /** Whether the next append continues this branch. */
   readonly active: boolean;
+  /** The leaf of the branch this one forked from; null at the root, or if that branch is not listed. */
+  readonly parentLeaf: string | null;
+  /** The index of the first message that is not shared with the parent branch. */
+  readonly forkIndex: number;
 }
 
 /** The branches of a session, the newest first: at most 500. */
@@ -157,11 +162,34 @@ export async function readBranches(engine: EngineContext, sessionId: string): Pr
   const { store, tenant } = engine;
   const session = await store.findSession(tenant, sessionId);
   const leaves = await store.listLeaves(tenant, sessionId, MAX_PAGE);
-  return leaves.map((record) => ({
-    leaf: toEntry(record, new Map()),
-    messages: record.ordinal,
-    active: record.id === session?.leaf,
-  }));
+  const chains = leaves.length < 2 ? [] : await readChains(engine, sessionId);
+  const chainOf = new Map(chains.map((chain) => [chain.chain, chain]));
+  const leafOf = new Map(leaves.map(({ chain, id }) => [chain, id]));
+  return leaves.map((record) => {
+    const { parentChain = 0, forkOrdinal = 0 } = chainOf.get(record.chain) ?? {};
+    return {
+      leaf: toEntry(record, new Map()),
+      messages: record.ordinal,
+      active: record.id === session?.leaf,
+      parentLeaf: leafOf.get(parentChain) ?? null,
+      forkIndex: forkOrdinal,
+    };
+  });
+}
+
+async function readChains(
+  { store, tenant }: EngineContext,
+  sessionId: string,
+): Promise<readonly Chain[]> {
+  const { chains = [] } = await store.readEntries(tenant, {
+    select: "tree",
+    sessionId,
+    afterSequence: 0,
+    limit: 1,
+    payloads: false,
+    isRaw: true,
+  });
+  return chains;
 }
 
 /** A session with more labels than this shows the newest. */

@@ -1,6 +1,13 @@
 /** Search: what a caller may ask, checked and completed. Scope comes from the host, never the query. */
 
-import type { Role } from "../model/entry.ts";
+import { ROLES } from "../model/entry.ts";
+import {
+  BRANCH_SCOPES,
+  type BranchScope,
+  QUERY_MATCHES,
+  RANKINGS,
+  type RankingName,
+} from "../model/inputs/choices.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import {
   DEFAULT_CONTEXT,
@@ -12,6 +19,7 @@ import {
 } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey, readMemoryKey } from "../model/note.ts";
+import { RECORD_KEY_PREFIX } from "../model/record.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
@@ -47,6 +55,8 @@ export interface SearchInput {
   readonly repo?: OneOrMore;
   readonly workstation?: OneOrMore;
   readonly gitBranch?: OneOrMore;
+  /** Sessions with a message of this model. */
+  readonly model?: OneOrMore;
   readonly source?: OneOrMore;
   readonly session?: OneOrMore;
   /** Sessions to leave out, such as the caller's own. */
@@ -60,13 +70,13 @@ export interface SearchInput {
   /** Messages before the one with this sequence: for searches within one session. */
   readonly beforeSequence?: number;
   /**
-   * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`, but
-   * nothing in the query is an operator or a filter, as when it is somebody's message.
+   * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`,
+   * but the query has no operators or filters, as for a message.
    */
   readonly match?: QueryMatch;
-  /** `all` also finds what was edited, regenerated or left behind on another branch. */
-  readonly branches?: "active" | "all";
-  /** Also sessions that a program made and nobody had, such as a client's warm-up. */
+  /** `all` also finds edited and regenerated messages, and other branches. */
+  readonly branches?: BranchScope;
+  /** Also machine-made sessions, such as a client's warm-up. */
   readonly machineMade?: boolean;
   /** The query is being typed: its last word stands for all that begin so. */
   readonly asYouType?: boolean;
@@ -78,18 +88,19 @@ export interface SearchInput {
   readonly contextBefore?: number;
   readonly contextAfter?: number;
   /** `default` measures best, `plain` has the weights of the fields alone; or single weights on top of `default`. */
-  readonly ranking?: "default" | "plain" | Partial<RankingProfile>;
+  readonly ranking?: RankingName | Partial<RankingProfile>;
   /** Adds what each score is made of. */
   readonly explain?: boolean;
-  /** After so many milliseconds the answer is what was found until then: 500, or what `open` was told. */
+  /**
+   * Deadline in milliseconds, after which the answer has the hits so far. Default: that of `open`,
+   * 500.
+   */
   readonly deadlineMs?: number;
   /** Ends the search: the call rejects with the signal's reason, and no more work is done for it. */
   readonly signal?: AbortSignal;
 }
 
 export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
-
-const ROLES: readonly Role[] = ["user", "assistant", "system", "tool"];
 
 export async function searchSessions(
   engine: EngineContext,
@@ -106,7 +117,7 @@ export async function searchSessions(
   const tools = list(input.tool, "tool");
   const request: SearchRequest = {
     query: checkQuery(query),
-    match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
+    match: checkOneOf(input.match ?? "any", QUERY_MATCHES, "match"),
     now: engine.now(),
     limit: checkHits(input.limit, "limit", DEFAULT_HITS, maxHits),
     reach,
@@ -120,7 +131,7 @@ export async function searchSessions(
     ...(input.beforeSequence === undefined
       ? {}
       : { beforeSequence: checkCount(input.beforeSequence, "beforeSequence") }),
-    branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
+    branches: checkOneOf(input.branches ?? "active", BRANCH_SCOPES, "branches"),
     machineMade: checkFlag(input.machineMade ?? false, "machineMade"),
     asYouType: checkFlag(input.asYouType ?? false, "asYouType"),
     profile: toProfile(input.ranking ?? "default"),
@@ -153,7 +164,8 @@ export async function searchMemory(
   checkInput(input, "options", INPUTS.searchMemory);
   const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
-  const keys = await searchNotes(engine, "memory", query, input, prefix);
+  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+  const keys = await findNotes(engine, "memory", query, limit, prefix, {}, RECORD_KEY_PREFIX);
   const found = await Promise.all(
     keys.map((key) => {
       const memory = readMemoryKey(key);
@@ -196,24 +208,15 @@ export async function searchFactsOf(
   return found.filter((fact) => fact !== undefined);
 }
 
-function searchNotes(
-  engine: EngineContext,
-  field: NoteField,
-  query: string,
-  input: SearchNotesInput,
-  keyPrefix: string,
-): Promise<readonly string[]> {
-  const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  return findNotes(engine, field, query, limit, keyPrefix);
-}
-
-async function findNotes(
+/** The keys of the notes of a field that begin with `keyPrefix` and not with `excludedPrefix`. */
+export async function findNotes(
   engine: EngineContext,
   field: NoteField,
   query: string,
   limit: number,
   keyPrefix: string,
   within: SessionCondition = {},
+  excludedPrefix?: string,
 ): Promise<readonly string[]> {
   const { notes } = await engine.store.searchNotes(engine.tenant, {
     field,
@@ -221,6 +224,7 @@ async function findNotes(
     now: engine.now(),
     limit,
     keyPrefix,
+    ...(excludedPrefix === undefined ? {} : { excludedPrefix }),
     ...(Object.keys(within).length === 0 ? {} : { scope: within }),
   });
   return notes.map(({ key }) => key);
@@ -258,6 +262,7 @@ function toScope(input: SearchInput): SessionCondition {
     repos: list(input.repo, "repo"),
     workstations: list(input.workstation, "workstation"),
     gitBranches: list(input.gitBranch, "gitBranch"),
+    models: list(input.model, "model"),
     sources: list(input.source, "source"),
     sessionIds: list(input.session, "session"),
     excludedSessionIds: list(input.excludeSession, "excludeSession"),
@@ -277,7 +282,7 @@ function list(value: OneOrMore | undefined, field: string): readonly string[] | 
 function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile {
   const { default: preset } = PROFILES;
   if (typeof ranking === "string") {
-    return PROFILES[checkOneOf(ranking, ["default", "plain"], "ranking")];
+    return PROFILES[checkOneOf(ranking, RANKINGS, "ranking")];
   }
   const weights = checkObject(ranking, "ranking");
   for (const [name, weight] of Object.entries(weights)) {

@@ -13,30 +13,29 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkText } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonValue } from "../model/json.ts";
-import { stringifyJson } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
-import { type ContentInput, normalizeContent } from "../transcript/normalize.ts";
+import type { ContentInput } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
-import { checkFlag, checkInput, checkKey } from "./check.ts";
-import { type BuiltContext, buildContext } from "./context/build-context.ts";
-import { type CompactionResult, compactSession, planSession } from "./context/compact.ts";
-import type { CompactInput } from "./context/compact-options.ts";
-import type { BuildContextInput } from "./context/context-options.ts";
-import { extractFacts } from "./context/extract-facts.ts";
-import type { ExtractFactsOptions } from "./context/extract-facts-options.ts";
-import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
+import { checkInput, checkKey } from "./check.ts";
+import { type CompactionResult, compactSession, planSession } from "./compaction/compact.ts";
+import type { CompactInput } from "./compaction/compact-options.ts";
 import {
   listSummaries,
   type SummarizeOptions,
   type Summary,
   summarizeSession,
-} from "./context/summarize.ts";
+} from "./compaction/summarize.ts";
+import { type BuiltContext, buildContext } from "./context/build-context.ts";
+import type { BuildContextInput } from "./context/context-options.ts";
+import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import { type ContextUsage, readUsage } from "./context/usage.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
+import { extractFacts } from "./facts/extract-facts.ts";
+import type { ExtractFactsOptions } from "./facts/extract-facts-options.ts";
+import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts/facts.ts";
 import { type DeleteOptions, deleteSession, type Tombstone } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { claimLease } from "./leases/claim-lease.ts";
@@ -71,6 +70,7 @@ import {
   readLabels,
 } from "./read.ts";
 import { applyRetention } from "./retention/apply-retention.ts";
+import { removeEntry } from "./retention/remove-entry.ts";
 import {
   type SearchInput,
   type SearchNotesInput,
@@ -80,6 +80,10 @@ import {
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
 import type { BranchInput, CustomMessageInput, EditInput } from "./session-options.ts";
+import { type AppendEntriesOptions, appendEntries } from "./writing/append-entries.ts";
+import { draftEntries, type EntryInput } from "./writing/entry-input.ts";
+import { entryIds, getByExternalId } from "./writing/external-ids.ts";
+import { type ReplaceSuffixInput, replaceSuffix } from "./writing/replace-suffix.ts";
 import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts";
 
 export class SessionHandle {
@@ -91,7 +95,7 @@ export class SessionHandle {
     this.id = id;
   }
 
-  /** What is known of the session now: cheap, reads no entries. */
+  /** The session's fields; reads no entries. */
   async meta(): Promise<Session> {
     const session = await this.#engine.store.findSession(this.#engine.tenant, this.id);
     if (session === undefined) throw sessionNotFound(this.id);
@@ -114,12 +118,35 @@ export class SessionHandle {
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
     const now = this.#engine.now();
-    const newId = () => this.#engine.newId();
+    const newId = entryIds(this.#engine, this.id);
     const drafts = messages.flatMap((message, i) =>
       draftMessage(message, newId, now, many ? `messages[${i}]` : "message"),
     );
-    const entries = await appendDrafts(this.#engine, this.id, drafts, options);
+    checkInput(options, "options", INPUTS["append.options"]);
+    const entries = await appendEntries(this.#engine, this.id, drafts, options);
     return many || hasResults(input) ? entries : (entries[0] as Entry);
+  }
+
+  /**
+   * Appends messages, extensions' states and injected texts, all or none. An entry that is there under
+   * its `externalId` is kept, or replaced by a sibling: so the call may be repeated at any time.
+   */
+  async appendEntries(
+    entries: readonly EntryInput[],
+    options: AppendEntriesOptions = {},
+  ): Promise<Entry[]> {
+    const drafts = draftEntries(entries, entryIds(this.#engine, this.id), this.#engine.now());
+    return appendEntries(this.#engine, this.id, drafts, options);
+  }
+
+  /** The newest version of the entry that was appended under this id; `entry_not_found` if none was. */
+  getByExternalId(externalId: string): Promise<Entry> {
+    return getByExternalId(this.#engine, this.id, externalId);
+  }
+
+  /** Replaces the last entries of the active path by others, or by none: all or nothing. */
+  replaceSuffix(input: ReplaceSuffixInput): Promise<Entry[]> {
+    return replaceSuffix(this.#engine, this.id, input);
   }
 
   /** Starts a message that is written piece by piece. */
@@ -164,6 +191,14 @@ export class SessionHandle {
     return branchSession(this.#engine, this.id, entryId, options);
   }
 
+  /**
+   * Removes a message, or an extension's entry, for good: its content, its author, the facts taken from it
+   * and the stored bytes of the session's files. A tombstone with its place and its hash stays.
+   */
+  async removeEntry(entryId: string): Promise<Entry> {
+    return removeEntry(this.#engine, await this.getEntry(entryId));
+  }
+
   /** The branches of the session, the newest first. */
   branches(): Promise<Branch[]> {
     return readBranches(this.#engine, this.id);
@@ -190,12 +225,10 @@ export class SessionHandle {
   async label(entryId: string, label: string | null): Promise<void> {
     await this.getEntry(entryId);
     const text = label === null ? null : checkText(label, "label", MAX_TITLE_BYTES);
-    const draft = this.#draft({
-      kind: "label",
-      blocks: [],
-      data: { targetId: entryId, label: text },
-    });
-    await appendDrafts(this.#engine, this.id, [draft]);
+    const data = { targetId: entryId, label: text };
+    const engine = this.#engine;
+    const draft = draftEntry({ kind: "label", blocks: [], data }, engine.newId(), engine.now());
+    await appendDrafts(engine, this.id, [draft]);
   }
 
   /** The labels of the session's entries, by entry id. */
@@ -214,28 +247,15 @@ export class SessionHandle {
 
   /** Keeps an extension's state at this point of the conversation. The model never sees it. */
   async appendCustom(type: string, data: JsonValue): Promise<Entry> {
-    stringifyJson(data, "data");
-    return this.#appendOne(
-      this.#draft({ kind: "custom", blocks: [], data: { type: checkText(type, "type"), data } }),
-    );
+    const [entry] = await this.appendEntries([{ kind: "custom", type, data }]);
+    return entry as Entry;
   }
 
-  /** Adds text that the model sees though nobody said it; `display: false` hides it from people. */
+  /** Adds text for the model that is not a message; `display: false` hides it from people. */
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
-    const {
-      type,
-      content,
-      display = true,
-      metadata,
-    } = checkInput(input, "message", INPUTS.appendCustomMessage);
-    return this.#appendOne(
-      this.#draft({
-        kind: "custom_message",
-        blocks: normalizeContent(content),
-        data: { type: checkText(type, "type"), display: checkFlag(display, "display") },
-        ...(metadata === undefined ? {} : { metadata }),
-      }),
-    );
+    checkInput(input, "message", INPUTS.appendCustomMessage);
+    const [entry] = await this.appendEntries([{ kind: "custom_message", ...input }]);
+    return entry as Entry;
   }
 
   /** A new session that starts with a copy of this one's path. */
@@ -253,7 +273,7 @@ export class SessionHandle {
     return store.updateSession(tenant, this.id, toSessionPatch(input), this.#engine.now());
   }
 
-  /** A model-ready list of messages under a token budget, and what was left out of it. */
+  /** A model-ready list of messages under a token budget, and the omitted ones. */
   buildContext<P extends Provider>(
     input: BuildContextInput & { readonly provider: P },
   ): Promise<BuiltContext & { readonly rendered: RenderedContext<P> }>;
@@ -265,14 +285,14 @@ export class SessionHandle {
   }
 
   /**
-   * Summarises what is older into an entry that stands for it. Nothing is removed, unless the
-   * session's retention says that what was summarised is to be forgotten.
+   * Summarises older messages into an entry that replaces them in contexts. They stay in the log,
+   * unless the session's retention erases summarised messages.
    */
   compact(input: CompactInput = {}): Promise<CompactionResult> {
     return compactSession(this.#engine, this.id, input);
   }
 
-  /** What `compact` would cover and keep; null where it would change nothing. Nothing is written. */
+  /** A dry run of `compact`: covered and kept entries; null if it would do nothing. */
   planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
     return planSession(this.#engine, this.id, input);
   }
@@ -305,7 +325,7 @@ export class SessionHandle {
     return recall(this.#engine, this.id, query, options);
   }
 
-  /** As `searchSessions` of the tenant, without this session: what was said here is known here. */
+  /** As `searchSessions` of the tenant, without this session. */
   searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
     const { excludeSession = [] } = checkInput(input, "options", INPUTS.searchSessions);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
@@ -357,17 +377,5 @@ export class SessionHandle {
     const { store, tenant } = this.#engine;
     const id = checkKey(entryId, "entryId");
     await store.setPinned(tenant, this.id, id, pinned, this.#engine.now());
-  }
-
-  #draft(input: Parameters<typeof draftEntry>[0]): ReturnType<typeof draftEntry> {
-    return draftEntry(input, this.#engine.newId(), this.#engine.now());
-  }
-
-  async #appendOne(
-    draft: ReturnType<typeof draftEntry>,
-    options: AppendOptions = {},
-  ): Promise<Entry> {
-    const [entry] = await appendDrafts(this.#engine, this.id, [draft], options);
-    return entry as Entry;
   }
 }

@@ -2,14 +2,21 @@
 
 import { checkId, checkName, checkText } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
+import { describe, isPlainObject } from "../model/json.ts";
 import {
   MAX_PARTICIPANTS,
   MAX_PATH_BYTES,
   MAX_SUMMARY_BYTES,
   MAX_TITLE_BYTES,
 } from "../model/limits.ts";
-import { type IngestFigures, type Origin, RETENTIONS, type Retention } from "../model/session.ts";
+import {
+  type IngestFigures,
+  type Origin,
+  RETENTIONS,
+  type Retention,
+  type Session,
+} from "../model/session.ts";
+import { SETTABLE_FIELDS, type SettableField } from "../model/session-fields.ts";
 import type { NewSession, SessionPatch } from "../store/records.ts";
 import {
   checkCount,
@@ -26,20 +33,12 @@ import { idempotency } from "./idempotency.ts";
 /** More than any agent has tools. */
 const MAX_COUNTED_TOOLS = 1_000;
 
-export interface CreateSessionInput {
+/** `retention` is `metadata.retention` if left out, or else `full`. */
+export interface CreateSessionInput extends Partial<Pick<Session, SettableField>> {
   /** Chosen by the caller, or a new ULID. */
   readonly id?: string;
   readonly agent: string;
   readonly createdBy: string;
-  /** Defaults to `createdBy`. */
-  readonly owner?: string;
-  readonly title?: string;
-  readonly participants?: readonly string[];
-  readonly metadata?: JsonObject;
-  /** Seconds after the last append at which a sweep deletes the session. */
-  readonly ttl?: number | null;
-  /** `metadata.retention` if left out, or else `full`. */
-  readonly retention?: Retention;
   readonly origin?: Origin;
   /** When the conversation began, if not now. */
   readonly startedAt?: number | Date;
@@ -47,18 +46,13 @@ export interface CreateSessionInput {
   readonly idempotencyKey?: string;
 }
 
-export interface UpdateSessionInput {
-  readonly title?: string;
-  readonly owner?: string;
+/**
+ * `metadata` is merged key by key; null removes a key. `participants` replaces the whole list. If
+ * `retention` is left out, `metadata.retention` counts where that is given: null there means `full`.
+ */
+export interface UpdateSessionInput extends Partial<Pick<Session, SettableField>> {
   readonly summary?: string | null;
-  /** Merged key by key; null removes a key. */
-  readonly metadata?: JsonObject;
-  /** Replaces the whole list. */
-  readonly participants?: readonly string[];
-  readonly ttl?: number | null;
-  /** If left out, `metadata.retention` where that is given: null there means `full`. */
-  readonly retention?: Retention;
-  /** What was counted of a session whose files are read, for who reads them. */
+  /** Figures of an ingested session, for ingestion. */
   readonly figures?: IngestFigures;
 }
 
@@ -72,12 +66,7 @@ export function toNewSession(
   const session: Omit<NewSession, "id" | "startedAt" | "now"> = {
     agent: checkName(input.agent, "agent"),
     createdBy,
-    owner: input.owner === undefined ? createdBy : checkName(input.owner, "owner"),
-    title: checkText(input.title ?? "", "title", MAX_TITLE_BYTES),
-    participants: checkParticipants(input.participants ?? []),
-    metadata: checkMetadata(input.metadata ?? {}),
-    ttl: checkTtl(input.ttl ?? null),
-    retention: retentionOf(input) ?? "full",
+    ...checkNew(input, createdBy),
     origin: checkOrigin(input.origin ?? {}),
   };
   const startedAt =
@@ -95,19 +84,47 @@ export function toNewSession(
 export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
   const retention = retentionOf(checkInput(input, "update", INPUTS.update));
   return {
-    ...(input.title === undefined
-      ? {}
-      : { title: checkText(input.title, "title", MAX_TITLE_BYTES) }),
-    ...(input.owner === undefined ? {} : { owner: checkName(input.owner, "owner") }),
+    ...checkSettable(retention === undefined ? input : { ...input, retention }),
     ...(input.summary === undefined ? {} : { summary: checkSummary(input.summary) }),
-    ...(input.metadata === undefined ? {} : { metadata: checkMetadata(input.metadata) }),
-    ...(input.participants === undefined
-      ? {}
-      : { participants: checkParticipants(input.participants) }),
-    ...(input.ttl === undefined ? {} : { ttl: checkTtl(input.ttl) }),
-    ...(retention === undefined ? {} : { retention }),
     ...(input.figures === undefined ? {} : { figures: checkFigures(input.figures) }),
   };
+}
+
+/** What a caller may set, with its check. */
+const CHECKS: {
+  readonly [Name in SettableField]: (value: Session[Name]) => Session[Name];
+} = {
+  owner: (owner) => checkName(owner, "owner"),
+  title: (title) => checkText(title, "title", MAX_TITLE_BYTES),
+  participants: checkParticipants,
+  metadata: (metadata) => checkMetadata(metadata),
+  ttl: checkTtl,
+  retention: (retention) => checkOneOf(retention, RETENTIONS, "retention"),
+};
+
+/** Every field that callers set, with its default where the maker of a session says nothing. */
+function checkNew(input: CreateSessionInput, createdBy: string): Pick<Session, SettableField> {
+  const presets: Partial<Session> = {
+    owner: createdBy,
+    title: "",
+    participants: [],
+    metadata: {},
+    retention: retentionOf(input) ?? "full",
+  };
+  const given = (name: SettableField) => (input[name] === undefined ? presets[name] : input[name]);
+  const all = SETTABLE_FIELDS.map((name) => [name, given(name) ?? null]);
+  return checkSettable(Object.fromEntries(all) as Pick<Session, SettableField>);
+}
+
+/** Those of the fields that callers set which are given, checked. */
+function checkSettable<Given extends Partial<Pick<Session, SettableField>>>(
+  given: Given,
+): Pick<Given, SettableField & keyof Given> {
+  const checked = SETTABLE_FIELDS.flatMap((name) => {
+    const check = CHECKS[name] as (value: unknown) => unknown;
+    return given[name] === undefined ? [] : [[name, check(given[name])] as const];
+  });
+  return Object.fromEntries(checked) as Pick<Given, SettableField & keyof Given>;
 }
 
 function checkFigures(figures: IngestFigures): IngestFigures {
@@ -149,7 +166,7 @@ function checkSummary(summary: string | null): string | null {
   return summary === null ? null : checkText(summary, "summary", MAX_SUMMARY_BYTES);
 }
 
-function checkTtl(ttl: number | null): number | null {
+export function checkTtl(ttl: number | null): number | null {
   if (ttl === null) return null;
   if (Number.isSafeInteger(ttl) && ttl >= 1) return ttl;
   const shown = typeof ttl === "number" ? String(ttl) : describe(ttl);

@@ -37,7 +37,7 @@ export interface ChangeListPage {
   readonly changes: Change[];
   /** How far this page has looked: pass it as `after`. */
   readonly next: string;
-  /** Whether there is nothing after it yet. */
+  /** Whether it is the last one so far. */
   readonly end: boolean;
 }
 
@@ -114,7 +114,7 @@ export function subscribe(
 ): AsyncGenerator<Change, void> {
   checkInput(input, "options", INPUTS.subscribe);
   const start = startOf(engine, input.after);
-  // Whoever iterates hears of a failure; nobody has to.
+  // A failure rejects the iteration; avoid an unhandled rejection without one.
   start.catch(() => undefined);
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, ...(input.signal ? [input.signal] : [])]);
@@ -137,7 +137,7 @@ async function* follow(
   const { session, signal } = input;
   if (session !== undefined) checkKey(session, "session");
   const wake = new WakeUp();
-  // Listening starts before the first look, so that nothing falls between the two.
+  // Listen before the first read, so that no change is missed in between.
   const stop = store.onChange(() => wake.ring());
   const abort = () => wake.ring();
   signal.addEventListener("abort", abort);
@@ -165,7 +165,7 @@ async function* follow(
   }
 }
 
-/** Remembers a ring that came while nobody was waiting. */
+/** Remembers a signal that came without a waiter. */
 class WakeUp {
   #rung = false;
   #waiter: (() => void) | undefined;

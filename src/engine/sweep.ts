@@ -1,12 +1,12 @@
-/** Sweeping in short pieces, so that nobody waits long for the lock. */
+/** Sweeps in short pieces, so that the lock is never held for long. */
 
 import { pause } from "../async/pause.ts";
-import type { SweepResult } from "../store/records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 
 /** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
 const SWEEP_LIMIT = 4;
 
-/** Repeats short sweeps until nothing is left: each holds the write lock only briefly. */
+/** Repeats short sweeps until none is due; each holds the write lock briefly. */
 export async function sweepAll(
   sweep: (limit: number) => Promise<SweepResult>,
 ): Promise<SweepResult> {
@@ -20,10 +20,11 @@ export async function sweepAll(
       abortedMessages: [...(total?.abortedMessages ?? []), ...part.abortedMessages],
       forgottenKeys: (total?.forgottenKeys ?? 0) + part.forgottenKeys,
       collectedBlobs: (total?.collectedBlobs ?? 0) + part.collectedBlobs,
+      deletedRecords: (total?.deletedRecords ?? 0) + part.deletedRecords,
       more: part.more,
     };
     if (!part.more) return total;
-    // Whoever writes in the foreground gets as much time as the sweep took.
+    // Leave foreground writers as much time as the sweep took.
     await pause(heldMs);
   }
 }

@@ -17,7 +17,8 @@ import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { Quota, SessionSize, SweepResult, TenantStatus } from "../store/records.ts";
+import type { Quota, SessionSize, TenantStatus } from "../store/records.ts";
+import type { SweepResult } from "../store/sweep/sweep-records.ts";
 import { Shares } from "./access/shares.ts";
 import {
   type CreatedToken,
@@ -27,11 +28,11 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkCount, checkInput, checkKey } from "./check.ts";
-import { type CompactionResult, compactSession } from "./context/compact.ts";
-import { type CompactInput, findModel } from "./context/compact-options.ts";
+import { checkInput, checkKey } from "./check.ts";
+import { type CompactionResult, compactSession } from "./compaction/compact.ts";
+import { type CompactInput, findModel } from "./compaction/compact-options.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
+import { getFact, type ListFactsInput, listFacts } from "./facts/facts.ts";
 import {
   type DeleteOptions,
   type Derived,
@@ -50,7 +51,9 @@ import {
   type MemoryInput,
   putMemory,
 } from "./memories.ts";
+import { setQuota } from "./quota.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
+import { Records } from "./records/records.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
@@ -65,6 +68,7 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
+import { type EnsureSessionInput, ensureSession } from "./sessions/ensure-session.ts";
 import { countFacets, type Facets, type FacetsInput } from "./sessions/facets.ts";
 import {
   type ListSessionsInput,
@@ -110,9 +114,14 @@ export class TenantEngine {
     return new Originals(this.engine);
   }
 
-  /** Links by which anybody may read one session. */
+  /** Public read-only links to single sessions. */
   get shares(): Shares {
     return new Shares(this.engine);
+  }
+
+  /** Values under a namespace and a key. */
+  get records(): Records {
+    return new Records(this.engine);
   }
 
   /** Session keys, and the session that each leads to now. */
@@ -125,6 +134,14 @@ export class TenantEngine {
     const session = toNewSession(input, () => this.engine.newId(), this.engine.now());
     const created = await this.engine.store.createSession(this.tenant, session);
     return new SessionHandle(this.engine, created.id);
+  }
+
+  /**
+   * The session with this key, created if there is none. However many callers ask at once, also in
+   * several processes, one is created; of a session that is there, nothing changes.
+   */
+  async ensureSession(input: EnsureSessionInput): Promise<SessionHandle> {
+    return new SessionHandle(this.engine, await ensureSession(this.engine, input));
   }
 
   /**
@@ -145,7 +162,7 @@ export class TenantEngine {
     return new handle(this.engine, session.id);
   }
 
-  /** The handle of the session with this id, whether it is there or not: what is asked of it says so. */
+  /** A handle of the session with this id. Does not check that it exists: the handle's calls do. */
   session(id: string): SessionHandle {
     return new SessionHandle(this.engine, checkKey(id, "sessionId"));
   }
@@ -166,8 +183,8 @@ export class TenantEngine {
   }
 
   /**
-   * Stores a session that a reader of another agent's files has given. Importing it again stores only
-   * what is new; see `readTranscript`.
+   * Stores a session from a transcript reader (`readTranscript`). Importing it again stores only
+   * new entries.
    */
   importSession(imported: ImportedSession, options: ImportOptions = {}): Promise<ImportResult> {
     return importSession(this.engine, imported, options);
@@ -196,7 +213,7 @@ export class TenantEngine {
     return deleteSession(this.engine, id, options);
   }
 
-  /** What was made from a session and would outlive it. */
+  /** Forks and memories derived from a session, which would outlive it. */
   async listDerived(id: string): Promise<Derived> {
     return listDerived(this.engine, await this.resolveSessionId(id));
   }
@@ -206,19 +223,19 @@ export class TenantEngine {
     return sessionSizes(this.engine, ids);
   }
 
-  /** What is left of a session that was deleted. */
+  /** The tombstone of a deleted session. */
   async findTombstone(id: string): Promise<Tombstone | undefined> {
     const found = await this.engine.store.findTombstone(this.tenant, checkKey(id, "sessionId"));
     return found && toTombstone(found);
   }
 
-  /** What is left of the newest session that came from there and was deleted. */
+  /** The tombstone of the newest deleted session with this origin. */
   async findTombstoneByOrigin(key: string): Promise<Tombstone | undefined> {
     const found = await this.engine.store.findTombstoneByOrigin(this.tenant, checkKey(key, "key"));
     return found && toTombstone(found);
   }
 
-  /** How far files of a workstation were read, for who reads files. */
+  /** Read offsets of a workstation's files, for ingestion. */
   async findIngestedFiles(
     workstation: string,
     paths: readonly string[],
@@ -255,7 +272,7 @@ export class TenantEngine {
     return getEntry(this.engine, id);
   }
 
-  /** Ends a message that somebody else left open. What had arrived is kept. */
+  /** Ends a message that another writer left open, and keeps its content so far. */
   async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
     await this.engine.store.abortStream(this.tenant, {
       id: checkKey(id, "entryId"),
@@ -266,7 +283,7 @@ export class TenantEngine {
     return this.getEntry(id);
   }
 
-  /** The best hits for a query, each with what stands round it. Any text is a valid query. */
+  /** The best hits for a query, each with the messages around it. Any text is a valid query. */
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
     return searchSessions(this.engine, query, await resolveSearch(this.engine, input));
   }
@@ -280,7 +297,7 @@ export class TenantEngine {
     return searchFacts(this.engine, query, input);
   }
 
-  /** How far the index is, and what it takes. */
+  /** Progress and size of the index. */
   indexStatus(): Promise<IndexStatus> {
     return this.engine.store.indexStatus(this.tenant);
   }
@@ -337,8 +354,8 @@ export class TenantEngine {
   }
 
   /**
-   * Deletes sessions whose TTL has passed, aborts messages whose writer died, and erases what was
-   * summarised and is to be forgotten, where that was interrupted.
+   * Deletes sessions whose TTL has passed, aborts messages whose writer died, and completes
+   * interrupted erasures of summarised messages.
    */
   async sweep(): Promise<SweepReport> {
     const swept = await sweepAll((limit) =>
@@ -347,7 +364,7 @@ export class TenantEngine {
     return { ...swept, erasedEntries: await applyAllRetention(this.engine) };
   }
 
-  /** What this tenant holds; zeros if nothing was ever written. */
+  /** This tenant's totals; zeros if it has no rows. */
   async tenantStatus(): Promise<TenantStatus | undefined> {
     const status = await this.engine.store.status();
     return status.tenants.find((tenant) => tenant.tenant === this.tenant);
@@ -363,7 +380,7 @@ export class TenantEngine {
     return listTokens(this.engine, input);
   }
 
-  /** From now on it lets nobody in. Doing so again changes nothing. */
+  /** Revokes a token. Idempotent. */
   revokeToken(id: string): Promise<AccessToken> {
     return revokeToken(this.engine, id);
   }
@@ -374,22 +391,8 @@ export class TenantEngine {
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
-  async setQuota(quota: Partial<Quota>): Promise<void> {
-    checkInput(quota, "quota", INPUTS.setQuota);
-    const check = (field: keyof Quota) => {
-      const value = quota[field] ?? null;
-      return value === null ? null : checkCount(value, field);
-    };
-    await this.engine.store.setQuota(
-      this.tenant,
-      {
-        maxSessions: check("maxSessions"),
-        maxEntries: check("maxEntries"),
-        maxContentBytes: check("maxContentBytes"),
-      },
-      this.engine.now(),
-      this.engine.by,
-    );
+  setQuota(quota: Partial<Quota>): Promise<void> {
+    return setQuota(this.engine, quota);
   }
 
   /** A row of the audit log for what leaves no other one, such as a copy of the store. */

@@ -1,8 +1,8 @@
 /**
  * The port of an export format: entries in, pieces of text out.
  *
- * No format of others holds all that a session has. What does not fit is counted by name while it is
- * written, so that whoever exports can tell what is missing from the copy.
+ * Foreign formats cannot hold all of a session. Losses are counted by name while writing, and the
+ * export reports them.
  */
 
 import type { Entry } from "../model/entry.ts";

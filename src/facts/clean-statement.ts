@@ -2,7 +2,7 @@
 
 import { MAX_FACT_BYTES } from "../model/limits.ts";
 
-/** Nothing if `value` is no text, or more than a statement: nobody can use a fact of pages. */
+/** Undefined if `value` is not text or is too long for a statement. */
 export function cleanStatement(value: unknown): string | undefined {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string" || value.length > MAX_FACT_BYTES) return undefined;

@@ -1,9 +1,9 @@
-/** The port of whoever takes facts from a conversation. A host may plug in its own. */
+/** The port of fact extractors. A host may plug in its own. */
 
 import type { Entry } from "../model/entry.ts";
 import type { Fact } from "../model/note.ts";
 
-/** A statement as it was proposed: nothing of it is stored before it is redacted and reconciled. */
+/** A proposed statement, to be redacted and reconciled before it is stored. */
 export interface ProposedFact {
   readonly subject: string;
   readonly predicate: string;
@@ -19,9 +19,9 @@ export interface ProposedFact {
 export interface FactRequest {
   /** The messages to read, in order. */
   readonly entries: readonly Entry[];
-  /** Facts of the session that hold, the newest last: what is said of them again may replace them. */
+  /** Current facts of the session, the newest last; proposals may replace them. */
   readonly known: readonly Pick<Fact, "subject" | "predicate" | "object">[];
-  /** Personal data is not wanted. What is proposed nevertheless is taken out afterwards. */
+  /** Asks for no personal data; redaction removes what is proposed all the same. */
   readonly omitPersonal: boolean;
   readonly signal?: AbortSignal;
 }
@@ -32,10 +32,10 @@ export interface FactAnswer {
   readonly unread: number;
 }
 
-/** What it throws fails the extraction; what was stored of earlier messages stays. */
+/** An exception fails the extraction; facts stored from earlier messages stay. */
 export interface FactExtractor {
   readonly name: string;
-  /** What it can take at once, in tokens. */
+  /** Its input limit, in tokens. */
   readonly maxInputTokens?: number;
   extract(request: FactRequest): Promise<FactAnswer>;
 }

@@ -69,7 +69,7 @@ function knownLine({ subject, predicate, object }: FactRequest["known"][number])
   return redact(line.slice(0, MAX_KNOWN_CHARACTERS).toWellFormed()).text;
 }
 
-/** A number that makes markers which do not occur in `text`, so that nothing in it can close them. */
+/** A number that makes the markers unique, so that `text` cannot close them. */
 function unusedMark(text: string): number {
   const used = new Set(
     [...text.matchAll(/<\/?(?:record|known)-(\d+)/g)].map(([, mark]) => Number(mark)),

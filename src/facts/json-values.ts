@@ -33,13 +33,13 @@ export function findJsonValues(text: string): JsonValues {
     looks++;
     const isList = text[start] === "[";
     if (!isList) broken++;
-    // What is inside a list may still be whole; inside a broken object nothing is to be trusted.
+    // Elements of a broken list may be whole; the parts of a broken object are not trusted.
     at = isList || end < 0 ? start + 1 : end + 1;
   }
   return { values, broken };
 }
 
-/** Each costs a look to the text's end; where so many fail, there is nothing to be found. */
+/** Failed attempts before giving up: each may scan to the end of the text. */
 const MAX_LOOKS = 100;
 
 function nextOpening(text: string, from: number): number {

@@ -1,4 +1,4 @@
-/** A language model as an extractor of facts: what it is asked, and what its answers come to. */
+/** Extracts facts with a language model. */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -17,7 +17,10 @@ export function modelExtractor(model: TextModel): FactExtractor {
   };
 }
 
-/** Throws `model_failed` if nothing of an answer can be used. An answer that was cut is asked for in halves. */
+/**
+ * Throws `model_failed` if an answer has no usable part. A truncated answer is asked for again in
+ * halves.
+ */
 async function extract(model: TextModel, request: FactRequest): Promise<FactAnswer> {
   const { entries, signal } = request;
   const { text, finishReason } = await model.generate({

@@ -1,4 +1,4 @@
-/** From what a model answered to the facts that it proposes. Foreign text: nothing in it may throw. */
+/** Parses the proposed facts from a model's answer. Never throws on untrusted text. */
 
 import { isPlainObject } from "../model/json.ts";
 import { cleanStatement } from "./clean-statement.ts";
@@ -6,7 +6,7 @@ import type { FactAnswer, ProposedFact } from "./fact-extractor.ts";
 import { findJsonValues } from "./json-values.ts";
 import { DEFAULT_CONFIDENCE } from "./prepare-facts.ts";
 
-/** The facts of an answer, in its order. `unread` counts what was meant as a fact and is none. */
+/** The facts of an answer, in order. `unread` counts malformed ones. */
 export function parseFacts(answer: string): FactAnswer {
   const { values, broken } = findJsonValues(answer);
   const facts: ProposedFact[] = [];

@@ -1,15 +1,15 @@
 /**
- * Personal data in a statement, replaced: what identifies a person and has a form that can be checked.
+ * Replaces personal data whose form can be checked.
  *
  * Where one may begin, every possible end is tried, the farthest first, and judged in code: card
- * numbers and bank accounts by their check digits, telephone numbers by how they begin, addresses of
- * machines by their parts. So what stands beside one does not hide it.
+ * numbers and bank accounts by their check digits, telephone numbers by how they begin, addresses
+ * of machines by their parts. So adjacent text does not hide it.
  */
 
 import { passesLuhn } from "../secrets/card-number.ts";
 import { REDACTED } from "../secrets/redact.ts";
 
-/** Doing it twice changes nothing more. */
+/** Idempotent. */
 export function redactPersonal(text: string): string {
   return KINDS.reduce(maskKind, text.replace(EMAIL, REDACTED));
 }
@@ -68,20 +68,20 @@ function isIban(found: string): boolean {
   return rest === 1;
 }
 
-/** Whoever issued it: in a statement a long number with a right check digit is one more often than not. */
+/** A long number with a valid Luhn digit, whatever its issuer. */
 function isCard(found: string): boolean {
   if (!/^\d(?:[ \u00a0\u202f-]?\d){12,18}$/.test(found) || /^[0 -]+$/.test(found)) return false;
   return passesLuhn(found.replace(/\D/g, ""));
 }
 
-/** A machine that talks to itself is nobody's. */
+/** Loopback addresses identify nobody. */
 function isIpv4(found: string): boolean {
   if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(found)) return false;
   const parts = found.split(".").map(Number);
   return parts.every((part) => part <= 255) && parts[0] !== 127 && found !== "0.0.0.0";
 }
 
-/** Eight groups, or fewer and one gap. Without a digit it is a name in somebody's code. */
+/** Eight groups, or fewer and one gap. Without a digit it is a qualified name in code. */
 function isIpv6(found: string): boolean {
   if (!/^[\da-f:]*[\da-f]$|^[\da-f:]*::$/i.test(found)) return false;
   const parts = found.split(":");

@@ -1,4 +1,4 @@
-/** From what was proposed to what may be stored: checked, redacted, cited, in the order of the record. */
+/** Turns proposals into storable facts: checks, redacts and cites them, in transcript order. */
 
 import type { Entry } from "../model/entry.ts";
 import { cleanStatement } from "./clean-statement.ts";
@@ -10,12 +10,12 @@ export interface PreparedFact {
   readonly predicate: string;
   readonly object: string;
   readonly confidence: number;
-  /** Null: nobody can check it. */
+  /** Null: no citation. */
   readonly sourceEntry: string | null;
   readonly many: boolean;
 }
 
-/** The host's own word on a fact: as it is to be stored, or null if it is not. */
+/** A host's filter: gives the fact to store, or null to drop it. */
 export type FactHook = (
   fact: ProposedFact,
 ) => ProposedFact | null | undefined | Promise<ProposedFact | null | undefined>;
@@ -25,7 +25,7 @@ export interface PrepareOptions {
   readonly hook?: FactHook | undefined;
 }
 
-/** For those who say nothing of it. */
+/** For proposals without a confidence. */
 export const DEFAULT_CONFIDENCE = 0.7;
 /** A fact without an entry that states it may have been made up: at most a guess. */
 const UNCITED_CONFIDENCE = 0.5;
@@ -47,13 +47,13 @@ export async function prepareFacts(
     const cleaned = clean(fact);
     const redacted = cleaned === undefined ? null : redactFact(cleaned, redaction);
     const allowed = redacted === null || hook === undefined ? redacted : await hook(redacted);
-    // The hook is somebody else's code: what it gives is looked at again.
+    // The hook is the host's code, so check its result again.
     const kept = allowed === null || allowed === undefined ? undefined : clean(allowed);
     if (kept !== undefined) facts.push(prepare(kept, places));
   }
   const placeOf = ({ sourceEntry }: PreparedFact) =>
     places.get(sourceEntry ?? "") ?? entries.length;
-  // What was said later holds, whatever the order of the answer.
+  // The later statement wins, whatever the order of the answer.
   return {
     facts: facts.toSorted((a, b) => placeOf(a) - placeOf(b)),
     withheld: proposed.length - facts.length,

@@ -1,6 +1,6 @@
 /**
- * New facts against those that hold: what is known is not added again, what has changed replaces what
- * was so before, and nothing is lost, because what is replaced stays as history.
+ * Reconciles proposals with the current facts: known facts are not added again, and a changed
+ * object supersedes the old fact, which stays as history.
  */
 
 import type { Fact } from "../model/note.ts";
@@ -19,15 +19,15 @@ export interface Reconciliation {
   /** In order: a later one may replace an earlier one. */
   readonly added: readonly AddedFact[];
   readonly duplicates: number;
-  /** They contradict a fact that holds and cite no entry: what nobody can check replaces nothing. */
+  /** Proposals that contradict a current fact without a citation; they replace nothing. */
   readonly unsupported: number;
   /** Whether the subject and predicate of this key have several objects. */
   readonly isMany: (key: string) => boolean;
 }
 
 /**
- * The same subject and predicate hold one object, unless one of the proposals says that it may be
- * many, or there are several already. Reconciling what was added once more adds nothing.
+ * A subject and predicate have one object, unless a proposal allows many or several exist already.
+ * Idempotent.
  */
 export function reconcileFacts(
   proposed: readonly PreparedFact[],
@@ -81,7 +81,7 @@ function valuesOf(held: readonly HeldFact[]): Map<string, Map<string, readonly s
   return values;
 }
 
-/** By key, what the proposals come to in the end. Those that cite nothing count where no other does. */
+/** The last proposed objects by key. Proposals without a citation count only if none has one. */
 function lastObjects(proposed: readonly PreparedFact[]): Map<string, string> {
   const uncitedFirst = [
     ...proposed.filter(({ sourceEntry }) => sourceEntry === null),

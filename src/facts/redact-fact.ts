@@ -1,4 +1,4 @@
-/** Redaction: what of a fact may be kept. Nothing is stored that has not been through here. */
+/** Redacts facts. Every fact passes through here before it is stored. */
 
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
@@ -8,7 +8,7 @@ import { redactPersonal } from "./personal-data.ts";
 /** Secrets are never kept; `personal` also takes out what identifies a person. */
 export type FactRedaction = "secrets" | "personal";
 
-/** What a session's metadata asks for: `facts.redact`. What is not understood errs on the safe side. */
+/** Reads `facts.redact` of a session's metadata. An unknown value redacts the most. */
 export function factRedactionOf(metadata: JsonObject): FactRedaction {
   const { facts } = metadata;
   const wanted = isPlainObject(facts) ? facts["redact"] : undefined;
@@ -16,7 +16,7 @@ export function factRedactionOf(metadata: JsonObject): FactRedaction {
   return isOff || wanted === "secrets" ? "secrets" : "personal";
 }
 
-/** The fact without what must not be kept; null if then nothing is left that it could say. */
+/** The redacted fact; null if no statement is left. */
 export function redactFact<Kept extends ProposedFact>(
   fact: Kept,
   redaction: FactRedaction,

@@ -1,9 +1,9 @@
 /**
- * Two processes that took facts at the same time, each without seeing the other's, may both have
- * added the same one, or two that contradict each other. Whoever looks last sees both, and settles it.
+ * Settles races: two processes that extract facts concurrently may both add the same fact, or two
+ * that contradict each other. The process that reads last sees both and supersedes one.
  *
- * The greater id always wins, so that however many look at whatever moment, the greatest one is left
- * and no two can replace each other.
+ * The greater id always wins, so any number of concurrent settlers agree and no two facts replace
+ * each other.
  */
 
 import { type HeldFact, keyOf, normalize } from "./reconcile.ts";

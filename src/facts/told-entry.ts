@@ -1,16 +1,16 @@
-/** What of a message its participants said. Facts are taken from that, and from nothing else. */
+/** The part of a message that its participants said; facts are extracted from it alone. */
 
 import type { Block } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 
 /**
- * The entry without what a client put in by itself: reminders, recalled memories, facts that are known
- * already. Undefined if nobody said anything in it: a host's instructions are no statement.
+ * The entry without text that a client injected: reminders, recalled memories, known facts.
+ * Undefined if no other text is left; a host's instructions do not count.
  */
 export function toldEntry(entry: Entry): Entry | undefined {
   if (entry.role === "system" || isInjected(entry.metadata)) return undefined;
-  // Agents may write about the markers; what stands in their own text is theirs.
+  // Keep markers in an agent's own text: it may write about them.
   const clean = (block: Block): Block =>
     block.type === "text" && entry.role !== "assistant"
       ? { ...block, text: withoutInjected(block.text) }

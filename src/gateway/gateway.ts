@@ -1,8 +1,8 @@
 /**
- * The gateway: which conversation a message belongs to, and where it goes on.
+ * The gateway routes an inbound message to its session.
  *
- * It composes what the routing rules say with what the engine can do, and decides nothing by itself that
- * its configuration does not say. It holds no state: many may run over one store.
+ * It applies the routing rules of its configuration to the engine's operations and keeps no state,
+ * so many gateways may share one store.
  */
 
 import type { SessionHandle } from "../engine/session-handle.ts";
@@ -60,11 +60,11 @@ export interface GatewayOptions {
   /** What `/compact` does; compacts with `summaries` and the instructions given if left out. */
   readonly compact?: CompactOnRequest;
   /**
-   * Who answers, and writes memories down: one for all, or chosen by a route's overrides and levels. The
-   * store's model that the configuration names if left out.
+   * The model that answers and writes memories: one for all routes, or chosen by a route's
+   * overrides and levels. Default: the store's model that the configuration names.
    */
   readonly model?: GatewayModel;
-  /** Who writes summaries, and how. */
+  /** The summarizer and its options. */
   readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
   /** What the configuration has no key for, such as `folder`. */
   readonly flush?: NonNullable<CompactionSetup["flush"]>;
@@ -72,7 +72,7 @@ export interface GatewayOptions {
   readonly onEvent?: EventListener;
 }
 
-/** How often somebody else may be quicker before it is an error. */
+/** Lost compare-and-swap races on a route before `route_conflict` is thrown. */
 const MAX_TRIES = 10;
 
 /** Throws `invalid_input` naming the setting that is wrong. */
@@ -126,8 +126,8 @@ export class Gateway {
   }
 
   /**
-   * Takes a message in: finds its session, or starts one, and says why. Commands are answered; what is
-   * for the agent is passed on as `text`.
+   * Finds or starts the session of a message and gives the reason. Commands are answered here; the
+   * text for the agent is returned as `text`.
    */
   async inbound(message: InboundMessage): Promise<InboundResult> {
     const checked = checkInbound(message);
@@ -136,7 +136,7 @@ export class Gateway {
       try {
         return await this.#take(checked, key);
       } catch (error) {
-        // Somebody else has led the key elsewhere, or forgotten it: theirs may be right for us.
+        // Another process changed or deleted the route: read it again.
         const isPassing =
           BackscrollError.is(error, "route_conflict") ||
           BackscrollError.is(error, "session_key_not_found");
@@ -157,7 +157,7 @@ export class Gateway {
     return streamOf((tell) => answerTurn(this.#turns, input, tell));
   }
 
-  /** Takes a message in, stores it, has it answered, and says what is to be sent back. */
+  /** Routes a message, stores it, answers it, and gives the text to send back. */
   reply(message: InboundMessage, options: ReplyOptions = {}): Promise<GatewayReply> {
     const parts = {
       inbound: (taken: InboundMessage) => this.inbound(taken),
@@ -326,15 +326,15 @@ export class Gateway {
     if (action === "forked") return "a thread starts with what was said before it";
     switch (reason) {
       case "first":
-        return "nobody has written here before";
+        return "the key had no session";
       case "missing":
         return "the session that was here was deleted";
       case "command":
-        return "somebody asked for a new session";
+        return "a command asked for a new session";
       case "daily":
         return `a new day has begun since the session did: sessions are reset ${rule}`;
       case "idle":
-        return `nobody has written for too long: sessions are reset ${rule}`;
+        return `idle for too long: sessions are reset ${rule}`;
       case "housekeeping":
         return "input that comes by itself starts nothing";
       case "repeated":
@@ -345,7 +345,7 @@ export class Gateway {
   }
 }
 
-/** The engine keeps what it keeps by default; only a model heeds the instructions. */
+/** Keeps the engine's default number of messages; only a model follows the instructions. */
 function compactWith(summaries: ReturnType<typeof summariesOf>): CompactOnRequest {
   return (session, instructions) =>
     session.compact({ ...summaries, ...(instructions === "" ? {} : { instructions }) });

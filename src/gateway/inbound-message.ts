@@ -7,8 +7,8 @@ import { MAX_SESSION_KEY_BYTES } from "../model/limits.ts";
 import { CHAT_TYPES, type ChatType } from "../routing/resolve-key.ts";
 
 /**
- * `message` is what a person or a channel sent. The others are input that comes by itself: they reset
- * nothing, keep nothing alive, and hold no commands.
+ * `message` comes from a person or a channel. The other kinds are automatic: they do not reset a
+ * session, do not count as activity, and contain no commands.
  */
 export const INBOUND_KINDS = ["message", "heartbeat", "cron", "hook", "system"] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
@@ -30,13 +30,13 @@ export interface InboundMessage {
   /** The agent that is meant; the configuration's if left out. */
   readonly agent?: string;
   readonly kind?: InboundKind;
-  /** Who wrote it; the peer of a direct message, else the agent. */
+  /** The author. Default: the peer of a direct message, else the agent. */
   readonly sender?: string;
   /** `false`: the sender may talk to the agent, and not command it. */
   readonly authorized?: boolean;
   /** The channel's own id of the message: one that is delivered twice counts once. */
   readonly id?: string;
-  /** Also stores what is passed on as a message of the session. */
+  /** Also appends the returned `text` to the session. */
   readonly append?: boolean;
   /** Labels of the conversation, as the route keeps them. */
   readonly provider?: string;

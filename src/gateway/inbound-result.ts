@@ -7,27 +7,27 @@ import type { SessionRoute } from "../model/route.ts";
 export type InboundAction =
   /** The key had no session, or one that is gone. */
   | "created"
-  /** The key is a thread's, and starts with a copy of what was said before it. */
+  /** The key is a thread's; its session starts as a fork of the parent conversation. */
   | "forked"
   /** Another session began. */
   | "reset"
   | "continued";
 
 export type InboundReason =
-  /** `created`: nobody talked here before. */
+  /** `created`: the key had no session. */
   | "first"
   /** `created`: the session that was here was deleted. */
   | "missing"
   /** `forked`. */
   | "thread"
-  /** `reset`: somebody asked for it. */
+  /** `reset`: by a command. */
   | "command"
-  /** `reset`: a new day began, or nobody wrote for too long. */
+  /** `reset`: the daily hour passed, or the session was idle for too long. */
   | "daily"
   | "idle"
-  /** `continued`: nothing speaks against it. */
+  /** `continued`: the session is fresh. */
   | "fresh"
-  /** `continued`: input that comes by itself starts nothing. */
+  /** `continued`: automatic input never resets a session. */
   | "housekeeping"
   /** `continued`: this message had been delivered before. */
   | "repeated";
@@ -48,15 +48,15 @@ interface Routed {
 export interface InboundTurn extends Routed {
   readonly session: SessionHandle;
   readonly route: SessionRoute;
-  /** What is for the agent: the message without the command that it began with. */
+  /** The text for the agent: the message without its leading command. */
   readonly text: string;
   readonly actor: string;
-  /** What was stored, if that was asked for. */
+  /** The stored entry if `append` was set. */
   readonly entry: Entry | null;
   readonly answer: null;
 }
 
-/** A message for the gateway alone: this is its answer, and there is nothing to pass on. */
+/** The gateway answered a command itself; the agent gets no text. */
 export interface InboundAnswer extends Routed {
   /** Null if there is no session to speak of. */
   readonly session: SessionHandle | null;

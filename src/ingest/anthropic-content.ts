@@ -17,8 +17,8 @@ export function toContentBlocks(content: unknown, format: string): Block[] | und
 }
 
 /**
- * The entries of one message: what the tools gave first, then what was said. `names` knows the tools
- * by their calls, and learns those of this message.
+ * The entries of one message: tool results first, then text. `names` knows the tools by their
+ * calls, and learns those of this message.
  */
 export function toMessageDrafts(
   message: EntryDraft & { readonly blocks: readonly Block[] },

@@ -1,15 +1,15 @@
 /**
  * Lines and entries, many at a time.
  *
- * A file comes in pieces, and a piece has a hundred lines. To wait for each of these costs more than
- * to split it off: a promise, and turns of the queue, at every stage that it passes. So a stage hands
- * on what one piece gave, to be gone through without waiting. Whoever does not care takes one by one.
+ * A file comes in chunks of about a hundred lines. Awaiting each line costs more than splitting it
+ * off: a promise and several microtasks per stage. So each stage passes on the items of a whole
+ * chunk for synchronous iteration; callers may still iterate one by one.
  */
 
 export interface Batched<Item> extends AsyncIterable<Item> {
   /**
-   * To be asked for once, and instead of the single items. What is in a batch is made as it is gone
-   * through: to its end, before the next is asked for.
+   * Call it once, and instead of iterating single items. A batch is lazy: iterate it to its end
+   * before asking for the next.
    */
   batches(): AsyncIterable<Iterable<Item>>;
   [Symbol.asyncIterator](): AsyncGenerator<Item>;

@@ -1,19 +1,20 @@
 /** Entries and sessions as readers make them: what a format does not say is null. */
 
-import type { JsonObject } from "../model/json.ts";
+import type { Block } from "../model/block.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
-import { presentFields } from "./fields.ts";
+import { type Fields, presentFields, textField } from "./fields.ts";
 import type { ProblemLog } from "./problems.ts";
 import { KEPT_IDS, RecentMap } from "./recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "./source.ts";
 
-/** Of an entry, what is known. `fields` is what has no place here, as it came. */
+/** A draft of an entry. `fields` has the source's other fields verbatim. */
 export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
   Pick<ImportedEntry, "sourceId" | "kind"> & {
     /** The id in the source, if that is another than `sourceId`, or there is none. */
     readonly id?: string | null;
     readonly fields?: JsonObject;
-    /** What is set in the metadata beside what the source says. */
+    /** Extra metadata beside the source's. */
     readonly marks?: JsonObject;
   };
 
@@ -32,6 +33,27 @@ export function toImportedEntry(format: string, draft: EntryDraft): ImportedEntr
   };
 }
 
+/**
+ * The blocks of content that is a text, or a list of parts with a `text`. `other` reads any other part;
+ * what it gives nothing for is kept as it came.
+ */
+export function toContentBlocks(
+  format: string,
+  content: unknown,
+  other: (part: Fields) => readonly Block[] | Block | undefined,
+): Block[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return (Array.isArray(content) ? content : []).flatMap(
+    (part: unknown): readonly Block[] | Block => {
+      const fields: Fields = isPlainObject(part) ? part : {};
+      const text = textField(fields, "text");
+      if (text !== undefined) return { type: "text", text };
+      const json = JSON.stringify(part) ?? "null";
+      return other(fields) ?? { type: "opaque", provider: format, json };
+    },
+  );
+}
+
 /** A record that is no part of the conversation, kept whole. */
 export function toCustomEntry(
   format: string,
@@ -48,7 +70,7 @@ export type SessionDraft = Partial<
   Omit<ImportedSession, "source" | "metadata" | "problems" | "entries">
 > & { readonly id: string | null; readonly fields?: JsonObject };
 
-/** What is known of a session, without its entries. */
+/** A draft of a session, without its entries. */
 export function toImportedSession(
   format: string,
   draft: SessionDraft,

@@ -1,10 +1,10 @@
-/** Reading fields of foreign records: what is not of the expected type is not there. */
+/** Reads fields of foreign records: a value of an unexpected type counts as absent. */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Of what is still being made. */
+/** For objects under construction. */
 export type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 
 export function textField(fields: Fields, name: string): string | undefined {
@@ -67,7 +67,7 @@ export function otherFields(fields: Fields, known: readonly string[]): JsonObjec
   return others as JsonObject;
 }
 
-/** Leaves out what is undefined or an empty object. */
+/** Drops undefined values and empty objects. */
 export function presentFields(fields: Record<string, JsonValue | undefined>): JsonObject {
   const present: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) {

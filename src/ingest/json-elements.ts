@@ -160,7 +160,7 @@ export async function* splitElements(
       start = i + 1;
       const text = take();
       if (text !== "") yield text;
-      // The array has ended: what follows is nothing, or another.
+      // The array has ended; another one may follow.
       if (depth < 0) {
         depth = 0;
         isArray = undefined;

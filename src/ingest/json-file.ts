@@ -1,4 +1,4 @@
-/** A file that is one JSON value, read whole: what is larger than a line may be is left out. */
+/** Reads a file of one JSON value as a whole; files above the line limit are skipped. */
 
 import { MAX_JSON_DEPTH, MAX_RECORD_VALUES } from "../model/limits.ts";
 import { parseExact } from "../transcript/exact-json.ts";
@@ -52,7 +52,7 @@ export function parseJson(text: string): unknown {
     const value = parseExact(text);
     return nestsDeeper(value, MAX_JSON_DEPTH) ? undefined : value;
   } catch {
-    // Told by whoever knows what the text is.
+    // The caller reports it, since it knows the format.
     return undefined;
   }
 }

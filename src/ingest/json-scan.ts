@@ -1,12 +1,11 @@
 /**
- * What stands where in a line of JSON, found without parsing it.
+ * Locates the fields of a line of JSON without parsing it.
  *
- * Most of a line are strings, and the end of one is found by looking for quotes, several times faster
- * than its text can be made. So a value that nobody needs is passed over, and whether a number could
- * lose digits is asked of numbers alone, not of every string.
+ * Most of a line is strings, and scanning for a closing quote is several times faster than
+ * decoding. So unused values are skipped, and only numbers are checked for lost digits.
  *
- * Values must stand where values may, with nothing else between them: two records of which the first
- * was torn are not taken for one. Escapes and the kinds of brackets are for whoever parses the text.
+ * Values must be at valid positions, so that a torn record and its successor are not taken for one.
+ * The parser checks escapes and bracket types.
  */
 
 import { type Batched, mapBatches } from "./batches.ts";
@@ -32,8 +31,8 @@ export interface Span {
 const LONG_NUMBER = 16;
 
 /**
- * Looks through `text`, an object, for its own field `name`. Undefined if it has no such form: then it
- * is for the parser to say what is wrong.
+ * Finds the top-level field `name` of the object `text`. Undefined for malformed text, which the
+ * parser then reports.
  */
 export function scanObject(text: string, name?: string): ScannedObject | undefined {
   let depth = 0;
@@ -237,7 +236,7 @@ function nameOf(literal: string): string | undefined {
   try {
     return JSON.parse(literal) as string;
   } catch {
-    // No JSON: whoever parses the object finds out.
+    // Not JSON: the parser reports it.
     return undefined;
   }
 }

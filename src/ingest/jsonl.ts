@@ -18,9 +18,9 @@ export interface JsonRecord {
 /** What of a format's lines need not be read. */
 export interface LineRules {
   /**
-   * A record that stands for the line, if its beginning tells that nothing else of it is needed. It is
-   * asked before the line is parsed, so that copies of what stands elsewhere cost little. A line that is
-   * not one object from its beginning to its end is parsed all the same: another may hide in it.
+   * A substitute record if the line's beginning shows that the rest is not needed. Called before
+   * parsing, so that redundant lines cost little. A line that is not a single object is parsed all
+   * the same: it may contain another.
    */
   readonly skim?: (text: string) => JsonRecord["record"] | undefined;
   /** A field that can be long and is kept in part. */
@@ -31,11 +31,11 @@ export interface FieldDigest {
   readonly name: string;
   /** A value whose text is no longer than this is parsed as it is. */
   readonly maxLength: number;
-  /** What is kept of a longer one, given its text. May throw what a parser would. */
+  /** Shortens a longer line. May throw as a parser does. */
   readonly of: (text: string) => unknown;
 }
 
-/** Gives the objects. What is none is counted and left out; empty lines mean nothing. */
+/** Yields the objects. Other values are counted and skipped; empty lines are ignored. */
 export async function* readRecords(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
@@ -115,7 +115,7 @@ const TOO_MUCH: Parsed = { value: undefined, depth: 0, isTooMuch: true };
 
 function parseText(text: string, digest: FieldDigest | undefined): Parsed {
   const scanned = scanObject(text, digest?.name);
-  // No object: the parser says what it is instead.
+  // Not an object: the parser reports what it is.
   if (scanned === undefined) {
     if (hasMoreValues(text, MAX_RECORD_VALUES)) return TOO_MUCH;
     return { value: parseExact(text), depth: 1 };
@@ -132,7 +132,7 @@ function parseText(text: string, digest: FieldDigest | undefined): Parsed {
   return { value: rest, depth };
 }
 
-/** What nests deeper than our own input may is refused here, so that nothing later overflows. */
+/** Refuses nesting above our input limit, so that no later recursion overflows. */
 export function nestsDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;

@@ -16,7 +16,7 @@ export interface Line {
   readonly damage?: "too_long" | "not_utf8";
   /** It holds more JSON values than this, and is not to be parsed as JSON. */
   readonly moreValuesThan?: number;
-  /** It was so long that it is not given as it is. */
+  /** The line was too long and is given shortened. */
   readonly isCut?: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface LineOptions {
   /** Where the bytes begin, if not at the start of the file: as many lines stand before. */
   readonly start?: { readonly lines: number; readonly offset: number };
   /**
-   * Shared by files that are read at the same time: packed ones of some kilobytes may have lines of many
-   * megabytes. Not for what comes from afar: who sends it could keep a slot for as long as he likes.
+   * A semaphore shared by files that are read concurrently: packed files of a few kilobytes may
+   * have lines of many megabytes. Not for uploads: a slow sender could hold a slot for long.
    */
   readonly longLines?: Slots;
   /** Asked for each line of more than 4 MB, which then is what this makes of it, however long it is. */
@@ -63,7 +63,7 @@ export function splitLines(
     try {
       for await (const chunk of chunks) {
         if (splitter.pending + chunk.length > LONG_LINE_BYTES && !chunk.includes(NEWLINE)) {
-          // Nothing is handed on meanwhile: who has the slot waits for its own file and nobody else.
+          // No yield while the slot is held: its holder waits for its own file alone.
           leave ??= await options.longLines?.enter();
           splitter.collect(chunk);
           continue;
@@ -86,7 +86,7 @@ class LineSplitter {
   #offset: number;
   /** How many bytes earlier chunks have of the line. */
   #length = 0;
-  /** What is kept of them, in memory that line after line takes; nothing of too long a line. */
+  /** A reused buffer for the current line; empty for a line that is too long. */
   #room: Buffer = Buffer.alloc(0);
   #kept = 0;
   readonly #whenLong: LineOptions["whenLong"];
@@ -123,7 +123,7 @@ class LineSplitter {
     this.#long.add(chunk);
   }
 
-  /** A copy: whoever reads the file may fill the same memory again. */
+  /** Copy: the file reader reuses its buffer. */
   #keep(bytes: Buffer): void {
     const length = this.#kept + bytes.length;
     if (length > this.#room.length) {
@@ -183,12 +183,12 @@ function toLine(
   bytes: Buffer,
   isPlain: boolean,
 ): Line {
-  // What is ASCII needs no decoder, and is looked at for it a chunk at a time.
+  // ASCII chunks need no decoder; check a chunk at a time.
   const { text, ...damage } = isPlain ? { text: bytes.toString("latin1") } : decodeUtf8(bytes);
   return { number, offset, text: trim(text, number), ended, ...damage };
 }
 
-/** What is no UTF-8 is replaced, and told of. */
+/** Replaces and reports invalid UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): Pick<Line, "text" | "damage"> {
   try {
     return { text: strict.decode(bytes) };

@@ -16,7 +16,7 @@ export type ImportProblemCode =
   | "unreadable"
   /** Bytes that are not UTF-8 became replacement characters. */
   | "not_utf8"
-  /** The file begins without the line that says what it is. */
+  /** The file lacks its header line. */
   | "missing_header"
   /** The entry that it follows is not in the file; it was put behind the one before it. */
   | "missing_parent"
@@ -24,11 +24,11 @@ export type ImportProblemCode =
   | "duplicate_id"
   /** It refers to an entry that is not in the file. */
   | "missing_reference"
-  /** Longer than an entry may be: what is over was cut, and says so. */
+  /** Longer than an entry may be: the rest was cut, with a mark. */
   | "entry_cut"
   /** An entry that is stored says something else by now: the new text became its sibling. */
   | "changed_entry"
-  /** A file of a session that was gone on with here comes before what is stored: it became a branch. */
+  /** An older file of a session that was continued here: it became a branch. */
   | "late_file";
 
 export interface ImportProblem {
@@ -53,7 +53,7 @@ export class ProblemLog {
     }
   }
 
-  /** Takes over what another log has counted, and of what it kept as much as there is room for. */
+  /** Adds another log's counts, and its kept problems as far as there is room. */
   take(other: ProblemLog): void {
     for (const [code, count] of other.counts) {
       this.#counts.set(code, (this.#counts.get(code) ?? 0) + count);
@@ -62,8 +62,8 @@ export class ProblemLog {
   }
 
   /**
-   * Counts a record that was understood and left out, because it tells nothing of the conversation: a
-   * progress bar, a copy of something that stands elsewhere. It is no problem, and is not hidden.
+   * Counts a known record that is skipped because it has no conversation content: a progress bar, a
+   * copy of another record. Not a problem, but reported.
    */
   ignore(name: string): void {
     this.#ignored.set(name, (this.#ignored.get(name) ?? 0) + 1);

@@ -14,7 +14,7 @@ const HEAD_BYTES = 64 * 1024;
 
 export interface ReadTranscriptInput {
   readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Where the bytes come from; empty for what has no path. */
+  /** The source path; empty if there is none. */
   readonly path?: string;
   /** The format's name; found by the content if left out. */
   readonly source?: string;
@@ -35,7 +35,7 @@ export async function readTranscript(
   while (length < HEAD_BYTES) {
     const next = await chunks.next();
     if (next.done) break;
-    // A copy: whoever reads the file may fill the same memory again.
+    // Copy: the file reader reuses its buffer.
     head.push(Uint8Array.from(next.value));
     length += next.value.length;
   }

@@ -1,15 +1,14 @@
 /**
- * A map that forgets its oldest keys, so that a reader takes no more memory for a file of millions of
- * lines than for one of thousands.
+ * A bounded map that drops its oldest keys, so that a reader's memory does not grow with the file.
  *
- * It is two maps: once the newer one holds half of the limit, it becomes the older one, and what was
- * there goes at once. To take out the oldest key for each new one would be slower the larger the map
- * is, as a Map passes over the gaps that deleted keys leave. Up to half of the limit it is one Map.
+ * Two generations: once the newer map holds half of the limit, it becomes the older one, and the
+ * older one is dropped. Deleting the oldest key for each new one would get slower with size, as a
+ * Map iterates over the gaps of deleted keys. Up to half of the limit it is one Map.
  */
 
 /**
- * As many ids of one session are known at the same time. Nobody has met a file with so many lines: one
- * of 300 MB has 150,000. What names an older one names what is not there.
+ * Ids of one session known at a time. The largest file seen, of 300 MB, has 150,000 lines. A
+ * reference to an older id is a dangling one.
  */
 export const KEPT_IDS = 200_000;
 

@@ -1,15 +1,35 @@
 /**
- * Reading a file of lines in several goes: what a later reading must know, as of the last complete
- * line.
+ * Resumable reading of a file of lines: the state as of the last complete line.
  *
- * A last line without its line break is read, because many files end so. A later reading would begin
- * with it again, and with what it has changed. So then there is nothing to go on from: the file is
- * read whole.
+ * A last line without a line break is read, because many files end so. A later reading would read
+ * it twice, so then there is no resume state and the file is read as a whole.
  */
 
-import type { JsonObject } from "../model/json.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { type Batched, mapBatches } from "./batches.ts";
+import type { Fields } from "./fields.ts";
 import type { Line } from "./lines.ts";
+
+/** The header of a session, which a later reading of its file does not meet again, beside its lines. */
+export class KnownSession {
+  /** Empty until the reader has described it. */
+  fields: Fields;
+  readonly lines: ResumedLines;
+
+  /** `records` is the reader of all other lines. */
+  constructor(resume: JsonObject | undefined, records: { state(): JsonObject }) {
+    const kept = resume?.["session"];
+    this.fields = isPlainObject(kept) ? kept : {};
+    this.lines = new ResumedLines(() => ({
+      session: this.fields as JsonObject,
+      records: records.state(),
+    }));
+  }
+
+  get isNew(): boolean {
+    return Object.keys(this.fields).length === 0;
+  }
+}
 
 export class ResumedLines {
   #isOpen = false;

@@ -8,7 +8,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Resolves when there is a slot; what it gives must be called once, to leave it. */
+  /** Resolves with a slot's release function, to be called once. */
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -24,7 +24,7 @@ export class Slots {
     }
   }
 
-  /** Who waits longest gets the slot; it is never free in between. */
+  /** FIFO: the slot passes directly to the longest waiter. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;

@@ -1,10 +1,9 @@
 /**
- * The port of a transcript format: what a reader of another agent's session files must do.
+ * The port of a transcript format: reads another agent's session files.
  *
- * Foreign data is untrusted and often damaged. A reader never throws because of it: it gives what it
- * understood, and says of every line that it did not understand where and why. It works on lines as
- * they come, and remembers a bounded number of them, so that a file of any size takes no more memory
- * than its longest line and what is remembered.
+ * Foreign data is untrusted and often damaged. A reader never throws because of it: it yields what
+ * it understands, and reports every other line with its place and reason. It streams lines with
+ * bounded state, so memory does not grow with the file.
  */
 
 import type { Block } from "../model/block.ts";
@@ -21,7 +20,7 @@ export interface TranscriptSource {
    * sessions are derived anew from the originals that are kept.
    */
   readonly version?: number;
-  /** Where the agent keeps its files on a machine. Nothing is looked at: the places need not exist. */
+  /** The agent's folders on a machine, which need not exist. No I/O. */
   places?(environment: Environment): readonly Place[];
   /** Where the agent keeps notes of its own, a Markdown file each, in a folder for each project. */
   notes?(environment: Environment): readonly NotePlace[];
@@ -33,14 +32,13 @@ export interface TranscriptSource {
    */
   readonly container?: "lines" | "database";
   /**
-   * Whether a line of the file says nothing by itself: it is text, or one JSON value of many lines. Then
-   * the last line is handed over as it is. Without this, lines are JSON each, and a last one that is
-   * there in part waits for its rest.
+   * Whether single lines are not JSON values: the file is text, or one JSON value over many lines.
+   * Then the last line is passed on as it is. Otherwise an incomplete last line waits for its rest.
    */
   isText?(path: string): boolean;
   /** Files beside a transcript that are a part of it: when they change, it has changed. */
   companions?(path: string): readonly Companions[];
-  /** Reads nothing until `sessions` is iterated. */
+  /** Lazy: reads when `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
   /** The command that opens a session in its own agent again, if there is one. */
   resumeCommand?(session: { readonly id: string; readonly cwd: string | null }): string | null;
@@ -61,11 +59,11 @@ export interface Place {
   /** Folders below it that need not be entered. */
   readonly skips?: (path: string) => boolean;
   /**
-   * Folders below the root in which a session that works in `cwd` at `now` (epoch milliseconds) is
-   * written, for whoever has no time to walk the whole place.
+   * Folders below the root that hold the session of `cwd` at `now` (epoch milliseconds), for
+   * callers without time to walk the whole root.
    */
   readonly near?: (cwd: string, now: number) => readonly string[];
-  /** Where parts of transcripts lie in files of their own, for whoever follows the place. */
+  /** Where companion files of transcripts are, for followers of the root. */
   readonly parts?: PlaceParts;
 }
 
@@ -102,29 +100,29 @@ export interface SourceInput {
    */
   readonly isRepeatable?: boolean;
   /**
-   * What `state` of an earlier reading of the same file gave, if only what follows it is read; of a
-   * database, if only what has changed is wanted.
+   * The `state` of an earlier reading, to read only later lines of the file, or changed sessions of
+   * a database.
    */
   readonly resume?: JsonObject;
-  /** Files beside the transcript that belong to it; nothing outside of the place can be reached. */
+  /** Companion files of the transcript, confined to the root. */
   readonly files?: FileAccess;
 }
 
 export interface FileAccess {
-  /** By a path relative to the transcript's folder; undefined if it is not there, or too large. */
+  /** By a path relative to the transcript's folder; undefined if missing or too large. */
   readText(path: string, maxBytes: number): Promise<string | undefined>;
   /** The text of a record that has a file to itself: of a long one, with its long values cut. */
   readRecord(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined>;
-  /** As it lies there: what is packed stays packed. */
+  /** Raw bytes, not decompressed. */
   readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /**
-   * Resolves when what is read next may be held until it is stored: one at a time may hold what is not
-   * counted by the size of its transcript. What it gives must be called once, to let others.
+   * A mutex for memory that the transcript's size does not account for: one file at a time may hold
+   * companion data until it is stored. Resolves with the release function, to be called once.
    */
   hold(): Promise<() => void>;
-  /** The names in a folder, sorted; none if it is not there. */
+  /** The names in a folder, sorted; empty if it does not exist. */
   list(path: string): Promise<readonly string[]>;
-  /** When a file was last written, in epoch milliseconds; undefined if it is not there. */
+  /** The mtime of a file in epoch milliseconds; undefined if it does not exist. */
   modifiedAt(path: string): Promise<number | undefined>;
 }
 
@@ -145,8 +143,8 @@ export interface ImportedTranscript {
    */
   readonly isPostponed?: () => boolean;
   /**
-   * To be asked when all is read: whether a reading that went on from an earlier one met something
-   * that names what it does not know, and ended there. Then the whole file has to be read.
+   * Valid after the last entry: whether a resumed reading stopped at a reference to an unknown
+   * record. Then the file has to be read as a whole.
    */
   readonly isLost?: () => boolean;
 }
@@ -173,9 +171,9 @@ export interface ImportedSession {
   /** `source` holds what the format says and we have no field for. */
   readonly metadata: JsonObject;
   readonly entries: AsyncIterable<ImportedEntry>;
-  /** To be asked when the entries are read: the leaf, where it is not the last that moved it. */
+  /** Valid after the last entry: the leaf, if it differs from the last entry that moved it. */
   readonly leaf?: () => string | null | undefined;
-  /** The log that whoever stores the session adds to. */
+  /** The problem log, shared with the code that stores the session. */
   readonly problems: ProblemLog;
 }
 
@@ -186,8 +184,8 @@ export interface ImportedEntry {
   /** Unique in its session, and the same whenever the file is read. */
   readonly sourceId: string;
   /**
-   * The source id of an entry that was given before and moves the leaf; null for a new start; absent
-   * in formats without a tree, where an entry follows what is there.
+   * The source id of an entry that was given before and moves the leaf; null for a new start;
+   * absent in formats without a tree, where an entry follows the previous one.
    */
   readonly parentSourceId?: string | null;
   readonly kind: EntryKind;

@@ -20,7 +20,7 @@ export interface ForeignDatabase {
   rows(sql: string, ...parameters: (string | number)[]): Generator<Row>;
   /** Whether there is such a table, and such a column in it that is stored. */
   has(table: string, column?: string): boolean;
-  /** Whether a question could not be answered: what was given is not all. */
+  /** Whether a query failed, so that the rows are incomplete. */
   readonly hasFailed: boolean;
   /** How its texts lie in it. */
   readonly isUtf8: boolean;
@@ -31,7 +31,7 @@ export interface LongColumn {
   readonly table: string;
   readonly key: string;
   readonly column: string;
-  /** Of what is kept of a long value; those of a line if left out. */
+  /** Limits of a long value. Default: those of a line. */
   readonly limits?: CutLimits;
 }
 
@@ -104,8 +104,8 @@ export function databaseText(head: Uint8Array): string | undefined {
 }
 
 /**
- * Also what was written into the schema by hand must be made as a table is, and each column must hold
- * its values: one that computes them may do so without an end.
+ * Accept only real tables with stored columns: a handcrafted schema may define views or generated
+ * columns that compute without end.
  */
 const FIND_TABLE = `SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE
   AND type = 'table' AND rootpage > 0 AND sql LIKE 'CREATE TABLE %'

@@ -1,10 +1,10 @@
 /**
  * Answers that never exceed a stated size.
  *
- * Clients hand a model either the text or the data of an answer, and mostly the data where there is
- * any. So an answer is one of two things: text alone, written for a model; or data, with the same data
- * as JSON for its text. What would be too large has its texts cut as far as the tool allows, then has
- * fewer items, then is cut by force. The answer says what was done.
+ * Clients pass a model either the text or the data of an answer, and mostly the data if there is
+ * any. So an answer is either text alone, written for a model; or data, with the same data as JSON
+ * for its text. An oversized answer has its texts cut as far as the tool allows, then fewer items,
+ * then is cut by force, and says so.
  */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
@@ -13,7 +13,7 @@ import { cutQuoted, cutToBytes } from "./cut-text.ts";
 import { fitJson } from "./fit-json.ts";
 
 export interface AnswerBody {
-  /** What was left out or cut to keep the answer small; null if nothing was. */
+  /** Notes on omitted or cut parts; null if there are none. */
   readonly truncated: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface AnswerSize {
 export interface AnswerSource<Body extends AnswerBody> {
   /** Reads again with at most so many items; at first with as many as were asked for. */
   readonly read: (items: number) => Promise<Body>;
-  /** How many items were asked for. 1: the tool has nothing to leave out, or must not run twice. */
+  /** Requested items. 1: the tool cannot omit items, or must not run twice. */
   readonly items: number;
   /** The lengths in bytes to which texts may be cut before items are left out. */
   readonly cuts: readonly number[];
@@ -35,11 +35,11 @@ export interface AnswerSource<Body extends AnswerBody> {
   readonly toText?: (body: Body) => string;
 }
 
-/** What the protocol puts round a result: its id, and who answered. */
+/** The protocol's envelope of a result. */
 const ENVELOPE_BYTES = 1_024;
 /** What holds for a single item, too, and at last for everything. */
 const LAST_CUTS = [16_384, 4_096, 1_024, 256];
-/** What is left of lists and of objects without fields of their own when nothing else helps. */
+/** The last resort: the limit of lists and maps. */
 const LAST_ITEMS = 16;
 const LAST_FIELDS = 64;
 
@@ -80,7 +80,7 @@ export async function fitAnswer<Body extends AnswerBody>(
   return fitData(body, Math.min(passedOn, Math.floor((bytes - ENVELOPE_BYTES) / COPIES)));
 }
 
-/** What says that the answer is data, and that it is not all, stays whole. */
+/** The notice about untrusted data and the truncation note stay whole. */
 function fitData(body: AnswerBody, bytes: number): CallToolResult {
   const { truncated: _, about, ...rest } = body as AnswerBody & { readonly about?: string };
   const kept = { ...(about === undefined ? {} : { about }), truncated: FORCED };

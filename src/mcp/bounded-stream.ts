@@ -1,18 +1,18 @@
 /**
- * A stream of events that may not pile up.
+ * A bounded event stream.
  *
- * The SDK writes notifications whether or not somebody takes them. Here they are taken as they come, and
- * held until the reader asks. A reader that lets much wait and takes nothing is cut off; one that is slow
- * and goes on reading is not, until it is hopelessly behind. It has lost nothing that it could not read
- * again: a notification says that something has changed, and who listens anew reads what there is.
+ * The SDK writes notifications without back-pressure. Here they are buffered until the reader asks.
+ * A stalled reader with a large buffer is cut off; a slow one is not, until it is hopelessly
+ * behind. Nothing is lost: a notification only says that something has changed, and a new listener
+ * reads the current state.
  */
 
 export interface StreamBounds {
-  /** Who lets so much wait must go on reading. */
+  /** Above this buffer a reader must make progress. */
   readonly unreadBytes: number;
-  /** For how long it may then take nothing. */
+  /** How long it may then stall. */
   readonly patienceMs: number;
-  /** More than this waits for nobody. */
+  /** The hard limit of the buffer. */
   readonly mostBytes: number;
 }
 
@@ -24,10 +24,10 @@ export const STREAM_BOUNDS: StreamBounds = {
   mostBytes: 2 * 1024 * 1024,
 };
 
-/** What is handed out at once: a large answer is then seen to be read, and not only to be waited for. */
+/** Chunk size: a large answer in chunks shows progress of its reader. */
 const PIECE_BYTES = 16 * 1024;
 
-/** `onDrop` is called when the reader is given up, after which nothing more is held for it. */
+/** `onDrop` is called when the reader is cut off and its buffer is dropped. */
 export function boundedStream(
   body: ReadableStream<Uint8Array>,
   bounds: StreamBounds,
@@ -78,7 +78,7 @@ async function passOn(
   return true;
 }
 
-/** What has come and was not asked for yet. */
+/** The buffer. */
 class HeldPieces {
   bytes = 0;
   #pieces: Uint8Array[] = [];
@@ -86,7 +86,7 @@ class HeldPieces {
   #takenAt = performance.now();
   #wake: () => void = () => undefined;
 
-  /** How long nothing has been taken. */
+  /** Time since the last read. */
   get idleMs(): number {
     return performance.now() - this.#takenAt;
   }

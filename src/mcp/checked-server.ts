@@ -1,6 +1,6 @@
 /**
- * The SDK's server, with requests checked before it looks at them: what it says to wrong parameters is
- * a dump of a schema, and mostly under the code of a bug.
+ * The SDK's server with our own parameter checks: the SDK answers wrong parameters with a schema
+ * dump, mostly as an internal error.
  */
 
 import {
@@ -30,7 +30,7 @@ const NO_PARAMS = z.object({ cursor: z.string().optional() });
 const ONE_URI = z.object({ uri: z.string() });
 const OF_A_SESSION = { uri: "session://01JABCDEFGHJKMNPQRSTVWXYZ0" };
 
-/** What each method takes, and an example. What is not here has no parameters that could be wrong. */
+/** Parameters and an example of each method. Other methods have no parameters to check. */
 const METHODS: Readonly<Record<string, Omit<CalledThing, "name">>> = {
   "tools/list": { input: NO_PARAMS, example: {} },
   "tools/call": {

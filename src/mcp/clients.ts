@@ -1,8 +1,8 @@
 /**
  * How MCP clients name the conversation that a call comes from.
  *
- * Each row was recorded from the client itself (test/fixtures/mcp-clients.ts has what it sent). A client
- * without variables and meta keys names nothing.
+ * Each row was recorded from the client itself (test/fixtures/mcp-clients.ts has what it sent). A
+ * client without variables and meta keys does not name its conversation.
  */
 
 import { MAX_ID_LENGTH } from "../model/limits.ts";

@@ -18,7 +18,7 @@ export function toToolFailure(error: unknown, host: McpHost): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-/** For what is no tool, and so fails as a request. */
+/** For requests other than tool calls. */
 export function toProtocolFailure(error: unknown, host: McpHost, uri?: string): ProtocolError {
   if (error instanceof ProtocolError) return error;
   const { error: failure } = describeFailure(error, host);
@@ -42,6 +42,6 @@ export function noSuchResource(uri: string): ProtocolError {
 function describeFailure(error: unknown, host: McpHost): WireError {
   if (BackscrollError.is(error)) return toWireError(error);
   host.onError?.(error);
-  const message = "something went wrong inside Backscroll; whoever runs it can see what";
+  const message = "internal error of Backscroll; its operator can see the cause";
   return { error: { code: "internal_error", message, details: {} } };
 }

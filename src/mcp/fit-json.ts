@@ -8,7 +8,7 @@ import { cutToBytes } from "./cut-text.ts";
 /** A shorter text may be an id, a time or a name: half of one is worse than none. */
 const WHOLE_BYTES = 64;
 
-/** Undefined where nothing of `value` fits. */
+/** Undefined if no part of `value` fits. */
 export function fitJson(value: unknown, bytes: number): unknown {
   if (sizeOf(value) <= bytes) return value;
   if (typeof value === "string") return fitText(value, bytes);

@@ -38,7 +38,7 @@ export function fitListing({ items, focus = 0, toText }: Listing, maxBytes: numb
   return shown;
 }
 
-/** What is put round an item may grow with it, so the room is found by trying. */
+/** The envelope may grow with its items, so the number is found by trying. */
 function cutFocus(item: string, toText: (item: string) => string, maxBytes: number): string {
   let room = maxBytes - Buffer.byteLength(toText(""));
   while (room > 0) {

@@ -1,7 +1,4 @@
-/**
- * What an MCP server is given by who starts it: whose data, how far the caller may go, and what is
- * known of the caller. Nothing of it can be changed by a request.
- */
+/** The host's settings of an MCP server: tenant, access and caller. Requests cannot change them. */
 
 import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -27,7 +24,7 @@ export interface McpHost {
   readonly sessions?: readonly string[];
   /** The environment that the client has started this process with. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Reads what is new on this machine before a call is answered. Never rejects. */
+  /** Reads new transcript lines before a call is answered. Never rejects. */
   readonly freshen?: () => Promise<Unread>;
   /** How a session stands with the gateway, where the host runs one: its key, its next reset. */
   readonly standing?: (sessionId: string) => Promise<WireSessionStatus>;

@@ -1,9 +1,9 @@
 /**
- * MCP over HTTP: from a web-standard request, and who sent it, to a response.
+ * MCP over HTTP: from a web-standard request and its access to a response.
  *
- * Every request is answered by a server of its own, so any node can answer any of them. Only streams
- * that tell of changes last, and those read the feed, which all nodes share. Host, Origin and tokens
- * are checked before: nothing here looks at them.
+ * Every request is answered by a server of its own, so any node can answer any of them. Only
+ * notification streams last, and those read the feed, which all nodes share. The caller checks
+ * Host, Origin and tokens.
  */
 
 import {
@@ -41,9 +41,9 @@ export interface McpHttpOptions {
 
 export interface McpHttpHandler {
   /**
-   * Answers a request of whoever `access` says. `cutOff` ends its connection: called for a listener that
-   * does not take what it is told. `readBody` gives the JSON of the request, for a host that counts what
-   * it has in memory; without it the body is read here, within the same bounds.
+   * Answers a request with `access`. `cutOff` ends the connection of a stalled listener. `readBody`
+   * gives the request's JSON, for a host that budgets memory; by default the body is read here,
+   * within the same bounds.
    */
   readonly fetch: (
     request: Request,
@@ -51,14 +51,14 @@ export interface McpHttpHandler {
     cutOff?: () => void,
     readBody?: ReadBody,
   ) => Promise<Response>;
-  /** Ends the streams that are open. Nothing is answered after this. */
+  /** Ends open streams. No request is answered after this. */
   readonly close: () => Promise<void>;
 }
 
 /** Throws `too_large` for a body that exceeds its bounds, `invalid_input` for one that is no JSON. */
 type ReadBody = (bounds: JsonBounds) => Promise<unknown>;
 
-/** Tenants whose handler is kept though nobody listens: what is kept is small, but not nothing. */
+/** Idle tenant handlers kept in the cache. */
 const KEPT_TENANTS = 1_000;
 
 interface Serving {
@@ -68,7 +68,7 @@ interface Serving {
 
 export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const { onError, standingFor } = options;
-  /** By tenant: whoever listens hears of changes in their own tenant only. */
+  /** By tenant: listeners get their own tenant's changes only. */
   const serving = new Map<string, Serving>();
 
   const servingOf = (name: string): Serving => {
@@ -134,7 +134,7 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   };
 }
 
-/** A caller that may only read has nothing long to say. */
+/** The body limit of read-only callers. */
 function boundsOf({ scope }: Access): JsonBounds {
   return scope === "read"
     ? { bytes: MAX_REQUEST_BYTES, values: MAX_QUERY_VALUES, depth: MAX_JSON_DEPTH }
@@ -158,10 +158,10 @@ function refuseBody(error: unknown): Response {
   );
 }
 
-/** What `fetch` has handed over, and nobody else can. */
+/** Marks requests from `fetch`. */
 function accessOf({ authInfo }: McpRequestContext): Access {
   const access = authInfo?.extra?.["access"];
-  if (access === undefined) throw new Error("a request came in without who sent it");
+  if (access === undefined) throw new Error("a request came in without its access");
   return access as Access;
 }
 

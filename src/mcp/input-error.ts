@@ -1,6 +1,6 @@
 /**
- * What is wrong with the parameters of a call, told to a model that is to make it again: what came,
- * what is allowed, and an example of a call that works.
+ * Errors of call parameters, written for a model that corrects the call: the received value, the
+ * allowed ones, and a working example.
  */
 
 import { z } from "zod";

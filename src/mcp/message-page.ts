@@ -12,7 +12,7 @@ export interface MessagePageInput {
   readonly limit: number;
   readonly leaf?: string;
   readonly around?: string;
-  /** What is shown of one message. */
+  /** The shown part of one message. */
   readonly messageBytes: number;
 }
 

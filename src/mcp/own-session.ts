@@ -1,7 +1,6 @@
 /**
- * Which sessions are the caller's own. What was said there is known there, and finding it again only
- * pushes out what is not. Only a session that somebody has named is left out; where nobody has, hits of
- * the newest session are marked instead.
+ * Identifies the caller's own session, whose hits would only displace others. Only a named session
+ * is left out; if none is named, hits of the newest session are marked instead.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -20,10 +19,7 @@ export interface OwnSessions {
   readonly isNamed: boolean;
 }
 
-/**
- * What the caller names, what the host was told, and what the client handed over, and their sub-agents,
- * who reported to them.
- */
+/** The sessions named by the caller, the host and the client, and their sub-agents. */
 export async function findOwnSessions(host: McpHost, named?: string): Promise<OwnSessions> {
   const { tenant } = host;
   const refs = [...new Set([named, ...(host.sessions ?? [])])].filter((ref) => ref !== undefined);
@@ -43,8 +39,8 @@ async function findSubAgents(tenant: TenantApi, session: Session): Promise<reado
 }
 
 /**
- * The session that may be the caller's own, where nobody has named it: of the folder in which the caller
- * works, or of all, the one that was spoken in last.
+ * The session that may be the caller's own if none is named: the newest of the caller's folder, or
+ * of all.
  */
 export async function findNewestSession(host: McpHost): Promise<string | undefined> {
   const { tenant, cwd } = host;

@@ -1,8 +1,8 @@
 /**
  * The MCP server of one caller: tools, resources and prompts over one tenant.
  *
- * It keeps nothing of its own, so one may be made for a connection or for a single request. Which
- * transport carries it, and who the caller is, is for others to say: see `stdio.ts` and `http.ts`.
+ * Stateless, so one may serve a connection or a single request. Transport and access come from
+ * `stdio.ts` and `http.ts`.
  */
 
 import {
@@ -43,9 +43,9 @@ export function createMcpServer(host: McpHost, setting: ServerSetting = {}): Ser
       capabilities: {
         tools: {},
         prompts: {},
-        // Under the protocol of 2025 the list is told to nobody: nobody could say that they want it.
+        // The protocol of 2025 has no subscription to the list, so its changes are not sent.
         resources: { subscribe: subscriptions, listChanged: subscriptions && era === "modern" },
-        // A level may be set, as clients of 2025 do; there is nothing that would be logged.
+        // Accept a log level, as clients of 2025 set one; there are no log messages.
         ...(era === "legacy" ? { logging: {} } : {}),
       },
     },

@@ -1,8 +1,8 @@
 /**
- * The change feed of a tenant as MCP tells it: this resource was updated, the list has changed.
+ * Turns a tenant's change feed into MCP notifications: resource updated, list changed.
  *
- * The feed is in the database, so any node hears of what any other wrote. It is followed only while
- * somebody listens. What changes often (a message that is being written) is told once in a while.
+ * The feed is in the database, so every node sees all writes. It is followed only while there are
+ * listeners. Frequent changes, such as of an open message, are throttled.
  */
 
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
@@ -28,7 +28,7 @@ export class SessionFeed implements ServerEventBus {
     this.#onError = onError;
   }
 
-  /** Whether nobody listens. */
+  /** Whether there are no listeners. */
   get idle(): boolean {
     return this.#listeners.size === 0;
   }
@@ -79,7 +79,7 @@ export class SessionFeed implements ServerEventBus {
   }
 }
 
-/** What is to be told when the time has come. */
+/** Pending notifications. */
 class Gathered {
   readonly #tell: Listener;
   readonly #sessions = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Standard input that ends only when what was asked is answered: the SDK drops calls that are under way
- * at the end of its input, and a script such as `printf … | backscroll mcp` closes it at once.
+ * Standard input that ends only after all calls are answered: the SDK drops pending calls at the
+ * end of its input, and a script such as `printf … | backscroll mcp` closes it at once.
  */
 
 import { PassThrough, type Readable } from "node:stream";

@@ -15,7 +15,7 @@ import { PatientInput } from "./stdio-input.ts";
 
 export interface StdioOptions {
   readonly signal?: AbortSignal;
-  /** Called with each message that comes in: whoever does other work meanwhile can wait. */
+  /** Called with each incoming message, so that background work can yield. */
   readonly onMessage?: () => void;
 }
 
@@ -27,7 +27,7 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   const transport = new ObservedTransport((message) => {
     options.onMessage?.();
     // The SDK keeps subscriptions of 2026 to itself, and passes on those notifications only that
-    // somebody has asked for. So all are told, from the first such request on.
+    // somebody has asked for. So all are sent, from the first such request on.
     if (!("method" in message) || message.method !== "subscriptions/listen") return;
     stop ??= feed.subscribe((event) => {
       const told =
@@ -53,7 +53,7 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   stop?.();
 }
 
-/** Standard input and output, with somebody looking on. */
+/** Standard input and output with an observer. */
 class ObservedTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;

@@ -1,4 +1,4 @@
-/** What an answer says of transcripts that were not read in time. An answer that is current says nothing. */
+/** The note on transcripts that were not read in time; none if the answer is current. */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Unread } from "./host.ts";
@@ -6,7 +6,7 @@ import type { Unread } from "./host.ts";
 export interface UnreadNote {
   readonly unread: Unread;
   readonly text: string;
-  /** What it adds to an answer, at most. */
+  /** Its maximum size. */
   readonly bytes: number;
 }
 

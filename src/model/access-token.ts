@@ -2,10 +2,10 @@
 
 import type { Access, AccessScope } from "./access.ts";
 
-/** A share opens one session for reading, and nothing else: no request of the API takes it. */
+/** A share token opens one session for reading; the API refuses it. */
 export const SHARE_SCOPE = "share";
 
-/** What is known of a token. The secret in it is known to its holder alone. */
+/** A token without its secret. */
 export interface AccessToken {
   readonly id: string;
   readonly tenant: string;
@@ -13,10 +13,10 @@ export interface AccessToken {
   readonly actor: string | null;
   readonly actAs: Access["actAs"];
   readonly operator: boolean;
-  /** What somebody called it, to know it again; of a share, the id of its session. */
+  /** A label; for a share, the session's id. */
   readonly label: string | null;
   readonly createdAt: number;
-  /** From then on it lets nobody in; null: never. */
+  /** Expiry; null: never. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }

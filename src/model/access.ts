@@ -1,7 +1,6 @@
 /**
- * What a caller from outside may do: the tenant it belongs to, how far it may go, and whom it may
- * write for. Made by whoever lets the caller in (a token, a loopback address), never from what the
- * caller sends.
+ * A caller's access: tenant, scope, and the actors that it may write as. Derived from the token or
+ * the loopback address, never from the request.
  */
 
 import { BackscrollError } from "./errors.ts";
@@ -14,7 +13,7 @@ export type AccessScope = (typeof ACCESS_SCOPES)[number];
 export interface Access {
   readonly tenant: string;
   readonly scope: AccessScope;
-  /** Who speaks if nobody is named; null where the host lets anybody in, as on loopback. */
+  /** The default actor; null if any name is allowed, as on loopback. */
   readonly actor: string | null;
   /** Whom it may write for besides itself. */
   readonly actAs: readonly string[] | "any";
@@ -48,7 +47,7 @@ export function requireOperator(access: Access): void {
   );
 }
 
-/** Throws `forbidden` unless the caller may write for everybody, as what was said elsewhere needs. */
+/** Throws `forbidden` unless the caller may write as any actor, as imports need. */
 export function requireAnyActor(access: Access): void {
   if (access.actAs === "any") return;
   throw new BackscrollError(
@@ -58,7 +57,7 @@ export function requireAnyActor(access: Access): void {
   );
 }
 
-/** Who writes: the one who was named if the caller may act for them, else the caller itself. */
+/** The actor: the named one if the caller may act as it, else the caller's own. */
 export function actorFor(access: Access, named: string | undefined): string | undefined {
   if (named === undefined) return access.actor ?? undefined;
   if (named === access.actor || access.actAs === "any" || access.actAs.includes(named)) {

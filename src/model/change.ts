@@ -21,6 +21,8 @@ export const CHANGE_KINDS = [
   "fact_added",
   "fact_superseded",
   "fact_deleted",
+  "record_put",
+  "record_deleted",
   "quota_changed",
   "token_created",
   "token_revoked",
@@ -31,8 +33,8 @@ export const CHANGE_KINDS = [
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
 /**
- * Who did something over a server: the token that let them in, never its secret, and whom it speaks
- * for. Without a token, as on loopback, both are null.
+ * The author of a change over a server: the token's id, never its secret, and its actor. Both null
+ * without a token.
  */
 export interface ChangeAuthor {
   readonly token: string | null;

@@ -1,18 +1,29 @@
-/**
- * Ports for meaning: who turns text into vectors, and who keeps them.
- *
- * Backscroll has neither. A host plugs in both, and a follower of the change feed keeps them up to date;
- * an append never waits for it and never fails because of it.
- */
+/** Ports for meaning: an embedder turns text into vectors, a vector store keeps them. */
 
 export type Vector = readonly number[] | Float32Array;
 
 export interface Embedder {
-  /** For the record: vectors of two embedders cannot be compared. */
+  /** Recorded beside vectors: those of two embedders cannot be compared. */
   readonly name: string;
-  readonly dimensions: number;
-  /** A vector for each text, in order. Throws when there is none to be had; it is asked again. */
+  /** Left out: as many as the first vector has. */
+  readonly dimensions?: number;
+  /** A vector for each text, in order. Throws when there is none to be had. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Vector[]>;
+  /** What was used so far, where the embedder counts it. */
+  readonly use?: EmbedderUse;
+  /** Ends what the embedder runs by itself, such as a thread. */
+  close?(): Promise<void>;
+}
+
+/** Counters of one embedder since it was made. */
+export interface EmbedderUse {
+  /** Calls that were answered. */
+  readonly calls: number;
+  readonly texts: number;
+  /** Tokens as the provider counted them. */
+  readonly tokens: number;
+  /** Calls that were made again after a failure. */
+  readonly retries: number;
 }
 
 /** What a vector stands for. The tenant and the session are always there: recall must never cross them. */
@@ -26,13 +37,13 @@ export interface StoredVector {
   readonly embedder: string;
 }
 
-/** What is to be forgotten: one entry, one fact, or a whole session with all its entries and facts. */
+/** Vectors to delete: of an entry, a fact, or a whole session. */
 export type VectorTarget =
   | { readonly tenant: string; readonly sessionId: string; readonly entryId: string }
   | { readonly tenant: string; readonly sessionId: string; readonly factId: string }
   | { readonly tenant: string; readonly sessionId: string };
 
-/** Both calls may be repeated: what is there is replaced, what is not there is no failure to delete. */
+/** Both calls are idempotent: upsert, and delete if present. */
 export interface VectorStore {
   put(vectors: readonly StoredVector[], signal?: AbortSignal): Promise<void>;
   delete(target: VectorTarget, signal?: AbortSignal): Promise<void>;

@@ -6,6 +6,23 @@ import type { JsonObject, JsonValue } from "./json.ts";
 export const ROLES = ["user", "assistant", "system", "tool"] as const;
 export type Role = (typeof ROLES)[number];
 
+/**
+ * Roles that other programs have, and the role under which their messages are stored. A message keeps
+ * the one that it came with in `metadata.source.role`.
+ */
+export const FOREIGN_ROLES: Readonly<Record<ForeignRole, Role>> = {
+  developer: "system",
+  function: "tool",
+  model: "assistant",
+};
+export type ForeignRole = "developer" | "function" | "model";
+
+/** What a message may come with as its role. */
+export const MESSAGE_ROLES: readonly (Role | ForeignRole)[] = [
+  ...ROLES,
+  ...(Object.keys(FOREIGN_ROLES) as ForeignRole[]),
+];
+
 export const ENTRY_STATUSES = ["pending", "committed", "aborted"] as const;
 export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 
@@ -18,9 +35,9 @@ export interface KindRules {
   readonly shown: boolean;
   /** Counts in `messageCount` and has a place in `listMessages`. */
   readonly counted: boolean;
-  /** Becomes the active leaf. What does not is an annotation of the entry it was added at. */
+  /** Becomes the active leaf. Other kinds are annotations of the entry that they were added at. */
   readonly movesLeaf: boolean;
-  /** Holds what was said or done: its content goes once it is summarised, if the session says so. */
+  /** Holds conversation content, which a retention erases once it is summarised. */
   readonly erasable: boolean;
 }
 
@@ -144,6 +161,8 @@ export function totalTokens(usage: Usage): number {
 export interface Entry {
   readonly id: string;
   readonly sessionId: string;
+  /** What its writer calls it, unique within the session; null if it was given no such id. */
+  readonly externalId: string | null;
   /** Position in the session's log: 1, 2, 3 … without gap. A pending message has none (0). */
   readonly sequence: number;
   readonly parentId: string | null;
@@ -155,6 +174,11 @@ export interface Entry {
   readonly blocks: readonly Block[];
   /** Present on the other kinds: the label, the model's name, an extension's state. */
   readonly data: JsonValue;
+  /**
+   * What its writer keeps beside a message: given back as it came, never searched, in no context. Null:
+   * nothing, or it is erased, or it is large and a preview left it out.
+   */
+  readonly raw: JsonValue;
   /** Zero-based index of a message on its own path, the one that `listMessages` pages by. */
   readonly index: number | null;
   readonly usage: Usage | null;

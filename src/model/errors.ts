@@ -29,8 +29,12 @@ export const ERROR_CODES = [
   "memory_not_found",
   /** No fact of this tenant has this id. */
   "fact_not_found",
+  /** The namespace has no record under this key, or its time has run out. */
+  "record_not_found",
+  /** The record is not at the version that the caller has seen: somebody else wrote it. */
+  "record_conflict",
 
-  /** The active leaf is not the one that the caller expected: somebody else appended or branched. */
+  /** The active leaf is not the one that the caller expected: a concurrent append or branch. */
   "stale_leaf",
   /** The message's lease ran out and it was aborted; what had arrived is kept under its id. */
   "stream_lost",
@@ -45,7 +49,7 @@ export const ERROR_CODES = [
   "compaction_conflict",
   /** The host's hook called the compaction off. */
   "compaction_cancelled",
-  /** The summary is empty, refused, cut off or leaves out what it must name. Nothing was changed. */
+  /** The summary is empty, refused, truncated or incomplete. No effect. */
   "summary_rejected",
   /** The pinned entries alone take more than the budget. `details.needed` says how many tokens. */
   "budget_too_small",
@@ -58,21 +62,21 @@ export const ERROR_CODES = [
   /** The file is no transcript of a format that can be read. */
   "unknown_format",
 
-  /** The caller has not said who it is, or its token is unknown, expired or revoked. */
+  /** No token, or an unknown, expired or revoked one. */
   "unauthorized",
   /** The token does not reach as far as this. `details.needed` says which scope does. */
   "forbidden",
   /** Too many requests, or too much in progress at once. `details.retryAfterMs` says when to try again. */
   "rate_limited",
-  /** The body of a request arrived too slowly; nothing was done. Send it again. */
+  /** The body arrived too slowly; no effect. Send it again. */
   "request_timeout",
   /** A newer search on the same connection took the place of this one. */
   "search_superseded",
-  /** The server has nothing at this path, or not under this method. */
+  /** Unknown path or method. */
   "route_not_found",
   /** No route of this tenant has this session key. */
   "session_key_not_found",
-  /** The route is not at the version that the caller has seen: somebody else changed it. */
+  /** The route's version differs from the caller's: a concurrent change. */
   "route_conflict",
   /** No access token of this tenant has this id. */
   "token_not_found",
@@ -85,7 +89,7 @@ export const ERROR_CODES = [
   "store_busy",
   /** The file or the database may only be read. */
   "store_read_only",
-  /** No space is left. What is stored can still be read. */
+  /** No space is left. Reads still work. */
   "store_full",
   /** Something that is stored is damaged, or the file is no database. It is never overwritten. */
   "store_corrupt",

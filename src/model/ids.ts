@@ -1,8 +1,8 @@
 /**
- * Ids: ULIDs that grow, and what a caller may choose as an id or a name.
+ * Monotonic ULIDs, and the rules for callers' ids and names.
  *
- * An entry id sorts by time within one process. Across processes it does not, so nothing orders by
- * it: order is the sequence that the store assigns.
+ * An entry id sorts by time within one process. Across processes it does not: the order is the
+ * store's sequence.
  */
 
 import { BackscrollError } from "./errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The check that an input holds known fields only. What is misspelt would otherwise be lost in
- * silence, a scope among it.
+ * Refuses unknown fields of an input: a misspelt field, such as a scope, would otherwise be ignored
+ * silently.
  */
 
 import { BackscrollError } from "./errors.ts";

@@ -1,8 +1,8 @@
 /**
  * Every number that bounds an input or an answer, in one place.
  *
- * They are limits of the product, not of a backend: both answer alike. A caller who meets one gets
- * `too_large` with the field, the limit and the actual size.
+ * They are limits of the product, alike on both backends. Exceeding one gives `too_large` with the
+ * field, the limit and the actual size.
  */
 
 /** A message's JSON, UTF-8. Larger things (a video, a core dump) belong in a file that it names. */
@@ -33,13 +33,24 @@ export const MAX_ID_LENGTH = 128;
 export const MAX_NAME_BYTES = 512;
 export const MAX_TITLE_BYTES = 1_024;
 export const MAX_SUMMARY_BYTES: number = 256 * 1024;
-/** What somebody wants of a summary: a few sentences. */
+/** Instructions for a summary: a few sentences. */
 export const MAX_INSTRUCTIONS_BYTES: number = 4 * 1024;
 export const MAX_PATH_BYTES = 4_096;
 export const MAX_PARTICIPANTS = 1_000;
 
 /** A memory is a note that is always returned whole. */
 export const MAX_MEMORY_BYTES: number = 8 * 1024;
+
+/** A record: its namespace, its key, its value, and the text by which it is found. */
+export const MAX_NAMESPACE_BYTES = 512;
+export const MAX_RECORD_KEY_BYTES = 1_024;
+export const MAX_RECORD_BYTES: number = 16 * 1024 * 1024;
+export const MAX_RECORD_TEXT_BYTES: number = 256 * 1024;
+/** Operations in one atomic write of records, and the bytes of their values and texts together. */
+export const MAX_RECORD_OPERATIONS = 1_000;
+export const MAX_RECORD_BATCH_BYTES: number = 17 * 1024 * 1024;
+/** A request that writes records: a batch, and the names of its records. */
+export const MAX_RECORD_REQUEST_BYTES: number = 20 * 1024 * 1024;
 
 /** Subject, predicate or object of a fact. */
 export const MAX_FACT_BYTES: number = 4 * 1024;
@@ -53,7 +64,7 @@ export const MAX_ACT_AS = 100;
 /** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
 
-/** A search: what it may ask, and what it may answer. */
+/** Limits of a search. */
 export const MAX_QUERY_BYTES: number = 16 * 1024;
 export const MAX_HITS = 20;
 export const DEFAULT_HITS = 10;
@@ -102,7 +113,7 @@ export const DEFAULT_MCP_WINDOW = 1;
 /** What an MCP tool shows of one message. */
 export const MAX_MCP_MESSAGE_BYTES: number = 32 * 1024;
 export const DEFAULT_MCP_MESSAGE_BYTES: number = 2 * 1024;
-/** The least budget of a context, in tokens: below it there is no room for the notes of what was cut. */
+/** The minimum budget of a context in tokens: the notes about cuts need room. */
 export const MIN_CONTEXT_BUDGET = 256;
 /** The budget of a context that does not name one, in tokens. */
 export const DEFAULT_CONTEXT_BUDGET = 4_000;

@@ -1,4 +1,4 @@
-/** What a review of sessions tells: failed calls, retries, what was left unfinished, tools and files. */
+/** A review of sessions: failed calls, retries, unfinished requests, tools and files. */
 
 import type { Session } from "./session.ts";
 
@@ -23,7 +23,7 @@ export interface SessionReview {
   readonly failed: number;
   /** Calls with the tool and the input of one that had failed before. */
   readonly retries: number;
-  /** What the session ends with and nothing follows; null where an answer is last. */
+  /** The unfinished end of the session; null if an answer is last. */
   readonly unfinished: "request" | "call" | null;
   /** The message of the first call that failed, by which it can be read. */
   readonly firstFailure: number | null;

@@ -1,8 +1,8 @@
 /**
- * Routes: the key of a conversation, and the session that it leads to now.
+ * Routes: map a conversation's key to its current session.
  *
- * A route also holds what is known of the conversation beside what was said: labels, levels,
- * overrides and counters, under the names that gateways know them by.
+ * A route also holds the conversation's labels, levels, overrides and counters, under gateways'
+ * names.
  */
 
 import type { JsonObject } from "./json.ts";
@@ -41,10 +41,10 @@ export interface RouteFields {
 export interface SessionRoute {
   readonly key: string;
   readonly sessionId: string;
-  /** 1, 2, 3 …: grows with every change, so that a writer can say what it has seen. */
+  /** 1, 2, 3 …: incremented by every change, for compare-and-swap. */
   readonly version: number;
   readonly createdAt: number;
-  /** The last change of the route, bookkeeping included: it says nothing of who wrote when. */
+  /** The last change of the route, bookkeeping included; not a message's time. */
   readonly updatedAt: number;
   readonly fields: RouteFields & JsonObject;
 }

@@ -1,7 +1,14 @@
-/** Sessions: durable conversations, and what is known of one without reading its entries. */
+/** Sessions: the fields of a conversation, without its entries. */
 
 import type { Usage } from "./entry.ts";
 import { isPlainObject, type JsonObject } from "./json.ts";
+import {
+  type FIGURE_FIELDS,
+  type ORIGIN_FIELDS,
+  type SESSION_FIELDS,
+  SETTABLE_FIELDS,
+  type SettableField,
+} from "./session-fields.ts";
 
 /**
  * What stays of content once a compaction covers it: all of it, rows without content, or tombstones.
@@ -10,76 +17,51 @@ import { isPlainObject, type JsonObject } from "./json.ts";
 export const RETENTIONS = ["full", "audit-only", "ephemeral"] as const;
 export type Retention = (typeof RETENTIONS)[number];
 
-/** Where a session came from, when it was not written by a live agent here. */
-export interface Origin {
-  /** The agent tool that wrote it, such as `claude-code`. */
-  readonly source?: string;
-  readonly workstation?: string;
-  readonly projectId?: string;
-  readonly projectPath?: string;
-  readonly gitBranch?: string;
-  /** The repository, by its remote: `github.com/acme/shop`. Clones and worktrees share it. */
-  readonly repo?: string;
-  readonly file?: string;
-  /** The source's own identity of the session, unique within a tenant. */
-  readonly key?: string;
+/** What each kind of field holds. Times are epoch milliseconds. */
+interface FieldKinds {
+  readonly text: string;
+  readonly count: number;
+  readonly amount: number;
+  readonly time: number;
+  readonly retention: Retention;
+  readonly names: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly json: JsonObject;
+  readonly origin: Origin;
+  readonly figures: IngestFigures;
+  readonly tokens: Usage;
 }
+
+type FieldValue<Row> = Row extends { readonly kind: infer Kind extends keyof FieldKinds }
+  ? Row extends { readonly nullable: true }
+    ? FieldKinds[Kind] | null
+    : FieldKinds[Kind]
+  : never;
+
+/** The fields of a table as an object has them; those with `optional` may be absent. */
+type FieldValues<Table> = {
+  readonly [Name in keyof Table as Table[Name] extends { readonly optional: true }
+    ? never
+    : Name]: FieldValue<Table[Name]>;
+} & {
+  readonly [Name in keyof Table as Table[Name] extends { readonly optional: true }
+    ? Name
+    : never]?: FieldValue<Table[Name]>;
+};
+
+/** Where a session came from, when it was not written by a live agent here. */
+export type Origin = { readonly [Name in keyof typeof ORIGIN_FIELDS]?: string };
 
 /** What is counted of a session whose files are read, for lists. */
-export interface IngestFigures {
-  /** Requests of the user, each with what was done about it. */
-  readonly exchangeCount: number;
-  /** How often each tool was called. */
-  readonly toolCounts: Readonly<Record<string, number>>;
-  /** When the file was last written, as of the last reading. */
-  readonly fileMtime: number | null;
-  readonly firstMessageAt: number | null;
-  readonly lastMessageAt: number | null;
-  /** What the calls cost in US dollars, as far as the source says so. */
-  readonly costUsd?: number;
-}
+export interface IngestFigures extends FieldValues<typeof FIGURE_FIELDS> {}
 
-export interface Session {
-  readonly id: string;
-  /** What people type: unique within the tenant, and the same for the session's whole life. */
-  readonly shortId: string;
-  readonly tenant: string;
-  /** Set at creation, for good. */
-  readonly agent: string;
-  readonly createdBy: string;
-  readonly createdAt: number;
-  readonly owner: string;
-  /** Empty until a client sets one. */
-  readonly title: string;
-  /** The copy of the newest compaction's summary. */
-  readonly summary: string | null;
-  /** In the order in which they joined. An actor who appends joins. */
-  readonly participants: readonly string[];
-  readonly metadata: JsonObject;
-  /** Seconds after the last append at which a sweep deletes the session. */
-  readonly ttl: number | null;
-  readonly retention: Retention;
-  readonly parentSessionId: string | null;
-  /** The entry of the parent session at which this one forked off. */
-  readonly forkPoint: string | null;
-  readonly origin: Origin;
-  /** Absent unless the session was read from files. */
-  readonly figures?: IngestFigures;
-  readonly startedAt: number;
-  /** The last append, by the source's clock if ingested. */
-  readonly updatedAt: number;
-  /** The last real input of a person or channel: heartbeats and bookkeeping do not count. */
-  readonly lastInteractionAt: number;
-  /** The last change of any kind, bookkeeping included. */
-  readonly lastWriteAt: number;
-  /** Committed messages of all branches. */
-  readonly messageCount: number;
-  readonly entryCount: number;
-  readonly tokens: Usage;
-  /** The active leaf, stored and never guessed; null in an empty session. */
-  readonly leaf: string | null;
-  /** The last entry that the newest summary covers. */
-  readonly summarizedThrough: string | null;
+/** What is known of a session: see `SESSION_FIELDS`. */
+export interface Session extends FieldValues<typeof SESSION_FIELDS> {}
+
+/** What callers have set of a session. */
+export function settableOf(session: Session): Pick<Session, SettableField> {
+  const set = SETTABLE_FIELDS.map((name) => [name, session[name]]);
+  return Object.fromEntries(set) as unknown as Pick<Session, SettableField>;
 }
 
 /**
@@ -87,6 +69,9 @@ export interface Session {
  * has its path, and the entry that its branch ends with.
  */
 export const LATE_FILES_KEY = "lateFiles";
+
+/** The key of the metadata that counts the entries that were removed for good. */
+export const REMOVED_KEY = "removedEntries";
 
 /** Where the branches of late files end. */
 export function lateLeavesOf(metadata: JsonObject): readonly string[] {

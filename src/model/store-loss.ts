@@ -1,11 +1,11 @@
-/** Losses: what a store once held and no longer does, told until somebody accepts it. */
+/** Losses: commits that a store has lost, reported until accepted. */
 
 export type StoreLoss =
   /** Commits behind a damaged part of the write-ahead log, which SQLite throws away. */
   | {
       readonly kind: "log";
       readonly foundAt: number;
-      /** At least: what is damaged itself cannot be counted. */
+      /** A lower bound: damaged frames cannot be counted. */
       readonly commits: number;
       /** The file that holds the whole log; null if it could not be kept. */
       readonly kept: string | null;

@@ -1,6 +1,6 @@
-/** The name that somebody probably meant. */
+/** Suggests the probably intended name. */
 
-/** Undefined when nothing is near enough to be a slip of the finger. */
+/** Undefined if no name is within a typing error. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const given = plain(word);
   let best: string | undefined;
@@ -17,7 +17,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** `; did you mean X?`, or nothing. */
+/** `; did you mean X?`, or an empty string. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const suggestion = nearest(word, candidates);
   return suggestion === undefined ? "" : `; did you mean ${suggestion}?`;

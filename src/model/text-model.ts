@@ -17,7 +17,7 @@ export interface TextAnswer {
 export interface TextModel {
   /** For the record: which model wrote a summary. */
   readonly name: string;
-  /** What it can be given at once, in tokens; 100,000 if it does not say. */
+  /** Its input limit in tokens. Default: 100,000. */
   readonly maxInputTokens?: number;
   generate(request: TextRequest): Promise<TextAnswer>;
 }

@@ -1,17 +1,18 @@
-/** The page: who we are to the server first, then the view that the address names. */
+/** The page: authenticates first, then shows the view that the address names. */
 
-import { type Signal, signal } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
-import { type Address, address, format, go } from "./data/address.ts";
-import { connection } from "./data/connection.ts";
+import { type Address, address, format, go, param } from "./data/address.ts";
+import { connection, engine } from "./data/connection.ts";
 import { countByAddress } from "./find/facets.ts";
 import { Find } from "./find/find.tsx";
 import { searchByAddress } from "./find/search.ts";
-import { listByAddress, refreshByFeed } from "./find/session-list.ts";
+import { listByAddress, listed, refreshByFeed } from "./find/session-list.ts";
 import { QuestionDialog } from "./parts/question.tsx";
 import { focusNext, isTyping, ShortcutList, showsShortcuts } from "./parts/shortcuts.tsx";
 import { nextTheme, theme } from "./parts/theme.ts";
+import { openEarly } from "./read/opened-session.ts";
 import { TokenForm } from "./token-form.tsx";
 
 export function App() {
@@ -21,7 +22,7 @@ export function App() {
       return <TokenForm message={state.message} />;
     case "failed":
       return <Failed message={state.message} />;
-    // The box is there before the server has answered: what is typed meanwhile is looked for then.
+    // The search box appears before the server's first answer; a query typed meanwhile runs then.
     case "connecting":
     case "open":
       return <Views isOpen={state.kind === "open"} />;
@@ -31,7 +32,7 @@ export function App() {
 function Views({ isOpen }: { readonly isOpen: boolean }) {
   useEffect(() => (isOpen ? refreshByFeed() : undefined), [isOpen]);
   useEffect(() => {
-    const ends = [searchByAddress(), listByAddress(), countByAddress()];
+    const ends = [searchByAddress(), listByAddress(), countByAddress(), loadReaderWhenIdle()];
     document.addEventListener("keydown", onKey);
     return () => {
       for (const end of ends) end();
@@ -99,7 +100,7 @@ function Bar({ view }: { readonly view: Address["view"] }) {
 
 type LazyName = Exclude<Address["view"], "find">;
 
-/** What is not the first view is loaded when it is first asked for. */
+/** Other views are loaded on first use. */
 const LOADERS: Readonly<Record<LazyName, () => Promise<ComponentType>>> = {
   session: async () => (await import("./read/read.tsx")).Read,
   usage: async () => (await import("./usage/usage.tsx")).Usage,
@@ -117,6 +118,7 @@ function LazyView({ view, isOpen }: { readonly view: LazyName; readonly isOpen: 
 function viewOf(view: LazyName): Signal<ComponentType | undefined> {
   const known = loaded.get(view);
   if (known !== undefined) return known;
+  if (view === "session" && address.peek().view === "session") openAlready();
   const coming = signal<ComponentType | undefined>(undefined);
   loaded.set(view, coming);
   LOADERS[view]().then(
@@ -129,6 +131,27 @@ function viewOf(view: LazyName): Signal<ComponentType | undefined> {
     },
   );
   return coming;
+}
+
+/** For a link into a session: fetches its messages while the code of the view loads. */
+function openAlready(): void {
+  const end = connection.subscribe((state) => {
+    const { view, id } = address.peek();
+    if (state.kind !== "open" || view !== "session") return;
+    openEarly(engine.peek(), { id, leaf: param("leaf"), at: param("m") });
+    // `subscribe` calls back before it returns `end`.
+    queueMicrotask(() => end());
+  });
+}
+
+/** Loads the code of the session view when the list is shown and the browser is idle. */
+function loadReaderWhenIdle(): () => void {
+  return effect(() => {
+    if (!listed.value.ready) return;
+    const load = () => void viewOf("session");
+    if ("requestIdleCallback" in globalThis) requestIdleCallback(load);
+    else setTimeout(load, 500);
+  });
 }
 
 function Failed({ message }: { readonly message: string }) {

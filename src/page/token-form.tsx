@@ -1,4 +1,4 @@
-/** Where the server wants to know who comes: a form for the token. */
+/** A form for the access token, if the server requires one. */
 
 import { useSignal } from "@preact/signals";
 import { enterToken } from "./data/connection.ts";

@@ -1,7 +1,7 @@
 /**
  * Questions to a model of the AI SDK, answered in one piece: for summaries, facts and titles.
  *
- * The SDK is loaded with the first question. Who uses no model never pays for it.
+ * The SDK is loaded with the first question, so programs without a model do not pay for it.
  */
 
 import type { LanguageModel } from "ai";

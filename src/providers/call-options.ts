@@ -10,6 +10,6 @@ export interface CallOptions {
 export interface LanguageModelOptions extends CallOptions {
   /** What summaries name as their writer; the model's own id if left out. */
   readonly name?: string;
-  /** What it can be given at once, in tokens; 100,000 is assumed if left out. */
+  /** The model's input limit, in tokens. Default: 100,000. */
   readonly maxInputTokens?: number;
 }

@@ -73,7 +73,7 @@ function toCall(name: string, request: ChatRequest) {
   };
 }
 
-/** Whoever asks runs the tools: only the schema is the SDK's business. */
+/** The caller runs the tools; the SDK gets only their schemas. */
 function withoutExecute([name, tool]: [string, ChatTool]): [string, ToolSet[string]] {
   const { description, inputSchema } = tool;
   const told = { inputSchema, ...(description === undefined ? {} : { description }) };
@@ -138,7 +138,7 @@ function signatureOf(metadata: Readonly<Record<string, unknown>> | undefined): s
   return undefined;
 }
 
-/** Null if nothing was reported: then an estimate takes its place, and zeros would not. */
+/** Null if no usage was reported: an estimate replaces null, but not zeros. */
 function toUsage(usage: LanguageModelUsage): Usage | null {
   const { inputTokens, outputTokens, inputTokenDetails: details } = usage;
   if (inputTokens === undefined && outputTokens === undefined) return null;

@@ -25,7 +25,7 @@ export function compatibleModel(options: CompatibleModelOptions): FullModel {
     name = model,
     ...rest
   } = checkFields(options, "options", INPUTS.compatibleModel);
-  checkUrl(baseUrl);
+  checkBaseUrl(baseUrl);
   if (typeof model !== "string" || model.trim() === "") {
     throw invalid("model", "model must be the name that the server knows the model under");
   }
@@ -34,7 +34,7 @@ export function compatibleModel(options: CompatibleModelOptions): FullModel {
     const provider = createOpenAICompatible({
       name: "compatible",
       baseURL: baseUrl,
-      // Without it a streamed answer says nothing of what it took.
+      // Without it a streamed answer reports no usage.
       includeUsage: true,
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(headers === undefined ? {} : { headers: { ...headers } }),
@@ -50,7 +50,7 @@ export function compatibleModel(options: CompatibleModelOptions): FullModel {
 }
 
 /** The address is not repeated in the error: it may hold a password. */
-function checkUrl(baseUrl: string): void {
+export function checkBaseUrl(baseUrl: string): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return;
   throw invalid("baseUrl", "baseUrl must be an address that begins with http:// or https://");

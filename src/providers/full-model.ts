@@ -1,4 +1,4 @@
-/** A model for everything that is asked of one. Nothing of the SDK shows in its type. */
+/** A model for chat, text and summaries; its type hides the SDK. */
 
 import type { LanguageModel } from "ai";
 import type { ChatModel } from "../context/chat-model.ts";

@@ -10,7 +10,8 @@ import { type FullModel, fullModel } from "./full-model.ts";
 
 /**
  * A language model of the AI SDK, as far as it says what it is: version 2, 3 or 4 of its
- * specification. A name alone is none: it would send conversations to a service that nobody chose.
+ * specification. A bare name is refused: the SDK would send conversations to a service that the
+ * host did not choose.
  */
 export interface AiSdkModel {
   readonly specificationVersion: string;

@@ -1,8 +1,8 @@
 /**
  * Why a model gave no answer, in words and as a code: which model, and what kind of failure.
  *
- * The SDK's errors carry the whole request, and so the conversation. What is kept of them as the cause
- * is their name, what they say, cut, and the failure of the network beneath; never the request.
+ * The SDK's errors carry the whole request, and so the conversation. The kept cause has the error's
+ * name, its shortened message and the network failure beneath, never the request.
  */
 
 import { BackscrollError, type ErrorDetails } from "../model/errors.ts";
@@ -28,7 +28,10 @@ export type FailureKind =
   | "timeout"
   | "connection"
   | "refused"
-  /** The context is too long for the model; `details.windowTokens` is what it takes, if it says so. */
+  /**
+   * The context is too long for the model; `details.windowTokens` has the model's limit if the
+   * provider reports it.
+   */
   | "overflow"
   | "http"
   | "nonsense"
@@ -55,7 +58,8 @@ function explain(error: unknown, state: CallState): Explanation {
     const details = status === undefined ? overflow : { ...overflow, status };
     return { kind: "overflow", why: "the context is too long for it", details: { ...details } };
   }
-  if (status !== undefined && status >= 400) {
+  // Redirects are not followed where text would reach another address.
+  if (status !== undefined && status >= 300) {
     const refused = status === 401 || status === 403;
     return {
       kind: refused ? "refused" : "http",
@@ -70,7 +74,7 @@ function explain(error: unknown, state: CallState): Explanation {
     const lost = status === undefined ? "there was no connection" : "the connection broke off";
     return { kind: "connection", why: `${lost} (${network})${times}` };
   }
-  // With a status the server did answer; what it said was of no use.
+  // A status means that the server answered, unusably.
   if (status !== undefined || UNREADABLE.test(nameOf(last))) {
     return { kind: "nonsense", why: "the server's answer could not be read" };
   }

@@ -10,7 +10,7 @@ export interface Overflow {
   readonly windowTokens?: number;
 }
 
-/** By provider, for whoever meets a new wording. Case does not matter. */
+/** Overflow messages by provider, case-insensitive; add new wordings here. */
 const WORDINGS: readonly (readonly [provider: string, wording: RegExp])[] = [
   ["Anthropic", /prompt is too long/],
   ["Anthropic", /input length and `?max_tokens`? exceed context limit/],
@@ -85,7 +85,7 @@ export function findOverflow(text: string, status?: number): Overflow | undefine
   const words = text.slice(0, MAX_LENGTH).toLowerCase();
   if (status === 429 && RATE_LIMIT.test(words) && !/requested \d+/.test(words)) return undefined;
   const isTold = WORDINGS.some(([, wording]) => wording.test(words));
-  // A body that is too large for a server that says nothing else.
+  // A bare 413 also means that the request was too large.
   if (!isTold && status !== 413) return undefined;
   const windowTokens = windowOf(words);
   return windowTokens === undefined ? {} : { windowTokens };

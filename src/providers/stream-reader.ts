@@ -11,7 +11,7 @@ export async function* streamReader<Part>(
     leave = () => reject(stop.reason);
     stop.addEventListener("abort", leave, { once: true });
   });
-  // Nobody may be waiting when it is stopped.
+  // Avoid an unhandled rejection if it is stopped without a pending read.
   stopped.catch(() => undefined);
   const parts = stream[Symbol.asyncIterator]();
   try {

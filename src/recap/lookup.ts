@@ -1,4 +1,4 @@
-/** Commands that only look at something: they say nothing of what was done. */
+/** Recognises read-only commands, which a recap leaves out. */
 
 const LOOKING = new Set(
   `ls ll cat bat head tail less more grep rg egrep fgrep ag find fd pwd echo printf wc which type
@@ -11,7 +11,7 @@ const GIT_LOOKING = new Set(
 
 /** Whether each part of a chain or a pipeline only looks. Unsure means no. */
 export function isLookup(command: string): boolean {
-  // What stands in quotes is an argument, unless the shell runs it.
+  // Quoted text is an argument, unless it has a command substitution.
   if (command.includes("$(") || command.includes("`")) return false;
   const bare = command.replace(/'[^']*'|"[^"]*"/g, "TEXT");
   // Text that a here-document or a redirection writes is work.

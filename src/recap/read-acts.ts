@@ -1,12 +1,12 @@
 /**
- * What happened in a session, in order: what was said, and what tools were called with and gave back.
+ * Reads the acts of a session in order: messages, tool calls and their results.
  *
  * Read page by page along the active path. Large payloads are read as far as a preview goes.
  */
 
 import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
+import { inputTextOf, type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
@@ -78,7 +78,7 @@ export async function readActs(
   return { acts: reader.acts, messages, unread: start };
 }
 
-/** What agents put into a user's message that nobody has said. */
+/** Text that agents inject into user messages. */
 const NOT_SAID =
   /^(Base directory for this skill:|\[Request interrupted by user|Caveat: The messages below)/;
 
@@ -100,7 +100,9 @@ class ActReader {
     }
   }
 
-  #call({ id, name, input }: ToolUseBlock, index: number, at: number): void {
+  #call(block: ToolUseBlock, index: number, at: number): void {
+    const { id, name } = block;
+    const input = inputTextOf(block);
     // What our own tools recite happened elsewhere.
     if (isOwnTool(name)) return;
     const effects = toolEffects(name, input);

@@ -1,6 +1,6 @@
 /**
- * What was done in sessions, told without a model: what was asked, what came of it, which files were
- * changed and which commands were run. Composed of primitives, so it works wherever the store is.
+ * A recap of sessions without a model: requests, outcome, changed files, run commands. It uses
+ * public reads only, so it works locally and over the network.
  */
 
 import { checkHits, checkPeriod } from "../engine/check.ts";
@@ -20,7 +20,7 @@ export interface RecapInput
   > {
   /** Only this session: its id, its short id, or its agent's own. */
   readonly session?: string;
-  /** Only what was said and done at or after, and before. */
+  /** The time range: `since` inclusive, `until` exclusive. */
   readonly since?: number | Date;
   readonly until?: number | Date;
   /** Sessions: at most 20; 5 if left out. The newest. */
@@ -37,7 +37,7 @@ export interface RecapLine {
 
 export interface RecapCommand extends RecapLine {
   readonly times: number;
-  /** How the last run ended; absent if nothing says so. */
+  /** How the last run ended; absent if unknown. */
   readonly failed?: boolean;
 }
 

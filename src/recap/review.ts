@@ -1,6 +1,6 @@
 /**
- * Which sessions went wrong, and what was used in them: failed calls, calls that were tried again,
- * requests and calls that nothing followed. Counted from what is stored, without a model.
+ * Counts, without a model, the failed calls, retried calls and unfinished requests of sessions, and
+ * the tools and files used.
  */
 
 import { isMachineMade } from "../api/session.ts";

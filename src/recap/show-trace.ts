@@ -1,4 +1,4 @@
-/** Traces as text: a heading for each session, and what was found in it. */
+/** Traces as text: a heading for each session and its findings. */
 
 import { maskText } from "../api/mask.ts";
 import { sessionHeading } from "../api/text/session-heading.ts";
@@ -86,7 +86,7 @@ function showClearing(
     ...(success === null ? [] : [`${showCall(success, project)} worked`]),
     ...(answer === null ? [] : [`#${answer.index} said: ${line(answer.text, LINE_CHARACTERS)}`]),
   ];
-  // Without a success nobody has seen that it is gone.
+  // Without a later success the error is not known to be gone.
   const said = success === null && word === "cleared by" ? "then (not seen to be cleared)" : word;
   return [`${said}: ${steps.join("; ")}`];
 }

@@ -155,7 +155,7 @@ function clearingOf(
   const rest = acts.slice(acts.indexOf(after) + 1);
   const at = rest.findIndex((act) => act.type === "call" && isCleared(act));
   const success = at < 0 ? null : (rest[at] as Call);
-  // Where nothing was tried again, what was done before the user spoke next belongs to it.
+  // Without a retry, the acts up to the user's next message count as the fix.
   const next = rest.findIndex((act) => act.type === "said" && act.role === "user");
   const end = at >= 0 ? at : next < 0 ? rest.length : next;
   const between = rest.slice(0, end);

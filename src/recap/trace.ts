@@ -1,8 +1,8 @@
 /**
  * Which sessions touched a file, ran a command or met an error, and what cleared it.
  *
- * Search finds the sessions, and what was called in them is read to be sure: a session that only
- * mentions a file has not touched it.
+ * Search finds candidate sessions; their tool calls are read to confirm, since a mention is not a
+ * change.
  */
 
 import { isMachineMade } from "../api/session.ts";

@@ -68,7 +68,7 @@ function groupPlace(kind: GroupKind, { channel, peer }: Origin): ConversationPla
   return { kind, channel: nameOr(channel, UNKNOWN), id: nameOr(peer, UNKNOWN) };
 }
 
-/** Without a peer there is nobody to keep apart: all scopes come to the main conversation. */
+/** Without a peer, every scope resolves to the main conversation. */
 function directPlace(origin: Origin, settings: KeySettings): ConversationPlace {
   const { dmScope, mainKey, identityLinks } = settings;
   if (dmScope === "main" || !isGiven(origin.peer)) {
@@ -84,10 +84,10 @@ function directPlace(origin: Origin, settings: KeySettings): ConversationPlace {
 }
 
 /**
- * The person behind an id, if somebody has said so: by the bare id, or by `channel:id`. An entry with a
- * colon is always the latter: else a peer whose id reads so would be that person on another channel.
- * The first one listed counts. Ids are compared as they are, because on some channels case makes
- * another person.
+ * The person that the configuration links to an id, by the bare id or by `channel:id`. An entry
+ * with a colon is always the latter: else a peer whose id reads so would be that person on another
+ * channel. The first one listed counts. Ids are compared as they are, because on some channels case
+ * makes another person.
  */
 export function linkedIdentity(
   links: IdentityLinks,
@@ -104,8 +104,8 @@ export function linkedIdentity(
 }
 
 /**
- * An id that nobody has linked. One that reads as a linked person's name, alone or behind a channel, is
- * written with its channel: a peer who calls himself so must not come into that person's conversation.
+ * An unlinked id. One that reads as a linked person's name, alone or behind a channel, is written
+ * with its channel: a peer who calls himself so must not come into that person's conversation.
  */
 function strangerId(links: IdentityLinks, channel: string, peer: string): string {
   const id = peer.trim();

@@ -2,8 +2,8 @@
  * One part of a session key.
  *
  * Peers choose their own ids, and a colon in one must not make it look like two parts, nor two ids
- * that differ in case or in white space inside become one. So what is not plain is written as in a
- * URL: two ids are one segment only if they are the same id.
+ * that differ in case or in white space inside become one. So other characters are percent-encoded,
+ * which makes the encoding injective.
  */
 
 import { BackscrollError } from "../model/errors.ts";

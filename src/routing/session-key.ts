@@ -47,7 +47,7 @@ export interface PlaceKey {
   readonly branches: readonly KeyBranch[];
 }
 
-/** A name that somebody chose, such as `global`: it says nothing of a place. */
+/** A chosen name such as `global`, without a place. */
 export interface AliasKey {
   readonly alias: string;
 }
@@ -99,8 +99,8 @@ export function subagentDepth(key: SessionKey): number {
 }
 
 /**
- * An agent's name as keys have it: lower case letters, digits, `_` and `-`, at most 64. Anything else
- * becomes a dash; what is left with nothing is `main`.
+ * An agent's name as keys have it: lower case letters, digits, `_` and `-`, at most 64. Other
+ * characters become a dash; an empty name becomes `main`.
  */
 export function normalizeAgentId(name: string): string {
   const id = name

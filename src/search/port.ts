@@ -1,5 +1,5 @@
 /**
- * What the index asks of a store, and what a store answers.
+ * The port between the index and a store.
  *
  * The index is pure: its searches, flushes and merges are generators that yield *needs* and are
  * resumed with answers. A backend answers from one snapshot, synchronously (SQLite) or not
@@ -55,7 +55,7 @@ export interface ErasedMessages {
 
 /** What the index of one tenant consists of. Replaced as a whole, by compare and set. */
 export interface Manifest {
-  /** Counts the replacements. 0: nothing was ever written. */
+  /** Counts the swaps. 0: no manifest was written. */
   readonly version: number;
   /** The feed is in segments up to here. */
   readonly through: number;
@@ -100,7 +100,7 @@ export interface FeedSession {
   readonly agent: string;
   readonly startedAt: number;
   readonly projectPath: string | null;
-  /** A program made it, and nobody had it: `machineMade` in its metadata. */
+  /** `machineMade` in its metadata: a program's own session. */
   readonly machineMade: boolean;
 }
 
@@ -161,6 +161,8 @@ export interface SessionCondition {
   readonly repos?: readonly string[];
   readonly workstations?: readonly string[];
   readonly gitBranches?: readonly string[];
+  /** Sessions with a message of one of these models. */
+  readonly models?: readonly string[];
   readonly sources?: readonly string[];
   readonly sessionIds?: readonly string[];
   readonly excludedSessionIds?: readonly string[];
@@ -173,11 +175,11 @@ export interface WindowRequest {
   readonly sequence: number;
   readonly before: number;
   readonly after: number;
-  /** What an earlier window had of the session, if that still holds: then it is not read again. */
+  /** The session's head from an earlier window if still valid, to save a read. */
   readonly head?: WindowHead;
 }
 
-/** What is shown of a session, and where its active path ends. */
+/** The shown fields of a session, and its active leaf. */
 export interface WindowHead {
   readonly sessionId: string;
   readonly shortId: string;
@@ -223,8 +225,8 @@ export interface Window {
 }
 
 /**
- * `flush` moves the tail into a segment, `merge` joins segments where that is due, `upkeep` does both
- * as they are due, `purge` writes anew whatever may hold what was deleted.
+ * `flush` moves the tail into a segment, `merge` joins segments where that is due, `upkeep` does
+ * both as they are due, `purge` rewrites segments that may hold deleted text.
  */
 export type MaintenanceTask = "flush" | "merge" | "upkeep" | "purge" | RebuildTask;
 
@@ -237,7 +239,7 @@ export interface RebuildTask {
 }
 
 export interface UpkeepReport {
-  /** Another process held the lease, or was quicker: nothing was done. */
+  /** Another process held the lease or swapped first: no effect. */
   readonly busy: boolean;
   /** There is more to do for this task. */
   readonly more: boolean;
@@ -249,7 +251,7 @@ export interface UpkeepReport {
 }
 
 export type Need =
-  /** Asked for again, it begins a new snapshot: what was read before is to be read again, too. */
+  /** Asking again begins a new snapshot, so that earlier reads must be repeated. */
   | { readonly need: "manifest" }
   | {
       readonly need: "feed";
@@ -267,8 +269,8 @@ export type Need =
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
   /**
-   * Stores blobs of a new segment, which are durable before a manifest names them: nobody reads them
-   * before. Who asks does not look at them again: once they are written they may be handed back (`blob-packer.ts`).
+   * Stores blobs of a new segment, which are durable before a manifest names them. The caller gives
+   * up the buffers, which may be recycled after the write (`blob-packer.ts`).
    */
   | {
       readonly need: "write";
@@ -278,8 +280,8 @@ export type Need =
   /** Replaces the manifest if its version is still `expected`. Segments it no longer names may go. */
   | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
   /**
-   * A good moment to let others run, to renew a lease, to tell how far it is, or to give up. `gentle`:
-   * nobody waits for the result.
+   * A yield point: lets others run, renews a lease, reports progress, or cancels. `gentle`:
+   * background work.
    */
   | {
       readonly need: "breath";
@@ -309,12 +311,12 @@ export interface Answers {
   /** In the order of the requests; undefined for a session that is gone. */
   readonly windows: readonly (Window | undefined)[];
   readonly write: undefined;
-  /** False: somebody else was quicker. */
+  /** False: another process swapped first. */
   readonly swap: boolean;
   readonly breath: undefined;
 }
 
-/** A computation of the index that asks for what it needs. */
+/** A computation of the index that yields its reads and writes. */
 export type Asking<Result> = Generator<Need, Result, Answers[keyof Answers]>;
 
 /** Asks for one thing, with the type of its answer. */

@@ -60,7 +60,7 @@ export class RememberedHeads {
     };
   }
 
-  /** What is remembered of a session stays until it is forgotten. */
+  /** A cached head stays until it is invalidated. */
   add(session: number, head: WindowHead): void {
     if (this.#rows.has(session)) return;
     if (this.#bytes >= MAX_BYTES) this.clear();

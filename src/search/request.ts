@@ -1,6 +1,7 @@
-/** What a search is asked, and what it answers. */
+/** Request and answer of a search. */
 
 import type { Role } from "../model/entry.ts";
+import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
 import type { NoteField } from "./index/layout.ts";
 import type { SessionCondition } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
@@ -35,16 +36,16 @@ export interface SearchRequest {
   /** Only messages that came before this one in their session, by its sequence. */
   readonly beforeSequence?: number;
   /** `active`: only messages on the active path of their session. */
-  readonly branches: "active" | "all";
-  /** Also sessions that a program made and nobody had. */
+  readonly branches: BranchScope;
+  /** Also machine-made sessions. */
   readonly machineMade?: boolean;
   /** The last word is being typed: it is the beginning of one. */
   readonly asYouType?: boolean;
   readonly profile: RankingProfile;
   readonly explain: boolean;
-  /** After so many milliseconds the answer is what was found until then. */
+  /** Deadline in milliseconds; the answer then has the hits so far. */
   readonly deadlineMs: number;
-  /** Set where it runs, not where it is asked: whether nobody waits for the answer any more. */
+  /** Set by the executing side: whether the caller has given up. */
   readonly isAbandoned?: () => boolean;
 }
 
@@ -65,7 +66,7 @@ export interface SearchAnswer {
   readonly explanation?: SearchExplanation;
 }
 
-export type HitBranch = "late" | "left";
+export type HitBranch = (typeof HIT_BRANCHES)[number];
 
 export interface SearchHit {
   readonly sessionId: string;
@@ -106,7 +107,7 @@ export interface WindowItem {
   readonly snippet: string;
   readonly truncated: boolean;
   readonly toolName: string | null;
-  /** Where the query's words stand in `snippet`, in UTF-16 units. Only of what was found. */
+  /** Ranges of the query's words in `snippet`, in UTF-16 units; only for the hit itself. */
   readonly matches: readonly { readonly start: number; readonly end: number }[];
   /** Whether this is the message that was found. */
   readonly found: boolean;
@@ -120,6 +121,8 @@ export interface NoteSearchRequest {
   readonly limit: number;
   /** Only keys that begin so: the memories of one agent. */
   readonly keyPrefix: string;
+  /** And none that begin so. */
+  readonly excludedPrefix?: string;
   /** Only facts of these sessions. */
   readonly scope?: SessionCondition;
 }

@@ -49,7 +49,7 @@ const MAX_PATHS = 50_000;
 const MAX_SCOPES = 64;
 /** Sessions of all of them together. */
 const MAX_SCOPED = 500_000;
-/** Nobody looks at those of a session that never branched. */
+/** Not needed for a session without branches. */
 const NO_RANGES: SessionPath["ranges"] = [];
 
 export class TenantCache {
@@ -117,12 +117,12 @@ export class TenantCache {
     this.#heads.add(session, head);
   }
 
-  /** The feed was read from `after` on: what it names may be different now. */
+  /** Invalidates the sessions that the feed names after `after`. */
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
     if (sessions.length + deleted.length > 0) this.#scopes.clear();
-    // Whoever appends becomes a participant.
+    // An append adds its actor to the participants, and its model to the models.
     for (const key of touched.length > 0 ? this.#scopes.keys() : []) {
-      if (key.includes("participants")) this.#scopes.delete(key);
+      if (/"(participants|models)":/.test(key)) this.#scopes.delete(key);
     }
     if (after > this.#seen) this.forgetJoined();
     for (const session of touched) {
@@ -135,7 +135,7 @@ export class TenantCache {
     this.#seen = Math.max(this.#seen, through);
   }
 
-  /** Forgets what is remembered of sessions as of a position of the feed. */
+  /** Invalidates cached sessions as of a feed position. */
   forgetJoined(): void {
     this.#scopes.clear();
     this.#forgetPaths();

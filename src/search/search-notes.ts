@@ -27,7 +27,7 @@ export function* searchNotes(
 }
 
 function* searchOnce(
-  { field, query, now, limit, keyPrefix, scope }: NoteSearchRequest,
+  { field, query, now, limit, keyPrefix, excludedPrefix, scope }: NoteSearchRequest,
   cache: TenantCache,
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
@@ -59,6 +59,7 @@ function* searchOnce(
   return {
     notes: notes
       .filter(({ key }) => key.startsWith(keyPrefix))
+      .filter(({ key }) => excludedPrefix === undefined || !key.startsWith(excludedPrefix))
       .sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1))
       .slice(0, limit),
     indexing,

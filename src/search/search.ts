@@ -16,7 +16,9 @@ import { readMessageFilter } from "./score/read-filter.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 
-/** What was found until the deadline is ranked within so many milliseconds more, or left as it is. */
+/**
+ * Milliseconds after the deadline for ranking the hits so far; after that they stay as they are.
+ */
 const RANKING_GRACE_MS = 100;
 
 export function* searchSessions(request: SearchRequest, cache: TenantCache): Asking<SearchAnswer> {

@@ -22,7 +22,7 @@ export interface Snapshot {
   readonly messages: FieldSize;
   /** Of what tools gave back. */
   readonly outputs: FieldSize;
-  /** Part of what is stored is not in the index yet, or in one of another version. */
+  /** Some stored messages are not in the index, or in one of another version. */
   readonly indexing: boolean;
   /** How far the segments are behind the feed. */
   readonly lag: number;
@@ -34,7 +34,7 @@ export interface Snapshot {
 const MAX_TAIL = 16_384;
 /** Then only so much of its end is: new messages are found at once, whatever is still to do. */
 const KEPT_TAIL = 4_096;
-/** Nor is one of more words, about 25 MB of text: what was read of it first is let go of. */
+/** Nor a tail of more words, about 25 MB of text: its oldest part is dropped from memory. */
 const MAX_TAIL_WORDS = 4 * 1024 * 1024;
 /** Small enough that the deadline is looked at every 100 ms, also where messages are long. */
 const SLICE = 256;
@@ -67,8 +67,8 @@ export function* readSnapshot(
 }
 
 /**
- * Runs a search; what cannot be read is left out. A segment that is missing may have been joined
- * with others meanwhile: then the search begins again with a newer manifest, once.
+ * Runs a search and leaves out unreadable segments. A missing segment may have been merged
+ * meanwhile: then the search restarts once with a newer manifest.
  */
 export function* withoutUnreadable<Answer>(
   search: (unreadable: ReadonlySet<number>) => Asking<Answer>,
@@ -108,7 +108,7 @@ function* readTail(
     }
     cache.tail = tail;
     const isRead = slice.through >= slice.head;
-    // Paths and titles that are remembered may have changed in what is not read.
+    // Cached paths and titles may have changed in the unread part.
     if (!isRead && isLate()) cache.forgetJoined();
     else if (!isRead) continue;
     return { tail, head: slice.head };
@@ -131,7 +131,7 @@ function* readLiveness(
   const known = cache.liveness;
   const last = known?.value.at(-1);
   if (known?.key === key && last?.messages === null) {
-    // Messages came to the tail, and nothing else: only its size is another.
+    // Only messages were added to the tail.
     return [...known.value.slice(0, -1), { ...last, ...tailSizes }];
   }
   const dead = new Set([...manifest.dead.map(({ session }) => session), ...tail.deleted]);

@@ -1,10 +1,9 @@
 /**
- * Secrets in text, replaced. The index never sees them, and reads for people and tools mask them;
- * the log itself keeps what was said.
+ * Masks secrets in text. The index never sees them, and reads for people and tools mask them; the
+ * log keeps the original.
  *
  * Every pattern begins with a literal and takes what follows without looking back, so the time is
- * linear whatever the text. What a pattern took is then judged in code, where a regular expression
- * would have to backtrack.
+ * linear whatever the text. Code then checks the match, where a regular expression would backtrack.
  */
 
 import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
@@ -17,7 +16,7 @@ export interface Redaction {
   readonly count: number;
 }
 
-/** Replaces the secrets in `text`. Doing it twice changes nothing more. */
+/** Replaces the secrets in `text`. Idempotent. */
 export function redact(text: string): Redaction {
   let count = 0;
   const mask = (kept = "") => {
@@ -66,7 +65,7 @@ function isLongWithDigit(value: string, length: number): boolean {
 }
 
 function mayNameCredential(text: string, hasDigit: boolean): boolean {
-  // Most text assigns nothing, which is seen at once. A token that stands alone has a digit.
+  // Most text has no assignment: check for one first. A bare token has a digit.
   if (text.includes(":") || text.includes("=")) return NAMED_CREDENTIAL.test(text);
   return hasDigit && SCHEME.test(text);
 }

@@ -1,17 +1,17 @@
 /**
- * Who is let in, and as whom.
+ * Authenticates requests.
  *
- * A page in a browser can send requests to a server on the same machine, and by a name that suddenly
- * leads there. So the Host must be one of ours and a foreign Origin is refused, before anything else is
- * looked at. A token says tenant, scope and actor; without one only this machine is let in, and only
- * where the server listens to nobody else.
+ * A page in a browser can send requests to a server on the same machine, also through DNS
+ * rebinding. So the Host must be one of ours and a foreign Origin is refused, before any other
+ * check. A token gives tenant, scope and actor; without one only loopback callers are admitted, and
+ * only if the server listens on loopback alone.
  */
 
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 
 export interface AdmissionOptions {
-  /** Who comes without a token; undefined where a token is needed. */
+  /** The access of callers without a token; undefined if a token is required. */
   readonly anonymous: Access | undefined;
   /** Names by which the server is known; undefined: any, as every request needs a token. */
   readonly hosts: ReadonlySet<string> | undefined;
@@ -53,7 +53,7 @@ export function checkSite(headers: Headers): void {
   throw refused("referer", "a browser must say that its request comes from a page of this server");
 }
 
-/** Throws `unauthorized` unless the caller is somebody. */
+/** Throws `unauthorized` unless the caller is authenticated. */
 export async function admit(headers: Headers, options: AdmissionOptions): Promise<Access> {
   const authorization = headers.get("authorization");
   if (authorization === null) {

@@ -1,6 +1,6 @@
 /**
- * The server as a function from requests to answers: who may come in, which route it is, and what
- * becomes of what goes wrong. It listens to nothing by itself.
+ * The server as a function from requests to responses: authentication, routing, errors. It opens no
+ * socket.
  */
 
 import { Hono } from "hono";
@@ -56,7 +56,7 @@ export interface AppOptions {
   /** How long a body may keep the server waiting; 30 s if left out. */
   readonly bodyPatienceMs?: number;
   readonly log: LogRequest;
-  /** Aborted when the server stops: whoever follows the feed is let go. */
+  /** Aborted when the server stops; ends event streams. */
   readonly stopping: AbortSignal;
   /** Answers requests to `/mcp`; `readBody` reads the JSON of one within bounds. */
   readonly mcp?: (
@@ -78,9 +78,9 @@ interface Asked {
   readonly request: Request;
   /** What several requests of one connection have in common. */
   readonly connection: object;
-  /** Says who it is, and counts it among what is in progress. */
+  /** Authenticates the request and counts it as in progress. */
   readonly enter: () => Promise<Entered>;
-  /** The same for whoever comes with a link: `open` says whose it is, and undefined lets nobody in. */
+  /** The same for share links: `open` gives the access, undefined refuses. */
   readonly enterBy: (
     open: () => Promise<OpenedShare | undefined>,
   ) => Promise<OpenedShare | undefined>;
@@ -92,20 +92,20 @@ interface Entered {
   readonly allowance: BodyAllowance;
 }
 
-/** On every answer: nothing here is to be taken for another type, or shown within foreign pages. */
+/** On every response: no type sniffing, no embedding in foreign pages. */
 const SAFETY_HEADERS = [
   ["x-content-type-options", "nosniff"],
   ["cross-origin-resource-policy", "same-origin"],
 ] as const;
 
 /**
- * What a large body that is refused costs its tenant, in milliseconds of work. To be refused is not free,
- * or else one that sends nothing but such bodies would keep the server busy with refusing them: three a
- * second are answered while other tenants are there.
+ * The charge of a refused large body to its tenant, in milliseconds of work. Otherwise a tenant
+ * that sends only such bodies would keep the server busy with refusals: beside other tenants, three
+ * a second are answered.
  */
 const REFUSED_MS = 75;
 
-/** What the log calls a request whose caller has left, as proxies do. Nobody gets to see it. */
+/** The logged status of a request whose caller has left, as in proxies. Never sent. */
 const GONE = 499;
 
 type App = Hono<{ Bindings: Bindings }>;
@@ -129,7 +129,7 @@ export function createApp(options: AppOptions): App {
     ...(patienceMs === undefined ? {} : { patienceMs }),
   });
 
-  /** Events end when whoever follows them would not be let in any more. */
+  /** Event streams end when their caller's access ends. */
   const keepWatch = (request: Request, response: Response, access: Access): Response => {
     const { body, headers } = response;
     if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -176,7 +176,7 @@ export function createApp(options: AppOptions): App {
         checkSource(request.headers, admission);
         const cutOff = () => c.env.outgoing?.destroy();
         response = await answer({ request, connection, enter, enterBy, cutOff });
-        // MCP has refusals of its own form, which nothing throws.
+        // MCP returns its refusals instead of throwing.
         await payForRefusal(response.status);
         if (access !== undefined) response = keepWatch(request, response, access);
       } catch (error) {
@@ -205,7 +205,7 @@ export function createApp(options: AppOptions): App {
         response.headers.set(key, value);
       }
       if (request.method !== "HEAD") return pack(request, response);
-      // Nobody will read it: what would go on for as long as it is read must not begin.
+      // The caller has left: do not start a stream.
       await response.body?.cancel();
       return new Response(null, response);
     });
@@ -227,7 +227,7 @@ export function createApp(options: AppOptions): App {
     const text = metrics.text(await serverGauges(engine, live, budget));
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
-  // Made once: anybody may ask for them.
+  // Built once: requests for them need no token.
   const document = openApiDocument(ROUTES, options.version);
   const documentText = JSON.stringify(document);
   serve("GET", "/v1/openapi.json", async () => new Response(documentText, { headers: JSON_TYPE }));
@@ -262,7 +262,7 @@ export function createApp(options: AppOptions): App {
             cutOff,
             gateway,
             copyStore,
-            // Made when it is asked for: most requests are done before anybody could go.
+            // Created on demand: most requests end before their caller could leave.
             get signal() {
               const signals = [request.signal, stopping];
               return AbortSignal.any(latest === undefined ? signals : [...signals, latest.signal]);
@@ -315,7 +315,7 @@ function isListening(body: unknown): boolean {
   );
 }
 
-/** The tenant of a caller; what it administers is told of under its token. */
+/** The caller's tenant; administrative changes name its token. */
 function tenantOf(engine: Engine, { tenant, tokenId, actor }: Access): TenantEngine {
   return engine.forTenant(tenant, { token: tokenId, actor });
 }

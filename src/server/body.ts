@@ -1,8 +1,8 @@
 /**
- * What a request carries: read as it comes, unpacked if it is packed, and never more than is allowed.
+ * Reads request bodies: streaming, decompressed, bounded.
  *
- * The bounds hold for what is unpacked: a few packed bytes may stand for gigabytes. Nothing is unpacked
- * beyond a bound, and a body that arrives too slowly is cut off.
+ * The bounds apply after decompression, as a few bytes may expand to gigabytes. Decompression stops
+ * at a bound, and a body that arrives too slowly is cut off.
  */
 
 import { pipeline, Readable } from "node:stream";
@@ -28,7 +28,7 @@ export interface BodyAllowance {
 /** Smaller bodies, if they are not packed, are taken at once: a stream costs more than they do. */
 const SMALL_BYTES = 64 * 1024;
 
-/** What is in memory of a file while it is imported, unless it is smaller. */
+/** Memory charged for an import, unless the file is smaller. */
 const HELD_IMPORT_BYTES = 16 * 1024 * 1024;
 /** How long an import may go on before others have their turn. */
 const TURN_MS = 8;
@@ -127,7 +127,7 @@ function importMs(chunk: Uint8Array): number {
   return chunk.length / IMPORT_BYTES_PER_MS + marks / IMPORT_MARKS_PER_MS;
 }
 
-/** Whoever stops asking for more ends the unpacking. */
+/** Back-pressure: decompression follows the reader. */
 async function* readUnpacked(
   request: Request,
   limit: number,
@@ -152,7 +152,7 @@ function unpack(request: Request, patienceMs: number): AsyncIterable<Uint8Array>
     throw invalid("content-encoding", "content-encoding must be gzip or identity");
   }
   const gunzip = createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES });
-  // What goes wrong is thrown to whoever reads; a reader that stops ends the source as well.
+  // Errors reject the reader; a reader that stops ends the source.
   return pipeline(Readable.from(body, { objectMode: false }), gunzip, () => undefined);
 }
 

@@ -1,4 +1,4 @@
-/** The public names of `backscroll/server`. What is not here may change without notice. */
+/** The public names of `backscroll/server`. Other names may change without notice. */
 
 export { type LogRequest, type RequestEvent, toLogLine } from "./log.ts";
 export type { RateLimit } from "./rate-limit.ts";

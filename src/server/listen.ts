@@ -1,4 +1,4 @@
-/** From an app to a socket, and back: starts listening, and stops without cutting anybody off. */
+/** Starts listening, and stops gracefully. */
 
 import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";

@@ -1,4 +1,4 @@
-/** Lines of JSON: what was asked of which route, and what went wrong; never what was said. */
+/** The log as JSON lines: requests by route, and errors; never content. */
 
 import { toWireError } from "../api/error.ts";
 import type { Access } from "../model/access.ts";
@@ -7,7 +7,7 @@ import { BackscrollError } from "../model/errors.ts";
 export interface RequestEvent {
   readonly requestId: string;
   readonly method: string;
-  /** The pattern: a path or a query may hold what somebody searched for. */
+  /** The route's pattern: paths and queries may hold search terms. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -35,7 +35,7 @@ export function toLogLine(event: RequestEvent, now: Date = new Date()): string {
   });
 }
 
-/** What went wrong beside the requests, such as in the upkeep: where, never what was said. */
+/** Errors outside of requests, such as in upkeep: their place, never content. */
 export function toErrorLine(error: unknown, now: Date = new Date()): string {
   return JSON.stringify({
     time: now.toISOString(),
@@ -50,8 +50,8 @@ function isBug(failure: unknown): failure is Error {
 }
 
 /**
- * A stack begins with the message, which may hold anything, also lines that look like those of a stack.
- * Of one that begins otherwise nothing is shown: nobody knows where its message ends.
+ * A stack begins with the message, which may hold anything, also lines that look like those of a
+ * stack. A stack that begins otherwise is dropped, since the end of its message is unknown.
  */
 function stackOf({ stack = "", message }: Error): string[] {
   // Node writes `TypeError [ERR_CODE]: the message`, and the name alone if there is no message.

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes: what they check is what it says. */
+/** The OpenAPI 3.1 document, generated from the routes' schemas. */
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../model/json.ts";
@@ -9,7 +9,7 @@ type Schema = Record<string, unknown>;
 
 const TAGS: Readonly<Record<string, string>> = {
   sessions: "Conversations: made, found, changed, forked, deleted.",
-  messages: "What was said, appended and read by page.",
+  messages: "Messages, appended and read by page.",
   streams: "Messages that are written piece by piece.",
   entries: "The nodes of a session's tree.",
   branches: "Paths other than the active one.",
@@ -17,9 +17,10 @@ const TAGS: Readonly<Record<string, string>> = {
   context: "What a model is given, and how it is kept small.",
   facts: "Statements taken from conversations.",
   memories: "Small named notes of an agent.",
+  records: "Values that programs keep under a namespace and a key.",
   changes: "The change feed, by page and live.",
   transfer: "Other agents' files, in and out.",
-  shares: "Links by which anybody may read one session.",
+  shares: "Public read-only links to single sessions.",
   store: "What the tenant holds.",
   admin: "Upkeep and limits.",
 };

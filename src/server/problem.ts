@@ -28,6 +28,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>>
   entry_not_found: 404,
   memory_not_found: 404,
   fact_not_found: 404,
+  record_not_found: 404,
   token_not_found: 404,
   route_not_found: 404,
   session_key_not_found: 404,
@@ -35,6 +36,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>>
   session_ambiguous: 409,
   session_exists: 409,
   route_conflict: 409,
+  record_conflict: 409,
   stream_lost: 409,
   nothing_to_compact: 409,
   compaction_conflict: 409,
@@ -76,7 +78,7 @@ export function toProblemResponse(error: unknown, requestId: string): Response {
     type: `urn:backscroll:error:${code}`,
     title: code.replaceAll("_", " "),
     status,
-    // What escaped is a bug: its words may hold anything, and help nobody outside.
+    // An unexpected error is a bug: do not send its message, which may hold content.
     detail: code === "internal_error" ? "something went wrong in the server" : wire.message,
     code,
     details: wire.details,

@@ -39,7 +39,7 @@ export function preconditions(
 ): Pick<Caller, "idempotency" | "expected"> {
   const key = headers.get("idempotency-key");
   const leaf = headers.get("if-match");
-  // Whoever sends one relies on it: to leave it out in silence would be to break a promise.
+  // Refuse it where it is unsupported: the caller relies on it.
   if (key !== null && !route.takesKey) throw notTaken("Idempotency-Key");
   if (leaf !== null && !route.takesLeaf) throw notTaken("If-Match");
   return {

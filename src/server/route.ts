@@ -1,5 +1,5 @@
 /**
- * What a route is: its place, what it takes, what it answers, and what it does.
+ * The description of a route: path, input, output, handler.
  *
  * Routing, checking and the OpenAPI document are all made from this one description, so that they
  * cannot disagree.
@@ -26,14 +26,14 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** Writes a copy of the store to a new file. */
 export type CopyStore = (file: string, signal: AbortSignal) => Promise<{ readonly rows: number }>;
 
-/** A request that was let in, with what it may touch. */
+/** An authenticated request with its access. */
 export interface Caller {
   readonly engine: Engine;
   /** The tenant of the access; no request can name another one. */
   readonly tenant: TenantEngine;
   readonly access: Access;
   readonly request: Request;
-  /** Aborted when whoever asked has gone, or the server stops. */
+  /** Aborted when the caller leaves or the server stops. */
   readonly signal: AbortSignal;
   readonly live: Subscribers;
   /** How a copy of the whole store is made. */
@@ -58,9 +58,9 @@ export interface RouteInput<Params, Query, Body> {
 
 export interface Answer {
   readonly status: 200 | 201 | 204;
-  /** What it says, in a few words, for the reference. */
+  /** A short description for the reference. */
   readonly description: string;
-  /** Absent: nothing, or something that is not JSON. */
+  /** Absent: no body, or not JSON. */
   readonly schema?: z.ZodType;
   /** Types other than JSON that it may answer with. */
   readonly types?: readonly string[];
@@ -149,7 +149,7 @@ interface Definition<
   ) => Promise<unknown>;
 }
 
-/** Nothing may be given; what is, is a mistake worth hearing of. */
+/** No parameters: any is refused. */
 const NOTHING: z.ZodObject = z.strictObject({});
 
 /** Gives `handle` its input under the types of the schemas. */

@@ -52,7 +52,7 @@ export interface ServerOptions {
   readonly budget?: BudgetOptions;
   /** How long a body may keep the server waiting, beside a second for each 500 bytes: 30 s if left out. */
   readonly bodyPatienceMs?: number;
-  /** Told of each request; nobody is if left out. `toLogLine` makes a line of it. */
+  /** Called for each request; `toLogLine` formats it. Default: none. */
   readonly log?: LogRequest;
   readonly mcp?: AppOptions["mcp"];
 }
@@ -98,7 +98,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     ...(options.copyStore === undefined ? {} : { copyStore: options.copyStore }),
   });
   const listening = await listen(app, { host, port });
-  // Nobody waits for it: it may be gigabytes.
+  // In the background: it may be gigabytes.
   void removeLeftOverCopies();
   return {
     url: listening.url,
@@ -110,7 +110,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
   };
 }
 
-/** A model that the configuration names and nobody has is better heard of now than by the first message. */
+/** Report an unknown model of the configuration now, not with the first message. */
 function checkAnswering(engine: Engine, gateway: GatewayConfig | undefined): void {
   const name = gateway?.agents.defaults.model ?? null;
   if (name === null) return;
@@ -124,7 +124,7 @@ function checkAnswering(engine: Engine, gateway: GatewayConfig | undefined): voi
   }
 }
 
-/** Whoever can reach a loopback address can read the store's file, too. */
+/** A local caller can read the store's file anyway. */
 function anonymous(tenant: string): Access {
   return { tenant, scope: "admin", actor: null, actAs: "any", operator: true, tokenId: null };
 }

@@ -48,7 +48,7 @@ export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<vo
   });
 }
 
-/** What cannot be done for one is done for the others all the same. False once the store is closed. */
+/** A tenant's failure does not stop the others. False once the store is closed. */
 async function attempt(
   work: () => Promise<unknown>,
   onError: UpkeepOptions["onError"],

@@ -1,4 +1,6 @@
-/** An estimate holds only for what it was made of: else the change says that nobody knows. */
+/**
+ * An estimate holds only for the state it was computed from; otherwise the change says `unknown`.
+ */
 export interface ContextEstimate {
   readonly tokens: number;
   /** The active leaf that the whole request is appended to. */

@@ -70,7 +70,7 @@ export type EntryQuery =
       readonly isRaw?: boolean;
     };
 
-/** Beside messages: nothing, the compactions, or all that enters the context. */
+/** Beside messages: no other kind, compactions, or all kinds that enter the context. */
 export type HistoryKinds = "messages" | "summaries" | "context";
 
 /** The kinds that a page of history has; it always asks for as many, so that one statement does. */

@@ -1,9 +1,9 @@
 /**
- * Keeps the index up with what this process writes.
+ * Background indexing with back-pressure: flushes this process's writes into segments.
  *
- * A change that is in no segment yet is found all the same, but each search reads it anew. So after
- * a thousand of them somebody has to make a segment, and nobody is as near as who wrote them. That
- * happens in the background; only who writes faster than can be indexed has to wait.
+ * Search also reads changes that are in no segment yet, but reads them again each time. So after a
+ * thousand changes the writing process builds a segment in the background; a writer that outruns
+ * indexing has to wait.
  */
 
 import { idlePause, pause } from "../async/pause.ts";
@@ -15,8 +15,8 @@ import type { StoreOptions } from "./store.ts";
 export const FLUSH_AT = 1_024;
 
 /**
- * Who writes much gets larger segments, which cost less a message: upkeep begins at once only at
- * this many times `flushAt`, and before that after a moment.
+ * Fast writers get larger segments, which cost less per message: upkeep begins at once only at this
+ * many times `flushAt`, and before that after `MOMENT_MS`.
  */
 const HURRY_FACTOR = 4;
 const MOMENT_MS = 200;
@@ -30,13 +30,13 @@ const LOOK_MS = 10;
 
 /** A process that did not get the lease retries after this long: the holder may have died. */
 const BUSY_PAUSE_MS = 1_000;
-/** Who failed leaves it alone for this long; each time twice as long. */
+/** Exponential back-off after a failure. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * What was written is also bounded in bytes: a few hundred outputs of tools have as much text as
- * thousands of messages. Upkeep begins at this many, and at `WAIT_FACTOR` times as many a write waits.
+ * The tail is also bounded in bytes: a few hundred tool outputs have as much text as thousands of
+ * messages. Upkeep begins at this many bytes, and writes wait at `WAIT_FACTOR` times as many.
  */
 export const FLUSH_BYTES: number = 8 * 1024 * 1024;
 
@@ -44,7 +44,7 @@ export const FLUSH_BYTES: number = 8 * 1024 * 1024;
 const CLOSE_WAIT_MS = 1_000;
 
 export interface IndexerStore {
-  /** One bounded piece of upkeep, which builds again what cannot be read. */
+  /** One bounded piece of upkeep, which rebuilds unreadable segments. */
   upkeep(tenant: string, unreadable: readonly number[]): Promise<UpkeepReport>;
   /** Moves all that is in no segment yet into one. */
   flush(tenant: string): Promise<UpkeepReport>;
@@ -57,7 +57,7 @@ export interface IndexerStore {
 export interface IndexerOptions {
   /** 0: never by itself. */
   readonly flushAt: number;
-  /** Whoever opens the store for a moment does what is due before it closes it. */
+  /** A short-lived process does due upkeep before it closes the store. */
   readonly shortLived: boolean;
 }
 
@@ -97,8 +97,8 @@ export class Indexer {
   }
 
   /**
-   * After a write. What it gives has to be awaited before the write is acknowledged: undefined unless
-   * far too much is in no segment, and this process is doing something about it.
+   * Called after a write. A returned promise must be awaited before the write is acknowledged:
+   * back-pressure while the tail is far too long and this process is indexing it.
    */
   wrote(name: string, changes: number | "many", bytes = 0): Promise<void> | undefined {
     const { flushAt } = this.#options;
@@ -143,7 +143,7 @@ export class Indexer {
     return this.#tenants.get(name)?.failure;
   }
 
-  /** Waits for what is under way, or stops it. Nothing begins after this. */
+  /** Waits for upkeep in progress, or stops it. None starts after this. */
   async close(): Promise<void> {
     const tenants = [...this.#tenants.values()];
     if (this.#options.shortLived) {
@@ -187,7 +187,7 @@ export class Indexer {
       try {
         tenant.behind = await this.#store.lag(tenant.name);
       } catch {
-        // The write itself is done; whoever writes next looks again.
+        // The write itself is done; the next one checks again.
         return;
       }
     }
@@ -228,7 +228,7 @@ export class Indexer {
   async #run(tenant: Tenant): Promise<void> {
     try {
       let more = !this.#closing || this.#options.shortLived;
-      // Who closes the store waits for one piece, and for no other.
+      // Closing the store waits for one piece only.
       let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const isHeavy = tenant.bytes >= FLUSH_BYTES;
@@ -239,7 +239,7 @@ export class Indexer {
         if (isHeavy && !report.busy) tenant.bytes -= written;
         tenant.since = 0;
         tenant.behind = await this.#store.lag(tenant.name);
-        // What was written meanwhile counts, too.
+        // Count concurrent writes, too.
         const isBehind = tenant.behind >= this.#options.flushAt;
         const isStuck = isBehind && report.documents === 0 && report.through <= through;
         if (report.busy) return this.#tryAgain(tenant);
@@ -260,7 +260,7 @@ export class Indexer {
     }
   }
 
-  /** What was written while upkeep came to its end would wait for the next write. */
+  /** Changes written while upkeep ended would otherwise wait for the next write. */
   #startAgain(tenant: Tenant): void {
     const isDue = tenant.behind + tenant.since >= this.#options.flushAt;
     if (isDue && !this.#closing && Date.now() >= tenant.pausedUntil) this.#startSoon(tenant);
@@ -292,7 +292,7 @@ export class Indexer {
   #pause(tenant: Tenant): void {
     tenant.pausedUntil = Date.now() + tenant.pauseMs;
     tenant.pauseMs = Math.min(tenant.pauseMs * 2, LONGEST_PAUSE_MS);
-    // Somebody else may do the work meanwhile.
+    // Another process may do the work meanwhile.
     tenant.known = false;
   }
 }

@@ -18,8 +18,7 @@ export interface IngestedFile {
 }
 
 /**
- * The bytes of an ingested file, kept so that a better reader can read them again: what is known of
- * them without the bytes.
+ * The original bytes of an ingested file, kept for later versions of its reader: their metadata.
  */
 export interface Original {
   readonly workstation: string;
@@ -66,8 +65,8 @@ export interface OriginalQuery {
 /** The part of the store's port that changes originals. */
 export interface OriginalWrites {
   /**
-   * Keeps bytes of an ingested file. False, and nothing is kept, if a session of the file has a
-   * retention under which content is erased. `session_not_found` for a session that is not there.
+   * Stores original bytes. False without storing if a session of the file has a retention that
+   * erases content. Throws `session_not_found`.
    */
   putOriginal(
     tenant: string,

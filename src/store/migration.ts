@@ -1,9 +1,9 @@
 /**
- * Numbered, immutable migrations, and who may use a store of which version.
+ * Numbered, immutable migrations, and the version check.
  *
  * `minReader` and `minWriter` are the oldest schema versions whose code may read and write a store
- * after this migration. So a newer version can add what older ones may ignore, and an older one
- * refuses, with a sentence, what it would damage.
+ * after this migration. So a newer version can add tables that older ones ignore, and an older one
+ * refuses a store that it would damage.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -14,6 +14,12 @@ export interface Migration {
   readonly minReader: number;
   readonly minWriter: number;
   readonly sql: string;
+}
+
+/** A migration of both databases, which so have the same versions. */
+export interface MigrationPair extends Omit<Migration, "sql"> {
+  readonly sqlite: string;
+  readonly postgres: string;
 }
 
 /** What the `schema` table says; undefined in a new database. */

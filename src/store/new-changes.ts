@@ -4,15 +4,9 @@ import type { AccessToken } from "../model/access-token.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { SessionRoute } from "../model/route.ts";
+import type { EraseRequest } from "./erase-records.ts";
 import type { NewChange } from "./plan-append.ts";
-import type {
-  EraseRequest,
-  MoveLeafRequest,
-  NewFact,
-  Quota,
-  SessionPatch,
-  Tombstone,
-} from "./records.ts";
+import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "./records.ts";
 
 export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
@@ -63,13 +57,19 @@ export function entryPinned(
   return { kind, at, sessionId, entryId, entryHash: null, details: null };
 }
 
-/** What was erased, by ids. Of tombstones also what they and the session's totals are checked by. */
+/** Erased entries by id; for tombstones also the digests and sums for verification. */
 export function contentErased(
-  { sessionId, mode, now }: Pick<EraseRequest, "sessionId" | "mode" | "now">,
+  { sessionId, mode, now, by }: Pick<EraseRequest, "sessionId" | "mode" | "now" | "by">,
   ids: readonly string[],
   tombstones: { readonly tokens: number; readonly digest: string } | undefined,
 ): NewChange {
-  const details = JSON.stringify({ mode, entries: ids.length, ids, ...tombstones });
+  const details = JSON.stringify({
+    mode,
+    entries: ids.length,
+    ids,
+    ...tombstones,
+    ...authored(by),
+  });
   return { kind: "content_erased", at: now, sessionId, entryId: null, entryHash: null, details };
 }
 
@@ -88,7 +88,7 @@ export function quotaChanged(quota: Quota, at: number, by: ChangeAuthor | undefi
   return { kind: "quota_changed", at, sessionId: null, entryId: null, entryHash: null, details };
 }
 
-/** Which token, and how far it reaches. What it consists of is known to its holder alone. */
+/** The token's id and scope, never its secret. */
 export function tokenChanged(
   kind: "token_created" | "token_revoked",
   token: AccessToken,
@@ -144,6 +144,21 @@ export function noteChange(
   details: JsonObject,
 ): NewChange {
   return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
+}
+
+/** `indexed`: the record has a text, or had one until now. The index reads no other. */
+export function recordChange(
+  kind: "record_put" | "record_deleted",
+  at: number,
+  details: {
+    readonly namespace: string;
+    readonly key: string;
+    readonly version: string;
+    readonly indexed: boolean;
+  },
+): NewChange {
+  const text = JSON.stringify(details);
+  return { kind, at, sessionId: null, entryId: null, entryHash: null, details: text };
 }
 
 /** Every fact that was added, followed by those that it replaces. */

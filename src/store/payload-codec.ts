@@ -1,4 +1,4 @@
-/** How a payload's bytes are stored: compressed, unless that gains nothing. */
+/** Encodes payload bytes: compressed if that makes them smaller. */
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { BackscrollError } from "../model/errors.ts";
@@ -19,7 +19,7 @@ const QUICK = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLo
 
 /** Images and other data that is compressed already is stored as it is. */
 export function compressPayload(bytes: Uint8Array): StoredPayload {
-  // One buffer that mostly suffices: what is asked for beyond it costs more than the compression.
+  // One buffer of a usually sufficient size: growing it costs more than the compression.
   const chunkSize = Math.max(1_024, bytes.length >> 1);
   const params = bytes.length <= QUICK_BYTES ? QUICK : {};
   const compressed = zstdCompressSync(bytes, { chunkSize, params });
@@ -31,13 +31,13 @@ export function compressPayload(bytes: Uint8Array): StoredPayload {
 /** Less than this is not worth the time. */
 const MIN_PACKED_BYTES = 512;
 
-/** JSON text that nobody reads in the database, packed if that makes it smaller. */
+/** JSON text that SQL does not read, compressed if that makes it smaller. */
 export function packText(text: string): Uint8Array {
   const bytes = Buffer.from(text);
   return bytes.length < MIN_PACKED_BYTES ? bytes : compressPayload(bytes).bytes;
 }
 
-/** What was packed says so by its first bytes; no JSON begins with them. */
+/** Compressed values are recognised by zstd's magic number, with which no JSON begins. */
 export function unpackText(bytes: Uint8Array): string {
   const isPacked = ZSTD.every((byte, i) => bytes[i] === byte);
   const plain = isPacked ? unpackZstd(bytes) : bytes;
@@ -46,7 +46,7 @@ export function unpackText(bytes: Uint8Array): string {
 
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** A payload by its address. `store_corrupt` if it is not there, or is another. */
+/** A payload by its hash. Throws `store_corrupt` if it is missing or does not match. */
 export function readPayload(hash: string, stored: StoredPayload | undefined): Uint8Array {
   if (stored === undefined) throw payloadDamaged(hash);
   const bytes = decompress(hash, stored);
@@ -54,7 +54,7 @@ export function readPayload(hash: string, stored: StoredPayload | undefined): Ui
   return bytes;
 }
 
-/** The same for who goes on without what is damaged: undefined then. */
+/** The same, but undefined for a damaged payload. */
 export function readSoundPayload(
   hash: string,
   stored: StoredPayload | undefined,
@@ -81,8 +81,8 @@ const MAX_ROOM = 1024 * 1024;
 const MIN_ROOM = 64;
 
 /**
- * What was packed, in one buffer that is no larger than it needs to be: a frame says how much it holds
- * (RFC 8878, 3.1.1). Otherwise short ones would ask for far too much, and long ones be put together.
+ * Decompresses into one buffer of the exact size, which the frame header gives (RFC 8878, 3.1.1):
+ * the default would over-allocate for short values and join chunks for long ones.
  */
 export function unpackZstd(bytes: Uint8Array): Buffer {
   return zstdDecompressSync(bytes, { chunkSize: roomFor(bytes) });

@@ -43,7 +43,7 @@ export interface NewChange {
   readonly sessionId: string | null;
   readonly entryId: string | null;
   readonly entryHash: Uint8Array | null;
-  /** The same in hex, from who has it already. */
+  /** The same in hex, if the caller has it. */
   readonly entryHex?: string;
   /** JSON text. */
   readonly details: string | null;

@@ -1,12 +1,14 @@
 /**
- * What erasing content writes: computed here, once, for both backends.
+ * Plans the erasure of content, for both backends.
  *
- * `audit-only` takes the content; the hash of the content stays, so that the entry's own hash can
- * still be computed. `ephemeral` takes all that is not needed to walk the tree, so it cannot: the feed
- * then has a digest of what is left, and the sum of the tokens that went with it.
+ * `audit-only` removes the content but keeps its hash, so that the entry's own hash can still be
+ * verified. `ephemeral` keeps only what the tree needs, so the entry's hash cannot be verified: the
+ * feed then has a digest of the rest and the sum of the removed tokens.
  */
 
 import { BackscrollError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { REMOVED_KEY } from "../model/session.ts";
 import {
   contentHash,
   fromHex,
@@ -15,9 +17,10 @@ import {
   tombstoneHash,
   ZERO_HASH,
 } from "../transcript/hash.ts";
+import type { EraseRequest } from "./erase-records.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
-import type { EntryRecord, EraseRequest } from "./records.ts";
+import type { EntryRecord } from "./records.ts";
 
 /** A transaction holds everybody else up, so it does not do more. */
 export const MAX_ERASED_ENTRIES = 500;
@@ -41,11 +44,11 @@ export function planErase(
   entries: readonly EntryRecord[],
   newestCompaction: number,
 ): ErasePlan | undefined {
-  const { mode } = request;
+  const { mode, isRemoval = false } = request;
   const unique = new Map(entries.map((entry) => [entry.id, entry]));
   const changed = [...unique.values()].filter(
     (entry) =>
-      !entry.pinned &&
+      (isRemoval || !entry.pinned) &&
       entry.sequence !== newestCompaction &&
       !isErased(entry, mode === "ephemeral"),
   );
@@ -94,13 +97,13 @@ export function checkErasedCount({ entryIds }: EraseRequest): void {
   );
 }
 
-/** What was erased to be audited can still become a tombstone. */
+/** An `audit-only` erasure can still become a tombstone. */
 function isErased({ content, contentHash: kept }: EntryRecord, wholly: boolean): boolean {
   return content === null && (!wholly || kept === null);
 }
 
 function hashOfContent({ content, nonce }: EntryRecord): Uint8Array {
-  // An entry that another version wrote without a nonce has nothing that could be checked.
+  // An entry without a nonce, from another version, cannot be verified.
   return content === null || nonce === null ? ZERO_HASH : contentHash(nonce, content);
 }
 
@@ -110,4 +113,11 @@ function tokensOf(entries: readonly EntryRecord[]): number {
     const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
     return sum + inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
   }, 0);
+}
+
+/** The metadata of a session that loses `count` more entries for good. */
+export function countRemoved(metadata: JsonObject, count: number): JsonObject {
+  const before = metadata[REMOVED_KEY];
+  const known = typeof before === "number" && Number.isSafeInteger(before) ? before : 0;
+  return { ...metadata, [REMOVED_KEY]: known + count };
 }

@@ -8,9 +8,9 @@ import { remapIds } from "../transcript/remap.ts";
 import type { EntryRecord, NewEntry } from "./records.ts";
 
 /**
- * The copies of the entries of a whole path, in the order in which the originals were written: an
- * entry refers only to older ones, so that what it names has its copy by then, and the latest label
- * stays the latest. Aborted messages stay behind, and so do labels of what is not copied.
+ * Copies the entries of a path in the order of the originals: an entry refers only to older ones,
+ * whose copies exist by then, and the latest label stays the latest. Aborted messages, and labels
+ * of entries that are not copied, are left out.
  */
 export function copyEntries(
   path: readonly EntryRecord[],
@@ -74,9 +74,9 @@ function copyContent(
   if (blobsOf(content).length === 0) {
     return { content: remapIds(content, copies), payloads: [], contentBytes };
   }
-  const { blocks, data } = decodeContent(content, (hash) => payloads.get(hash));
+  const { blocks, data, externalId, raw } = decodeContent(content, (hash) => payloads.get(hash));
   const renamed = JSON.parse(remapIds(JSON.stringify(data), copies)) as JsonValue;
-  const encoded = encodeContent({ blocks, data: renamed });
+  const encoded = encodeContent({ blocks, data: renamed, externalId, raw });
   return { content: encoded.text, payloads: encoded.payloads, contentBytes: encoded.bytes };
 }
 

@@ -14,7 +14,7 @@ export function checkPendingBytes(id: string, bytes: number): void {
   if (bytes > 2 * MAX_CONTENT_BYTES) throw tooLarge(id, bytes);
 }
 
-/** Throws `invalid_input` if nothing was written, `too_large` if too much was. */
+/** Throws `invalid_input` for an empty message, `too_large` above the limit. */
 export function committedEntry(pending: PendingRecord, request: CommitStreamRequest): NewEntry {
   const blocks = foldChunks(chunksOf(pending, request.chunks));
   if (blocks.length === 0) {
@@ -74,7 +74,7 @@ function chunksOf(pending: PendingRecord, last: string | null): Chunk[] {
   return last === null ? chunks : [...chunks, ...(JSON.parse(last) as Chunk[])];
 }
 
-/** What was written of a message so far. `store_corrupt` if a part of it is no JSON. */
+/** The content of an open message so far. Throws `store_corrupt` if a part is not JSON. */
 export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[] {
   return chunks.flatMap(
     (flush) =>
@@ -87,7 +87,7 @@ export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[]
 function tooLarge(id: string, bytes: number): BackscrollError {
   return new BackscrollError(
     "too_large",
-    `message ${id} has ${bytes} bytes; at most ${MAX_CONTENT_BYTES} are allowed; abort it to keep what it has`,
+    `message ${id} has ${bytes} bytes; at most ${MAX_CONTENT_BYTES} are allowed; abort it to keep its content`,
     { details: { field: "content", limit: MAX_CONTENT_BYTES, actual: bytes } },
   );
 }

@@ -6,11 +6,14 @@
 
 import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
+import type { Backend } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { IngestFigures, Origin, Retention } from "../model/session.ts";
+import type { IngestFigures, Origin, Session } from "../model/session.ts";
+import type { NullableSettable, SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
+import type { AppendGuard } from "./append-guard.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 
@@ -19,18 +22,16 @@ export interface Idempotency {
   readonly key: string;
   /** SHA-256 of the request in hex. Another request under the same key is a conflict. */
   readonly requestHash: string;
+  /** Remembered as long as the session is there, and not for `IDEMPOTENCY_KEPT_MS`. */
+  readonly isLasting?: boolean;
 }
 
-export interface NewSession {
+export interface NewSession
+  extends Pick<Session, Exclude<SettableField, NullableSettable>>,
+    Partial<Pick<Session, NullableSettable>> {
   readonly id: string;
   readonly agent: string;
   readonly createdBy: string;
-  readonly owner: string;
-  readonly title: string;
-  readonly participants: readonly string[];
-  readonly metadata: JsonObject;
-  readonly ttl: number | null;
-  readonly retention: Retention;
   readonly origin: Origin;
   readonly startedAt: number;
   /** When its first words were said elsewhere; `now` if left out. */
@@ -39,6 +40,8 @@ export interface NewSession {
   readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
+  /** Gives the session that has the origin's key, if there is one, and creates nothing then. */
+  readonly orExisting?: boolean;
   /** Of a session that is imported and begins with copies of another one's entries. */
   readonly fork?: ForkOrigin;
 }
@@ -52,19 +55,13 @@ export interface ForkOrigin {
 }
 
 /**
- * Only what is present changes. `metadata` is merged key by key inside the transaction, so that two
- * writers of different keys do not lose each other's; null removes a key.
+ * A patch: absent fields stay. `metadata` is merged key by key inside the transaction, so that
+ * writers of different keys do not overwrite each other; null removes a key.
  */
-export interface SessionPatch {
-  readonly title?: string;
-  readonly owner?: string;
+export interface SessionPatch extends Partial<Pick<Session, SettableField>> {
   readonly summary?: string | null;
-  readonly metadata?: JsonObject;
-  readonly participants?: readonly string[];
-  readonly ttl?: number | null;
-  readonly retention?: Retention;
   readonly figures?: IngestFigures;
-  /** What is known of it only by now. `session_exists` if another session has the key. */
+  /** Set late, once known. Throws `session_exists` if another session has the key. */
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
 }
 
@@ -78,6 +75,8 @@ export interface SessionFilter {
   readonly workstation?: string;
   /** The repository's remote, or its last parts. */
   readonly repo?: string;
+  /** Sessions with a message of this model. */
+  readonly model?: string;
   readonly source?: string;
   readonly parentSessionId?: string;
   /** Last interaction at or after, and before. */
@@ -85,9 +84,15 @@ export interface SessionFilter {
   readonly until?: number;
   /** A part of it, whatever its case. */
   readonly title?: string;
-  /** False leaves out what has `machineMade: true` in its metadata. */
+  /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
+  /** The beginning of the origin's key. */
+  readonly keyPrefix?: string;
+  /** Top-level fields of the metadata, each with its value. */
+  readonly metadata?: MetadataFilter;
 }
+
+export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSize {
   readonly sessionId: string;
@@ -95,6 +100,11 @@ export interface SessionSize {
   readonly contentBytes: number;
   /** Messages that are being written, or whose writer died. */
   readonly openMessages: number;
+}
+
+export interface ModelCount {
+  readonly model: string;
+  readonly sessions: number;
 }
 
 /** What messages of a session and a model used within a quarter of an hour. */
@@ -146,9 +156,9 @@ export interface NewEntry {
   readonly supersedes?: string;
   /** Given with usage: what the `context_usage` change adds to the counts. */
   readonly contextWindow?: number;
-  /** What the context takes, for a model call whose provider reported nothing. */
+  /** The context's tokens, for a model call without reported usage. */
   readonly estimatedContext?: ContextEstimate;
-  /** Numbers that the `entry_appended` change shows beside the kind, such as what was compacted. */
+  /** Numbers that the `entry_appended` change shows beside the kind, such as compacted tokens. */
   readonly feedDetails?: JsonObject;
   readonly copiedFrom?: string;
   /** An aborted message is an annotation of the leaf: kept, but on no path as a message. */
@@ -160,19 +170,26 @@ export interface AppendRequest {
   readonly entries: readonly NewEntry[];
   /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
   readonly expectedLeaf?: string | null;
+  /** Fails with `stale_leaf` unless all of it holds. */
+  readonly guard?: AppendGuard;
+  /**
+   * The last entries of the active path, in order, else `stale_leaf`. What is appended takes their place;
+   * with nothing to append, the leaf moves to before them. They stay in the tree.
+   */
+  readonly replaced?: readonly string[];
   /** The host's clock, for `lastWriteAt` and the feed. */
   readonly now: number;
   readonly idempotency?: Idempotency;
   /** What a compaction changes beside adding its entry, in the same transaction. */
   readonly summary?: NewSummary;
   /**
-   * It was all said before, elsewhere. Nobody has called a model now, so the feed tells of no
-   * `context_usage`; and nobody waits for the places, so the result has none.
+   * An import of an earlier conversation: no `context_usage` change, since no model was called, and
+   * no places in the result.
    */
   readonly isHistory?: boolean;
 }
 
-/** The copy of a compaction's summary, and what it covers. */
+/** A copied compaction: its summary and covered range. */
 export interface NewSummary {
   readonly text: string;
   /** The last entry that it covers. */
@@ -198,7 +215,7 @@ export interface AppendResult {
   /** In the order of the request; none of a history. */
   readonly entries: readonly PlacedEntry[];
   readonly leaf: string | null;
-  /** The request had been carried out before; nothing was written now. */
+  /** A replay of an earlier request: nothing was written. */
   readonly replayed: boolean;
 }
 
@@ -251,35 +268,6 @@ export interface MoveLeafRequest {
   readonly now: number;
 }
 
-/** What is left of an entry: its row without content, or its place in the tree and its hash. */
-export type EraseMode = Exclude<Retention, "full">;
-
-export interface EraseRequest {
-  readonly sessionId: string;
-  /** At most 500. Pinned entries, unknown ones and the session's newest compaction are left alone. */
-  readonly entryIds: readonly string[];
-  readonly mode: EraseMode;
-  /**
-   * Given once all that compactions up to this sequence cover is erased: the session is due again
-   * only after a later one.
-   */
-  readonly appliedThrough?: number;
-  readonly now: number;
-}
-
-export interface EraseResult {
-  /** Entries that have lost something now; one that was erased before does not count. */
-  readonly erased: number;
-}
-
-/** A session that has a compaction whose retention was not applied yet. */
-export interface RetentionDue {
-  readonly sessionId: string;
-  readonly retention: EraseMode;
-  /** The sequence of the last compaction for which it was; 0: none. */
-  readonly appliedThrough: number;
-}
-
 export interface ForkRequest {
   readonly sessionId: string;
   /** The last entry to copy; absent means the active leaf. */
@@ -310,7 +298,7 @@ export interface ChangeRecord {
 
 export interface ChangePage {
   readonly changes: readonly ChangeRecord[];
-  /** How far this page has looked: the place to go on from, also when a filter left nothing. */
+  /** The position after this page, also if a filter left it empty. */
   readonly through: number;
 }
 
@@ -345,42 +333,25 @@ export interface TenantStatus {
 }
 
 export interface StoreStatus {
-  readonly backend: "sqlite" | "postgres";
+  readonly backend: Backend;
   readonly address: string;
   readonly schemaVersion: number;
   readonly epoch: string;
   /** Bytes on disk, the write-ahead log apart. */
   readonly databaseBytes: number;
   readonly walBytes: number;
-  /** What is known to be lost, until it is accepted. Always empty on PostgreSQL. */
+  /** Known losses that were not accepted. Always empty on PostgreSQL. */
   readonly losses: readonly StoreLoss[];
   readonly tenants: readonly TenantStatus[];
 }
 
-export interface SweepRequest {
-  /** Absent: every tenant. */
-  readonly tenant?: string;
-  readonly now: number;
-  /** The most sessions to delete in one call. */
-  readonly limit: number;
-}
-
-export interface SweepResult {
-  readonly deletedSessions: readonly { readonly tenant: string; readonly sessionId: string }[];
-  readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
-  readonly forgottenKeys: number;
-  readonly collectedBlobs: number;
-  /** Whether the limit left something for another call. */
-  readonly more: boolean;
-}
-
-/** A deleted session: what is left of it. */
 /**
  * The reason of a deletion after which the session is stored anew under the same id, from the same
  * files: their bytes stay.
  */
 export const REIMPORT = "reimport";
 
+/** The tombstone of a deleted session. */
 export interface Tombstone {
   readonly sessionId: string;
   readonly originKey: string | null;

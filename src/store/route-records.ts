@@ -8,9 +8,11 @@ import type { NewSession } from "./records.ts";
 export interface PutRouteRequest {
   readonly key: string;
   readonly sessionId: string;
-  /** Under `sessionId`. So two who start a conversation at once make one session, and not two. */
+  /**
+   * Creates the session in the same transaction, so that two concurrent starts make one session.
+   */
   readonly session?: NewSession;
-  /** All of the route's fields: what it had before is gone. */
+  /** All fields of the route: replaces the previous ones. */
   readonly fields: JsonObject;
   /** The version that the writer has seen; 0: there was no route. */
   readonly expectedVersion?: number;
@@ -19,7 +21,7 @@ export interface PutRouteRequest {
   readonly by?: ChangeAuthor;
 }
 
-/** Only what is present changes, inside the transaction; null takes a field away. */
+/** A patch, applied inside the transaction; null removes a field. */
 export interface PatchRouteRequest {
   readonly key: string;
   readonly fields: JsonObject;

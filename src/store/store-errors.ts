@@ -39,6 +39,30 @@ export function factNotFound(id: string): BackscrollError {
   });
 }
 
+export function recordNotFound(namespace: string, key: string): BackscrollError {
+  return new BackscrollError(
+    "record_not_found",
+    `namespace ${namespace} has no record ${key}; list the namespace to see its keys`,
+    { details: { namespace, key } },
+  );
+}
+
+/** `version` is what the record has; null: it is not there. */
+export function recordConflict(
+  namespace: string,
+  key: string,
+  version: string | null,
+  expected: string | null,
+): BackscrollError {
+  const is = version === null ? "is not there" : `is at version ${version}`;
+  const not = expected === null ? "expected to be new" : `expected at ${expected}`;
+  return new BackscrollError(
+    "record_conflict",
+    `the record ${key} of namespace ${namespace} ${is}, and was ${not}: another writer changed it; read it again`,
+    { details: { namespace, key, version: version ?? "", expected: expected ?? "" } },
+  );
+}
+
 export function tokenNotFound(id: string): BackscrollError {
   return new BackscrollError(
     "token_not_found",
@@ -58,7 +82,7 @@ export function routeKeyNotFound(key: string): BackscrollError {
 export function routeConflict(key: string, version: number, expected: number): BackscrollError {
   return new BackscrollError(
     "route_conflict",
-    `the route ${key} is at version ${version}, not at ${expected}: somebody else changed it; read it again`,
+    `the route ${key} is at version ${version}, not at ${expected}: another writer changed it; read it again`,
     { details: { key, version, expected } },
   );
 }
@@ -103,7 +127,7 @@ export function queueFull(waiting: number): BackscrollError {
   );
 }
 
-/** `used` counts what is there, `added` what the write would add. */
+/** `used` counts stored bytes, `added` those of the write. */
 export function checkQuota(field: string, limit: number | null, used: number, added: number): void {
   if (limit === null || added <= 0 || used + added <= limit) return;
   throw new BackscrollError(
@@ -142,7 +166,7 @@ export function checkCompaction(
   if (current === summary.expectedCompaction && onPath) return;
   const details = { sessionId, through: summary.through };
   const message = onPath
-    ? `session ${sessionId} was compacted by somebody else meanwhile; read it again and compact again`
+    ? `session ${sessionId} was compacted meanwhile; read it again and compact again`
     : `session ${sessionId} went on from before entry ${summary.through} meanwhile; compact the new branch`;
   throw new BackscrollError("compaction_conflict", message, { details });
 }

@@ -17,6 +17,7 @@ import { eraseCases } from "./cases/erase.cases.ts";
 import { feedCases } from "./cases/feed.cases.ts";
 import { type Cases, nextId, type OpenedStore } from "./cases/fixture.cases.ts";
 import { forkCases } from "./cases/fork.cases.ts";
+import { guardedAppendCases } from "./cases/guarded-append.cases.ts";
 import { historyCases } from "./cases/history.cases.ts";
 import { indexCases } from "./cases/index.cases.ts";
 import { indexAsksCases } from "./cases/index-asks.cases.ts";
@@ -30,6 +31,7 @@ import { listSessionsCases } from "./cases/list-sessions.cases.ts";
 import { noteCases } from "./cases/notes.cases.ts";
 import { pathCases } from "./cases/paths.cases.ts";
 import { quotaCases } from "./cases/quota.cases.ts";
+import { recordCases } from "./cases/records.cases.ts";
 import { routeCases } from "./cases/routes.cases.ts";
 import { searchCases } from "./cases/search.cases.ts";
 import { sessionCases } from "./cases/sessions.cases.ts";
@@ -44,11 +46,13 @@ export const ALL_CASES: readonly RegisterCases[] = [
   shortIdCases,
   listSessionsCases,
   appendCases,
+  guardedAppendCases,
   pathCases,
   leafCases,
   forkCases,
   streamCases,
   noteCases,
+  recordCases,
   compactionCases,
   contentCases,
   feedCases,
@@ -76,6 +80,7 @@ export const SORTING_CASES: readonly RegisterCases[] = [
   sessionCases,
   listSessionsCases,
   noteCases,
+  recordCases,
   indexNeedsCases,
   indexAsksCases,
   ingestCases,

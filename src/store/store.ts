@@ -1,9 +1,9 @@
 /**
- * The store port: what a backend must do.
+ * The store port.
  *
  * Each mutation is one coarse operation, and one transaction. There is no `transaction(callback)`:
  * an `await` inside a transaction on a shared connection would let another caller's acknowledged
- * write be rolled back with it. Whoever implements this runs `store.cases.ts` against it.
+ * write be rolled back with it. Every backend passes `store.cases.ts`.
  *
  * Every operation is scoped by a tenant's name, given by the host, but for the few that are about the
  * store as a whole. An id of another tenant does not exist. Operations throw `BackscrollError` with a code and leave the store unchanged when they do.
@@ -23,27 +23,27 @@ import type {
   SearchRequest,
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "./erase-records.ts";
 import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
+import type { RecordReads, RecordWrites } from "./record/record-port.ts";
 import type {
   AppendRequest,
   AppendResult,
   ChangePage,
   EntryRecord,
   EntryUsage,
-  EraseRequest,
-  EraseResult,
   FeedHead,
   ForkRequest,
+  ModelCount,
   MoveLeafRequest,
   NewFact,
   NewMemory,
   NewSession,
   Quota,
-  RetentionDue,
   RowBatch,
   SessionFilter,
   SessionPage,
@@ -51,8 +51,6 @@ import type {
   SessionPosition,
   SessionSize,
   StoreStatus,
-  SweepRequest,
-  SweepResult,
   Tombstone,
   UsageSum,
 } from "./records.ts";
@@ -64,14 +62,18 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "./stream-records.ts";
+import type { SweepRequest, SweepResult } from "./sweep/sweep-records.ts";
 import type { NewToken, TokenRecord } from "./token-records.ts";
 
 /**
  * Mutations. Each that changes content writes at least one row of the change feed in its own
  * transaction.
  */
-export interface StoreWrites extends OriginalWrites {
-  /** `session_exists` if the id is taken. Replayed under an idempotency key, it gives the session. */
+export interface StoreWrites extends OriginalWrites, RecordWrites {
+  /**
+   * `session_exists` if the id or the origin's key is taken; with `orExisting` it gives the session that
+   * has the key. Replayed under an idempotency key, it gives the session.
+   */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
   /** Purges the session and all that was derived from it; leaves a tombstone. */
@@ -97,9 +99,8 @@ export interface StoreWrites extends OriginalWrites {
   forkSession(tenant: string, request: ForkRequest): Promise<Session>;
 
   /**
-   * Takes the content of entries away, with their payloads and the facts that were taken from them,
-   * and tells the feed their ids. What is erased already is left as it is; if all is, nothing is
-   * written. Copies in forks are entries of their own.
+   * Erases the content of entries, their payloads and the facts extracted from them, and writes
+   * their ids to the feed. Idempotent. Copies in forks are separate entries.
    */
   eraseContent(tenant: string, request: EraseRequest): Promise<EraseResult>;
 
@@ -127,8 +128,8 @@ export interface StoreWrites extends OriginalWrites {
   retireFact(tenant: string, id: string, by: string | null, now: number): Promise<void>;
 
   /**
-   * Remembers how far files of a workstation were read. Bookkeeping: it tells the feed nothing, and
-   * losing it costs another reading.
+   * Stores read offsets of a workstation's files. Not in the feed; losing them costs another
+   * reading.
    */
   putIngestedFiles(
     tenant: string,
@@ -144,14 +145,15 @@ export interface StoreWrites extends OriginalWrites {
 
   createToken(tenant: string, token: NewToken, by?: ChangeAuthor): Promise<AccessToken>;
   /**
-   * `token_not_found` if the tenant has no such token. One that was revoked before keeps its time,
-   * and the feed is told nothing.
+   * `token_not_found` if the tenant has no such token. A second revocation keeps the first one's
+   * time and adds no change.
    */
   revokeToken(tenant: string, id: string, now: number, by?: ChangeAuthor): Promise<AccessToken>;
 
   /**
-   * Leads a key to a session. `session_not_found` if it is neither there nor made with it;
-   * `route_conflict`, and nothing made, if the route is not as the writer has seen it.
+   * Points a key at a session, by compare-and-swap on the route's version. Throws
+   * `session_not_found` if the session neither exists nor is created with it, `route_conflict` if
+   * the route has changed.
    */
   putRoute(tenant: string, request: PutRouteRequest): Promise<SessionRoute>;
   /** Changes fields of a route that is there, else `session_key_not_found`. */
@@ -161,11 +163,11 @@ export interface StoreWrites extends OriginalWrites {
 
   /**
    * Takes the lease `name` of the store for `durationMs` from now on, by the database's clock: if
-   * nobody has it, if `owner` has it already, or if its time has run out. False, and nothing changed,
-   * if somebody else holds it. The feed is told nothing.
+   * it is free, `owner` holds it, or it has expired. False if another owner holds it. Not in the
+   * feed.
    */
   takeLease(name: string, owner: string, durationMs: number): Promise<boolean>;
-  /** Gives a lease up. Nothing happens if `owner` does not hold it. */
+  /** Releases a lease; no effect if `owner` does not hold it. */
   dropLease(name: string, owner: string): Promise<void>;
 
   /** Deletes what outlived its TTL, aborts messages whose writer died, collects garbage. */
@@ -173,7 +175,7 @@ export interface StoreWrites extends OriginalWrites {
 }
 
 /** Reads. None of them writes, migrates or aborts anything. */
-export interface StoreReads extends OriginalReads {
+export interface StoreReads extends OriginalReads, RecordReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
   /**
@@ -186,6 +188,8 @@ export interface StoreReads extends OriginalReads {
    * are left out: they were used once.
    */
   readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
+  /** Of these sessions, how many have a message of each model. */
+  countModels(tenant: string, sessionIds: readonly string[]): Promise<readonly ModelCount[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
     tenant: string,
@@ -253,10 +257,7 @@ export interface StoreReads extends OriginalReads {
     superseded: boolean,
   ): Promise<readonly Fact[]>;
 
-  /**
-   * The token with this id, whoever's it is: it says which tenant a caller belongs to, so it is looked
-   * for before there is a tenant.
-   */
+  /** The token with this id, of any tenant: it identifies the caller's tenant. */
   findToken(id: string): Promise<TokenRecord | undefined>;
   /** By id, after the given one. Expired and revoked ones included. */
   listTokens(
@@ -306,26 +307,26 @@ export interface StoreReads extends OriginalReads {
 }
 
 /**
- * The index. It is derived: what is wrong with it never fails a write or another read, and no copy
- * of a store holds it.
+ * The index. It is derived: its damage never fails a write or another read, and backups leave it
+ * out.
  */
 export interface StoreIndex {
   /**
-   * Runs one search, as of one moment. Searches of several tenants take turns. When `signal` is aborted
-   * it rejects with the signal's reason, and what was begun for it ends soon after.
+   * Runs one search, as of one moment. Searches of several tenants take turns. When `signal` is
+   * aborted it rejects with the signal's reason, and its work stops soon after.
    */
   search(tenant: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer>;
   /** The same for memories and facts: gives their keys. */
   searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
   /**
-   * One bounded piece of upkeep under the tenant's lease. `busy`, and nothing done, if another
-   * process holds it. Runs beside reads and writes, which do not wait for it.
+   * One bounded piece of upkeep under the tenant's lease. `busy` if another process holds the
+   * lease. Does not block reads and writes.
    */
   maintain(tenant: string, task: MaintenanceTask): Promise<UpkeepReport>;
 }
 
 export interface Store extends StoreWrites, StoreReads, StoreIndex {
-  /** Calls `listener` soon after anybody, in any process, has committed a change. */
+  /** Calls `listener` soon after a commit of any process. */
   onChange(listener: () => void): () => void;
   /** Every row of every table as of one moment, in batches, in an order in which `load` takes them. */
   dump(): AsyncIterable<RowBatch>;
@@ -335,8 +336,8 @@ export interface Store extends StoreWrites, StoreReads, StoreIndex {
    */
   load(batches: AsyncIterable<RowBatch>): Promise<void>;
   /**
-   * From here on nobody is told of the losses that `status` lists. What was kept aside stays where it
-   * is; an index that was ahead is built again. Gives what was accepted.
+   * Accepts the losses that `status` lists, so that they are no longer reported. Kept logs stay in
+   * place; an index that was ahead is rebuilt. Gives the accepted losses.
    */
   acceptLosses(): Promise<readonly StoreLoss[]>;
   /** How text is analysed for the index: one setting for every process. */
@@ -370,10 +371,7 @@ export interface StoreOptions {
   /** How long a write waits for another process's lock before `store_busy`. */
   readonly busyTimeoutMs?: number;
   readonly indexing?: IndexingOptions;
-  /**
-   * Called while the store is opened, for each loss that nobody has accepted. Left out: a warning of
-   * the process.
-   */
+  /** Called during opening for each loss that was not accepted. Default: a process warning. */
   readonly onLoss?: (loss: StoreLoss) => void;
   /**
    * Called while the store is opened if an option cannot hold, such as `indexing.tools` of a store that

@@ -1,4 +1,4 @@
-/** What is kept of a request under its idempotency key: ids, never content. */
+/** The stored result of an idempotency key: ids, never content. */
 
 import { toHex } from "../transcript/hash.ts";
 import { rowDamaged } from "./damage/damage-errors.ts";
@@ -25,4 +25,12 @@ export function replayedResult(
   return parseStored(String(row["result"]), (cause) =>
     rowDamaged(`what is kept under the idempotency key ${idempotency.key}`, "it is no JSON", cause),
   ) as StoredResult;
+}
+
+/** Later than any clock: a sweep forgets keys by their age. */
+const FOR_GOOD = Number.MAX_SAFE_INTEGER;
+
+/** The time from which on the key is remembered for `IDEMPOTENCY_KEPT_MS`. */
+export function keptFrom({ isLasting = false }: Idempotency, now: number): number {
+  return isLasting ? FOR_GOOD : now;
 }

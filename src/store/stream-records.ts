@@ -12,7 +12,7 @@ export interface OpenStreamRequest {
   readonly metadata: string | null;
   readonly model: string | null;
   readonly adapter: string | null;
-  /** Who holds the lease: a random name of this writer. */
+  /** The lease's owner: a random name of this writer. */
   readonly holder: string;
   readonly leaseMs: number;
   readonly now: number;
@@ -37,7 +37,7 @@ export interface CommitStreamRequest {
   readonly usage: Usage | null;
   readonly model: string | null;
   readonly adapter: string | null;
-  /** Replaces what was given at the opening. */
+  /** Replaces the values given at opening. */
   readonly metadata: string | null;
   readonly contextWindow?: number;
   readonly estimatedContext?: ContextEstimate;
@@ -50,7 +50,7 @@ export interface CommitStreamRequest {
 
 export interface AbortStreamRequest {
   readonly id: string;
-  /** Absent: whoever holds it (an administrator's abort). */
+  /** Absent: any holder (an administrator's abort). */
   readonly holder?: string;
   readonly chunks: string | null;
   readonly reason: string;

@@ -13,6 +13,7 @@ export const TABLES = [
   "idempotency",
   "memories",
   "facts",
+  "records",
   "changes",
   "tombstones",
   "ingested_files",
@@ -40,6 +41,9 @@ export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] 
  * How SQLite stores some of what other tables have: the rows of a dump have it in their own columns.
  */
 export const STORAGE_TABLES = ["packs"] as const;
+
+/** Maintained by triggers on other tables: a restored copy fills it, so no copy holds it. */
+export const DERIVED_TABLES = ["session_models"] as const;
 
 /** What running processes tell each other. It is no tenant's, and no copy of a store holds it. */
 export const PROCESS_TABLES = ["leases"] as const;

@@ -13,7 +13,7 @@ import { sha256, toHex } from "./hash.ts";
 /** Payloads above this many bytes live in blobs: docs/decisions has the measurement. */
 export const BLOB_THRESHOLD_BYTES = 4_096;
 
-/** The same of what nobody said in a history, which is compressed beside its neighbours. */
+/** The same for tool traffic of an imported history, which is compressed with its neighbours. */
 export const PACKED_THRESHOLD_BYTES = 8_192;
 
 /** What the text keeps of a payload, in UTF-16 units, so that a preview needs no blob. */
@@ -36,6 +36,15 @@ export interface EncodedContent {
 export interface Content {
   readonly blocks: readonly Block[];
   readonly data: JsonValue;
+  /** What the entry's writer calls it; left out: nothing. */
+  readonly externalId?: string | undefined;
+  /** The JSON text that its writer keeps beside a message; left out: none. */
+  readonly raw?: string | undefined;
+}
+
+export interface DecodedContent extends Content {
+  /** A payload is missing. */
+  readonly truncated: boolean;
 }
 
 /** Stands in the text for a payload. */
@@ -55,7 +64,18 @@ export function encodeContent(
   const blocks = content.blocks.map((block) =>
     detach(block, payloads, block.type === "text" ? thresholdBytes : unsaidBytes),
   );
-  let text = JSON.stringify(content.data === null ? blocks : { blocks, data: content.data });
+  const { data, externalId, raw } = content;
+  const isPlain = data === null && externalId === undefined && raw === undefined;
+  let text = JSON.stringify(
+    isPlain
+      ? blocks
+      : {
+          blocks,
+          data: data === null ? undefined : data,
+          externalId,
+          raw: raw === undefined ? undefined : detachText(raw, payloads, unsaidBytes),
+        },
+  );
   let bytes = Buffer.byteLength(text);
   // Thousands of small blocks, or large data: then the text itself is the payload.
   if (bytes > 4 * thresholdBytes) {
@@ -78,12 +98,15 @@ export function blobsOf(text: string, types?: readonly Block["type"][]): string[
   for (const block of blocksOf(parsed)) {
     if (types?.includes(block["type"] as Block["type"]) ?? true) collectReferences(block, found);
   }
+  const raw = Array.isArray(parsed) ? undefined : (parsed as StoredContent).raw;
+  if (types === undefined && isReference(raw)) found.push(raw.blob);
   return [...new Set(found)];
 }
 
 /**
  * Puts content together again. `blob` gives the bytes of a payload, or undefined for a preview: then
- * the payload's head stands in its place and `truncated` is true.
+ * the payload's head stands in its place and `truncated` is true. Of a raw payload there is no head: it
+ * is left out.
  *
  * A text that is itself in a blob refers to further blobs, so `blob` may be asked for hashes that
  * `blobsOf(text)` did not name: see `nestedBlobsOf`.
@@ -91,7 +114,7 @@ export function blobsOf(text: string, types?: readonly Block["type"][]): string[
 export function decodeContent(
   text: string,
   blob: (hash: string) => Uint8Array | undefined,
-): Content & { readonly truncated: boolean } {
+): DecodedContent {
   const plain = plainTextOf(text);
   if (plain !== undefined) {
     return { blocks: [{ type: "text", text: plain }], data: null, truncated: false };
@@ -111,16 +134,28 @@ export function decodeContent(
       return reference.head;
     }),
   );
-  const data = Array.isArray(parsed) ? null : ((parsed as { data?: JsonValue }).data ?? null);
-  return { blocks, data, truncated };
+  if (Array.isArray(parsed)) return { blocks, data: null, truncated };
+  const { data = null, externalId, raw } = parsed as StoredContent;
+  if (!isReference(raw)) return { blocks, data, externalId, raw, truncated };
+  const bytes = blob(raw.blob);
+  if (bytes === undefined) return { blocks, data, externalId, truncated: true };
+  return { blocks, data, externalId, raw: JSON.parse(decode(bytes)) as string, truncated };
+}
+
+/** Content that is more than blocks. */
+interface StoredContent {
+  readonly blocks?: readonly unknown[];
+  readonly data?: JsonValue;
+  readonly externalId?: string;
+  readonly raw?: string | BlobReference;
 }
 
 const PLAIN_START = '[{"type":"text","text":"';
 const PLAIN_END = '"}]';
 
 /**
- * The text of content that is one block of text in which nothing is escaped, as short messages often
- * are: cutting it out takes a tenth of the time of parsing. Undefined for any other.
+ * The text of content that is a single text block without escapes, as most short messages are:
+ * slicing takes a tenth of the time of parsing. Undefined otherwise.
  */
 function plainTextOf(content: string): string | undefined {
   if (!content.startsWith(PLAIN_START)) return undefined;
@@ -147,14 +182,24 @@ function detach(block: Block, payloads: Map<string, Payload>, thresholdBytes: nu
         ...(copy ?? block),
         [field]: value.map((inner: Block) => detach(inner, payloads, thresholdBytes)),
       };
-    } else if (typeof value === "string" && value.length * 3 > thresholdBytes) {
-      const bytes = Buffer.byteLength(value);
-      if (bytes > thresholdBytes) {
-        copy = { ...(copy ?? block), [field]: toPayload(value, bytes, payloads) };
-      }
+    } else if (typeof value === "string") {
+      const detached = detachText(value, payloads, thresholdBytes);
+      if (detached !== value) copy = { ...(copy ?? block), [field]: detached };
     }
   }
   return copy ?? block;
+}
+
+/** The text itself, or what stands for it if it is large. */
+function detachText(
+  text: string,
+  payloads: Map<string, Payload>,
+  thresholdBytes: number,
+): string | BlobReference {
+  // A UTF-16 unit takes at most 3 bytes, so a short text needs no exact count.
+  if (text.length * 3 <= thresholdBytes) return text;
+  const bytes = Buffer.byteLength(text);
+  return bytes > thresholdBytes ? toPayload(text, bytes, payloads) : text;
 }
 
 function toPayload(value: string, size: number, payloads: Map<string, Payload>): BlobReference {

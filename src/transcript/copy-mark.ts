@@ -12,7 +12,7 @@ import { sourceFieldsOf } from "./source-fields.ts";
 /** The field's name, in whatever format. */
 export const COPY_MARK = "backscroll";
 
-/** What stands for a picture in a copied result, in formats whose results are text. */
+/** Replaces a picture in a copied result, in formats whose results are text. */
 export const COPIED_PICTURE = "[image]";
 
 export interface SessionMark {

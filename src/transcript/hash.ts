@@ -52,7 +52,7 @@ export interface HashedChange {
   readonly sessionId: string | null;
   readonly entryId: string | null;
   readonly entryHash: Uint8Array | null;
-  /** The same in hex, from who has it already. */
+  /** The same in hex, if the caller has it. */
   readonly entryHex?: string;
   readonly details: string | null;
 }
@@ -62,7 +62,7 @@ export function sha256(bytes: Uint8Array): Buffer {
   return Buffer.from(digest(bytes), "binary");
 }
 
-/** The hash with a character for each byte: for who only hands it on to another hash. */
+/** The hash as a binary string, to feed into another hash. */
 export function digest(bytes: Uint8Array): string {
   return hash("sha256", bytes, "binary");
 }
@@ -133,7 +133,7 @@ function sharedText(columns: SharedColumns): string {
   if (inputTokens !== null || metadata !== null || copiedFrom !== null) return text;
   // Decoded, it lies in one piece, as no text does that was put together.
   const whole = Buffer.from(text).toString();
-  // Only what is compared: the caller may have handed over a whole entry.
+  // Pick the compared fields: the caller may have passed a whole entry.
   const known = {
     sessionId,
     kind,

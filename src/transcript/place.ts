@@ -18,7 +18,7 @@ export interface Point {
   readonly depth: number;
   readonly ordinal: number;
   readonly hash: Uint8Array;
-  /** Whether nothing on its chain is deeper. */
+  /** Whether it is the deepest entry of its chain. */
   readonly atTip: boolean;
   /** An annotation shares its anchor's place and cannot have children. */
   readonly annotation: boolean;

@@ -24,7 +24,7 @@ export function toSourceMetadata(source: SourceFields): JsonObject {
   return { source: source as unknown as JsonObject } satisfies Record<typeof SOURCE_KEY, unknown>;
 }
 
-/** What is known of the source, if it is of this format. Large fields stand in `data` instead. */
+/** The fields of the source record, if it has this format. Large fields are in `data`. */
 export function sourceFieldsOf(
   of: { readonly metadata: JsonObject; readonly data?: JsonValue },
   format?: string,

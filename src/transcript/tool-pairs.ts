@@ -28,8 +28,8 @@ export function toolTraffic(blocks: readonly Block[]): ToolTraffic {
 
 /**
  * For each place from 0 to `messages.length`: whether the list may be cut before that message. A
- * result belongs to the nearest earlier call of its id, a call to its first result: what is left over
- * ties nothing together.
+ * result belongs to the nearest earlier call of its id, a call to its first result: unmatched ones
+ * do not restrict cuts.
  */
 export function legalCuts(messages: readonly ToolTraffic[]): boolean[] {
   const legal = new Array<boolean>(messages.length + 1).fill(true);

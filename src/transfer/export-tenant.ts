@@ -19,8 +19,8 @@ export type ExportedRecord =
 const ENTRY_PAGE = 50;
 
 /**
- * Others may go on writing. A session that is appended to moves to the front of the list, behind us
- * if we have not met it yet; so the list is read again until it holds nothing new.
+ * Writers may continue. A session that is appended to moves to the front of the list, behind the
+ * cursor; so the list is read again until it holds no new session.
  */
 export async function* exportTenant(
   tenant: TenantApi,
@@ -72,7 +72,7 @@ async function* exportOnce(
     } while (after !== undefined);
     yield* exportFacts(handle);
   } catch (error) {
-    // Deleted while we read it: then there is nothing more to export.
+    // Deleted during the export: skip it.
     if (!BackscrollError.is(error, "session_not_found")) throw error;
   }
 }

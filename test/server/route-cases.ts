@@ -1,6 +1,8 @@
 /** For every route a request that works, as it is sent by somebody who may. */
 
 import { PAGE_ROUTE_CASES } from "./page-route-cases.ts";
+import { PRIMITIVE_ROUTE_CASES } from "./primitive-route-cases.ts";
+import { RECORD_ROUTE_CASES } from "./record-route-cases.ts";
 
 export interface RouteCase {
   readonly path: string;
@@ -18,6 +20,8 @@ const none = "session_not_found";
 
 export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   ...PAGE_ROUTE_CASES,
+  ...PRIMITIVE_ROUTE_CASES,
+  ...RECORD_ROUTE_CASES,
   listSessions: () => ({ path: "/v1/sessions?limit=10", stranger: "empty" }),
   createSession: () => ({
     path: "/v1/sessions",
@@ -358,27 +362,6 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
         },
       ],
     },
-    stranger: "empty",
-  }),
-  putOriginal: ({ session }) => ({
-    path: "/v1/ingest/originals",
-    body: {
-      workstation: "desk",
-      path: "/srv/a.jsonl",
-      source: "pi",
-      reader: 1,
-      size: 1,
-      mtime_us: 5,
-      session_ids: [session],
-      from: 0,
-      parts: [{ start: 0, size: 1, bytes: "AAAA" }],
-    },
-    stranger: none,
-  }),
-  listOriginals: () => ({ path: "/v1/ingest/originals/find", body: {}, stranger: "empty" }),
-  readOriginalPart: () => ({
-    path: "/v1/ingest/originals/read",
-    body: { workstation: "desk", path: "/srv/a.jsonl", start: 0 },
     stranger: "empty",
   }),
   access: () => ({ path: "/v1/access", stranger: "empty" }),

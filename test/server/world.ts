@@ -85,7 +85,8 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
     metadata: { facts: { enabled: true } },
     origin: { key: `origin:${word}`, projectPath: `/srv/${word}` },
   });
-  const first = await session.append({ role: "user", actor: "ana", content: `Where is ${word}?` });
+  const asked = { role: "user", actor: "ana", content: `Where is ${word}?` } as const;
+  const first = await session.append({ ...asked, externalId: "first/1", raw: { word } });
   const answer = await session.append({
     role: "assistant",
     actor: "coder",
@@ -104,6 +105,8 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
   const [newer] = await session.addFacts([{ subject: word, predicate: "is in", object: "a book" }]);
   const [third] = await session.addFacts([{ subject: word, predicate: "has", object: "letters" }]);
   await acme.putMemory({ agent: "coder", name: "place", content: `${word} is a word` });
+  await acme.records.put({ namespace: "n", key: "doomed", value: word });
+  await acme.records.put({ namespace: "n", key: "place", value: word, text: `${word} is a word` });
   const open = await session.openMessage({ role: "assistant", actor: "coder" });
   await open.write(`pending ${word}`);
   await open.detach();

@@ -24,9 +24,11 @@ const FILES: readonly string[] = [
     "log-writer",
     "lease-holder",
     "open-racer",
+    "record-writer",
     "retention-writer",
     "search-writer",
     "store-prober",
+    "turn-writer",
   ],
 ].map((name) => join(import.meta.dirname, `${name}.ts`));
 

@@ -112,6 +112,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Language models. Only here is the AI SDK named, and it is loaded only when a model is asked.
   providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
 
+  // Embedding models: over HTTP, of the AI SDK, or in a thread. Text is masked before it leaves.
+  "providers/embedding": {
+    folders: ["model", "async", "secrets", "providers"],
+    packages: ["node:module", "node:url", "node:worker_threads"],
+  },
+
   // Backends run the index: its computations ask, they answer.
   store: {
     folders: ["model", "async", "transcript", "search"],
@@ -201,7 +207,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
-  "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
+  "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
+  "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
 
   // Sessions read out page by page, for the writers of other formats.
   transfer: { folders: ["model", "store", "engine", "api", "export"], packages: [] },
@@ -309,6 +316,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: ["model", "store", "store/sqlite", "store/postgres", "engine", "providers"],
     packages: [],
   },
+  // The port of a backend and its suite, for backends of others.
+  "store-kit": { folders: ["store", "engine", "open.ts"], packages: [] },
   "backup.ts": {
     folders: ["model", "store", "engine", "open.ts"],
     packages: ["node:fs", "node:path"],
@@ -317,7 +326,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: [
       ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
       ...["open.ts", "backup.ts"],
-      ...["ingest", "ingest/read-transcript.ts", "facts", "providers", "recap"],
+      ...["ingest", "ingest/read-transcript.ts", "facts", "recap"],
+      ...["providers", "providers/embedding"],
     ],
     packages: [],
   },

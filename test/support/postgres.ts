@@ -14,8 +14,8 @@ const BY_LANGUAGE = "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US' L
 const OWNER = "backscroll_owner";
 
 /** Creates a database without a schema and gives its address: for tests of its creation. */
-export function createEmptyDatabase(): Promise<string> {
-  return withServer((server) => create(server, newName()));
+export async function createEmptyDatabase(): Promise<string> {
+  return create(await server(), newName());
 }
 
 /** Creates the database of a store in which nothing was stored yet, and gives its address. */
@@ -67,31 +67,39 @@ export function withAddress(address: string, change: (url: URL) => void): string
  * gets its own epoch, as each store that is created has.
  */
 async function copyOf(template: string, options: string): Promise<string> {
-  const address = await withServer(async (server) => {
-    // Workers share the server: one of them creates the template, the others wait.
-    await server.query("SELECT pg_advisory_lock(hashtext($1))", [template]);
-    const found = await server.query("SELECT 1 FROM pg_database WHERE datname = $1", [template]);
-    if (found.rowCount === 0) await createTemplate(server, template, options);
-    await server.query("SELECT pg_advisory_unlock(hashtext($1))", [template]);
-    return create(server, newName(), `TEMPLATE ${template} STRATEGY FILE_COPY`);
-  });
+  const client = await server();
+  const made = templates.get(template) ?? ensureTemplate(client, template, options);
+  templates.set(template, made);
+  await made;
+  const address = await create(client, newName(), `TEMPLATE ${template} STRATEGY FILE_COPY`);
   await query(address, "UPDATE store SET value = $1 WHERE key = 'epoch'", [randomUUID()]);
   return address;
 }
 
-async function createTemplate(server: pg.Client, name: string, options: string): Promise<void> {
+/** The templates that this worker has asked for. */
+const templates = new Map<string, Promise<void>>();
+
+/** Workers share the server: one of them creates the template, the others wait. */
+async function ensureTemplate(client: pg.Client, name: string, options: string): Promise<void> {
+  await client.query("SELECT pg_advisory_lock(hashtext($1))", [name]);
+  const found = await client.query("SELECT 1 FROM pg_database WHERE datname = $1", [name]);
+  if (found.rowCount === 0) await createTemplate(client, name, options);
+  await client.query("SELECT pg_advisory_unlock(hashtext($1))", [name]);
+}
+
+async function createTemplate(client: pg.Client, name: string, options: string): Promise<void> {
   const { openPostgresStore } = await import("../../src/store/postgres/postgres-store.ts");
-  const address = await create(server, `${name}_unfinished`, options);
+  const address = await create(client, `${name}_unfinished`, options);
   await (await openPostgresStore(address)).close();
   // The first who opens a store decides how it is indexed.
   await query(address, "DELETE FROM store WHERE key <> 'epoch'");
-  await server.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
+  await client.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
 }
 
-async function create(server: pg.Client, name: string, options = ""): Promise<string> {
-  await server.query(`DO $$ BEGIN CREATE ROLE ${OWNER} LOGIN PASSWORD '${OWNER}';
+async function create(client: pg.Client, name: string, options = ""): Promise<string> {
+  await client.query(`DO $$ BEGIN CREATE ROLE ${OWNER} LOGIN PASSWORD '${OWNER}';
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-  await server.query(`CREATE DATABASE ${name} OWNER ${OWNER} ${options}`);
+  await client.query(`CREATE DATABASE ${name} OWNER ${OWNER} ${options}`);
   return withAddress(inject("postgres"), (url) => {
     url.username = OWNER;
     url.password = OWNER;
@@ -103,11 +111,17 @@ function newName(): string {
   return `test_${randomBytes(8).toString("hex")}`;
 }
 
-async function withServer<T>(work: (server: pg.Client) => Promise<T>): Promise<T> {
-  const server = await connect(inject("postgres"));
-  try {
-    return await work(server);
-  } finally {
-    await server.end();
-  }
+/**
+ * The worker's own connection to the server: to connect took a quarter of the time that a database
+ * takes. Vitest ends the worker, and the connection with it.
+ */
+function server(): Promise<pg.Client> {
+  connected ??= connect(inject("postgres")).then((client) => {
+    // At the end of the run the server may stop before the worker does.
+    client.on("error", () => undefined);
+    return client;
+  });
+  return connected;
 }
+
+let connected: Promise<pg.Client> | undefined;

@@ -1,13 +1,3 @@
-/**
- * How much of a long test runs.
- *
- * `npm test` repeats a kill, a cut or a property as often as it takes to catch a regression;
- * `npm run stress` sets `BACKSCROLL_STRESS` and runs the same tests in full.
- */
+/** The cases of the store's suite repeat by the same numbers. */
 
-export const isStress: boolean = process.env["BACKSCROLL_STRESS"] !== undefined;
-
-/** The number of repetitions: `quick` in `npm test`, `full` in `npm run stress`. */
-export function repeats(quick: number, full: number): number {
-  return isStress ? full : quick;
-}
+export { isStress, repeats } from "../../src/store/cases/repeats.cases.ts";

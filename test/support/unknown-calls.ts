@@ -1,10 +1,11 @@
 /** For every input of `INPUTS`: a call that takes it, with whatever else the call needs. */
 
-import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
+import { chatStore, memoryTools, resumableStreams } from "../../src/adapters/ai-sdk/index.ts";
+import { anthropicMemory } from "../../src/adapters/anthropic-memory/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
-import type { AiSdkModel } from "../../src/index.ts";
+import type { AiSdkEmbeddingModel, AiSdkModel } from "../../src/index.ts";
 import * as library from "../../src/index.ts";
 import type { INPUTS } from "../../src/model/inputs/index.ts";
 import { reviewSessions } from "../../src/recap/review.ts";
@@ -22,7 +23,7 @@ export function callsOf(
   entryId: string,
   stream: library.MessageStream,
 ): Readonly<Record<InputName, (input: never) => unknown>> {
-  const { routes } = engine;
+  const { routes, records } = engine;
   const create = { agent: "a", createdBy: "b" };
   const prune = { windowTokens: 1_000 };
   const follower = {
@@ -39,6 +40,8 @@ export function callsOf(
     copy: (input) => library.backup(":memory:", "/nowhere/x.db", input),
     createSession: (input) => engine.createSession(merge(create, input)),
     "createSession.origin": (origin) => engine.createSession({ ...create, origin }),
+    ensureSession: (input) => engine.ensureSession(merge({ ...create, key: "k" }, input)),
+    "ensureSession.origin": (origin) => engine.ensureSession({ ...create, key: "k", origin }),
     fork: (input) => session.fork(merge({ createdBy: "b" }, input)),
     update: (input) => session.update(input),
     "update.figures": (figures) => session.update({ figures }),
@@ -52,6 +55,13 @@ export function callsOf(
       session.append({ role: "tool", toolResults: [merge({ id: "1", output: "x" }, result)] }),
     "append.usage": (usage) => session.append({ ...MESSAGE, usage }),
     "append.options": (options) => session.append(MESSAGE, options),
+    "appendEntries.custom": (input) =>
+      session.appendEntries([merge({ kind: "custom", type: "t", data: 1 }, input)]),
+    "appendEntries.customMessage": (input) =>
+      session.appendEntries([merge({ kind: "custom_message", type: "t", content: "x" }, input)]),
+    "appendEntries.options": (options) => session.appendEntries([MESSAGE], options),
+    replaceSuffix: (input) =>
+      session.replaceSuffix(merge({ expected: [], replacement: [MESSAGE] }, input)),
     openMessage: (input) => session.openMessage(merge({ role: "assistant" }, input)),
     "openMessage.commit": (input) => stream.commit(input),
     branch: (input) => session.branch(entryId, input),
@@ -78,6 +88,19 @@ export function callsOf(
     summarize: (input) => session.summarize(undefined, input),
     putMemory: (input) => engine.putMemory(merge({ agent: "a", name: "n", content: "x" }, input)),
     listMemories: (input) => engine.listMemories(input),
+    putRecord: (input) => records.put(merge({ namespace: "n", key: "k", value: 1 }, input)),
+    compareAndSetRecord: (input) =>
+      records.compareAndSet(
+        merge({ namespace: "n", key: "k", value: 1, expectedVersion: null }, input),
+      ),
+    deleteRecord: (input) => records.delete("n", "k", input),
+    writeRecords: (input) => records.write([input]),
+    "writeRecords.put": (input) =>
+      records.write([{ put: merge({ namespace: "n", key: "k", value: 1 }, input) }]),
+    "writeRecords.delete": (input) =>
+      records.write([{ delete: merge({ namespace: "n", key: "k" }, input) }]),
+    listRecords: (input) => records.list(merge({ namespace: "n" }, input)),
+    searchRecords: (input) => records.search("x", input),
     addFacts: (input) =>
       session.addFacts([merge({ subject: "a", predicate: "b", object: "c" }, input)]),
     listFacts: (input) => engine.listFacts(input),
@@ -106,6 +129,9 @@ export function callsOf(
     traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
     languageModel: (input) => library.languageModel({} as AiSdkModel, input),
     compatibleModel: (input) => library.compatibleModel(input),
+    embeddingModel: (input) => library.embeddingModel({} as AiSdkEmbeddingModel, input),
+    compatibleEmbedder: (input) => library.compatibleEmbedder(input),
+    localEmbedder: (input) => library.localEmbedder(input),
     generate: (input) => gateway.generate(engine, merge(generate, input)),
     generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
     withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),
@@ -133,6 +159,9 @@ export function callsOf(
     openServer: (input) => openServer(engine, input),
     keepUp: (input) => keepUp(engine, input),
     memoryTools: (input) => memoryTools(session, input),
+    chatStore: (input) => chatStore(engine, input),
+    resumableStreams: (input) => resumableStreams(engine, input),
+    anthropicMemory: (input) => anthropicMemory(engine, input),
   };
 }
 

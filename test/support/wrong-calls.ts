@@ -45,6 +45,9 @@ const CREATE: Fields = {
   idempotencyKey: NO_NAME,
 };
 
+const { idempotencyKey: _, origin: __, ...ENSURED } = CREATE;
+const ENSURE: Fields = { ...ENSURED, origin: [...orNull(NO_OBJECT), { source: 5 }, { key: "k" }] };
+
 const MESSAGE: Fields = {
   role: NO_CHOICE,
   actor: NO_NAME,
@@ -64,6 +67,22 @@ const MESSAGE: Fields = {
   metadata: NO_JSON,
   createdAt: NO_TIME,
   interaction: NO_FLAG,
+  externalId: [...NO_NAME, "x".repeat(513)],
+  raw: [1n, Symbol("s"), () => 1, new Map(), { a: 1n }, { a: Number.NaN }],
+};
+
+const CUSTOM: Fields = {
+  kind: NO_CHOICE,
+  type: NO_TEXT,
+  data: [undefined, 1n, { a: () => 1 }],
+  externalId: NO_NAME,
+  createdAt: NO_TIME,
+};
+
+const SUFFIX: Fields = {
+  expected: [...NO_LIST, [5], [null], ["\0"], Array(1_001).fill("x")],
+  replacement: [...NO_LIST, [5], [null], [{}], [{ role: "x", content: "y" }]],
+  key: NO_NAME,
 };
 
 const OPTIONS: Fields = { expectedLeaf: NO_ID, parent: NO_ID, idempotencyKey: NO_NAME };
@@ -86,6 +105,8 @@ const FILTER: Fields = {
   source: NO_ID,
   parentSessionId: NO_ID,
   title: NO_ID,
+  keyPrefix: NO_ID,
+  metadata: [...NO_OBJECT, { a: null }, { a: [1] }, { a: {} }, { a: Number.NaN }, { "\0": 1 }],
   since: NO_TIME,
   until: NO_TIME,
   limit: NO_LIMIT,
@@ -115,7 +136,25 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
   const fact = { subject: "a", predicate: "b", object: "c" };
   return [
     ...inputs("createSession", CREATE, create, (input) => engine.createSession(input)),
+    ...inputs(
+      "ensureSession",
+      { ...ENSURE, key: [...NO_NAME, undefined, "x".repeat(4_097)] },
+      { ...create, key: "k" },
+      (input) => engine.ensureSession(input),
+    ),
     ...inputs("append", MESSAGE, message, (input) => session.append(input)),
+    ...values("appendEntries", [...NO_LIST, [], [5], [null]], (v) => session.appendEntries(v)),
+    ...inputs("appendEntries", MESSAGE, message, (input) => session.appendEntries([input])),
+    ...inputs("appendEntries", CUSTOM, { kind: "custom", type: "t", data: 1 }, (input) =>
+      session.appendEntries([input]),
+    ),
+    ...inputs("appendEntries options", { ...OPTIONS, existing: NO_CHOICE }, {}, (input) =>
+      session.appendEntries([message as never], input),
+    ),
+    ...inputs("replaceSuffix", SUFFIX, { expected: [], replacement: [message] }, (input) =>
+      session.replaceSuffix(input),
+    ),
+    ...values("getByExternalId", NO_NAME, (value) => session.getByExternalId(value)),
     ...inputs("append options", OPTIONS, {}, (input) => session.append(message as never, input)),
     ...inputs("openMessage", OPEN, { role: "user" }, (input) => session.openMessage(input)),
     ...inputs(

@@ -1,6 +1,6 @@
 /**
- * The input of a tool as Standard Schema describes it, with JSON Schema: https://standardschema.dev.
- * The AI SDK takes such objects as they are, so nothing of it has to be installed for them.
+ * The input of a tool as Standard Schema describes it, with JSON Schema:
+ * https://standardschema.dev. The AI SDK accepts such objects, so it need not be installed.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";

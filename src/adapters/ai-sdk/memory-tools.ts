@@ -1,9 +1,8 @@
 /**
  * Tools with which a model looks into its own past: `search_sessions`, `search_memory`, `remember`.
  *
- * For the AI SDK (`generateText({ tools: memoryTools(session) })`), which takes them as they are. The
- * host fixes whose past it is. What is found comes back as data, and says so: it was written by
- * others, and may tell a model to do things.
+ * For the AI SDK: `generateText({ tools: memoryTools(session) })`. The host fixes tenant and scope.
+ * Results are marked as data: their text is untrusted and may contain instructions.
  */
 
 import { maskMemory } from "../../api/mask.ts";

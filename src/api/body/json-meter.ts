@@ -1,10 +1,10 @@
 /**
- * Counts what a JSON text will become, byte by byte, before any of it is parsed.
+ * Counts the values of a JSON text, byte by byte, before it is parsed.
  *
  * `JSON.parse` makes gigabytes of `[{},{},…` that arrives as a few packed kilobytes, and blocks the
- * event loop meanwhile. So bytes, values and depth are counted on each chunk as it is unpacked, and a
- * text that exceeds its bounds is refused with what is in memory by then: one chunk more than the
- * bounds allow. Only strings and brackets are understood; whether it is JSON is for the parser to say.
+ * event loop meanwhile. So bytes, values and depth are counted on each chunk as it is unpacked, and
+ * a text that exceeds its bounds is refused with at most one chunk more in memory. It tracks only
+ * strings and brackets; the parser checks the rest.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -58,7 +58,7 @@ export class JsonMeter {
   #isWord = false;
   #isObject = false;
   #elements: ElementPlaces | undefined;
-  /** JSON has a value for each: what has more commas than values may is refused, whatever it is. */
+  /** Each comma implies a value, so commas count as values. */
   #commas = 0;
 
   constructor(bounds: JsonBounds) {

@@ -1,9 +1,9 @@
 /**
- * The JSON of a request that may come from anybody: bounded while it arrives, parsed in slices.
+ * Reads untrusted JSON: bounded while it arrives, parsed in slices.
  *
- * A large body is mostly one long array, such as the messages of an append. Its elements are parsed some
- * at a time, and other requests have their turn in between: a worker thread would not help, because what
- * it parsed has to be copied back on the same event loop.
+ * A large body is mostly one long array, such as the messages of an append. Its elements are parsed
+ * some at a time, and other requests have their turn in between: a worker thread would not help,
+ * because the structured clone is deserialised on the same event loop.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -127,7 +127,7 @@ function parse(text: string): unknown {
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-/** Of the parser's words only those before what it quotes: that is content. */
+/** The parser's message without its quote, which is content. */
 function noJson(message: string): BackscrollError {
   const reason =
     message

@@ -4,7 +4,7 @@ import type { Session } from "../../model/session.ts";
 import { maskText } from "../mask.ts";
 import { formatAgo } from "./age.ts";
 
-/** Longer titles are somebody's first request. */
+/** Longer titles are whole requests. */
 const TITLE_CHARACTERS = 100;
 
 /** `k3f9 Fix the cron lock [claude-code, shop, main, 3 h ago]`, with `more` at the end. */

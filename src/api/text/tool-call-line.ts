@@ -1,4 +1,4 @@
-/** A call of a tool on one line: its name, and what it was about. */
+/** A tool call on one line: its name and subject. */
 
 /** What says most of a call, in this order. */
 const TELLING: readonly string[] = [
@@ -6,7 +6,7 @@ const TELLING: readonly string[] = [
   ...["url", "description", "prompt", "subject", "skill", "name"],
 ];
 
-/** `Edit({"file_path": …})` as `Edit src/cart.ts`; undefined for what is no call. */
+/** `Edit({"file_path": …})` as `Edit src/cart.ts`; undefined if it is not a call. */
 export function toolCallLine(snippet: string): string | undefined {
   const [, name, input] = /^([\w.:-]{1,80})\((\{[\s\S]*)$/.exec(snippet.trim()) ?? [];
   if (name === undefined || input === undefined) return undefined;

@@ -1,11 +1,11 @@
-/** More messages round a hit than a surface shows, so that it can pass over those that say nothing. */
+/** Asks for more messages around a hit than are shown, so that empty ones can be skipped. */
 
 import { MAX_WINDOW } from "../../model/limits.ts";
 
 /**
  * The window of a search that shows `before` and `after` messages, up to `reach` wider on each side
- * that shows any: as far as `MAX_WINDOW` leaves room. What is too large as it is stays so, for the
- * search to refuse.
+ * that shows any: as far as `MAX_WINDOW` leaves room. A window that is too large stays so, and the
+ * search refuses it.
  */
 export function widerWindow(
   before: number,

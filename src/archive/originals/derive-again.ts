@@ -1,10 +1,9 @@
 /**
- * Deriving sessions anew from the bytes that were kept of their files, after a reader has learnt to
- * find more in them. The files themselves may be gone.
+ * Derives sessions again from the kept original bytes after a reader has changed. The files
+ * themselves may be gone.
  *
- * A session keeps its id and the ids of its entries. One in which somebody has written here is not
- * replaced: what is new is added to it, and stands on a branch where it does not follow the newest
- * message.
+ * A session keeps its id and its entries' ids. A session that was written to here is not replaced:
+ * new entries are added, on a branch if they do not follow the newest message.
  */
 
 import { mkdtemp, rm } from "node:fs/promises";
@@ -40,7 +39,7 @@ export interface DeriveReport {
   readonly failed: number;
   /** Sessions that were derived anew. */
   readonly sessions: number;
-  /** Sessions in which somebody has written here: nothing of them was replaced. */
+  /** Sessions that were written to here, and so not replaced. */
   readonly extended: number;
 }
 

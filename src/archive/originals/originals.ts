@@ -33,7 +33,7 @@ export interface Keeping {
   readonly unchanged: number;
 }
 
-/** Stores what is new of a file's bytes. False if a session's retention does not allow it. */
+/** Stores the new bytes of a file. False if a session's retention forbids it. */
 export async function keepOriginal(
   tenant: TenantApi,
   file: KeptFile,

@@ -51,7 +51,7 @@ export async function keepParts(
     try {
       file = await TranscriptFile.open(join(dirname(copy), name));
     } catch {
-      // Gone since it was read: what was read of it is stored.
+      // Deleted since it was read: the parsed entries are stored all the same.
       continue;
     }
     try {

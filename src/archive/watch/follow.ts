@@ -17,13 +17,13 @@ export interface FollowInput extends WatchInput {
   /** The owner of the lease. A later process with the same owner takes the lease over: see `holdLease`. */
   readonly owner?: string;
   /**
-   * Ends when nothing was stored for so long, counted from when all that was there is stored, and after
-   * twelve times as long at the latest: another agent may go on writing.
+   * Ends after this long without a new entry, once everything present is stored, and after twelve
+   * times as long at the latest, since another agent may keep writing.
    */
   readonly quietMs?: number;
 }
 
-/** Resolves when the signal is aborted, or all is quiet, and what was under way is stored. */
+/** Resolves when the signal is aborted or all is quiet, and pending entries are stored. */
 export async function followTranscripts(
   engine: Engine,
   tenant: string,

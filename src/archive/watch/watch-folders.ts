@@ -1,8 +1,8 @@
 /**
- * Tells which files below some folders have changed, as soon as the system says so.
+ * Reports changed files below folders, from the system's file events.
  *
- * It is a hint and no more: systems drop events, network disks have none, and there may be more folders
- * than can be watched. Whoever uses it looks at everything now and then as well.
+ * Events are hints: systems drop them, network disks have none, and there may be more folders than
+ * watches. Callers also scan everything now and then.
  */
 
 import { type FSWatcher, watch } from "node:fs";
@@ -20,7 +20,7 @@ export class FolderWatcher {
   readonly #onChange: (path: string) => void;
   #closed = false;
 
-  /** `onChange` is called with the path of what was written, made or deleted. */
+  /** `onChange` gets the path that was written, created or deleted. */
   constructor(onChange: (path: string) => void) {
     this.#onChange = onChange;
   }
@@ -29,7 +29,7 @@ export class FolderWatcher {
     return this.#watchers.size;
   }
 
-  /** Watches a folder and all below it. What is watched already, or is not there, is left. */
+  /** Watches a folder and all below it. Skips watched and missing folders. */
   async add(folder: string, skips: (path: string) => boolean = () => false): Promise<void> {
     if (WATCHES_TREES) this.#watch(folder, true);
     else await this.#addTree(folder, "", skips);
@@ -55,7 +55,7 @@ export class FolderWatcher {
     }
   }
 
-  /** A new folder is watched from now on; what was put into it before that is told. */
+  /** Watches a new folder, and reports the files already in it. */
   #made(root: string, path: string, skips: (path: string) => boolean): void {
     const full = join(root, path);
     stat(full).then(

@@ -43,13 +43,13 @@ const LOOK_SHARE = 100;
 /** What the system does not tell of, such as an agent's first file, is found within this. */
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** How often it is looked whether a new agent has made its folder: nobody tells of that. */
+/** Interval of checks for folders of new agents, for which there are no file events. */
 const APPEAR_MS = 2_000;
 
 /** More than this at once is a look at everything. */
 const MAX_CHANGED = 10_000;
 
-/** Resolves when the signal is aborted and what was under way is stored. */
+/** Resolves when the signal is aborted and pending entries are stored. */
 export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise<void> {
   checkFields(input, "options", INPUTS.watchPlaces);
   const setting = await createSetting(tenant, input);
@@ -61,7 +61,7 @@ export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise
     while (!signal.aborted) {
       const started = performance.now();
       const places = await findPlaces(setting);
-      // Watched before they are looked at, so that nothing is written unseen in between.
+      // Watch before scanning, so that no write is missed in between.
       for (const { root, place } of places) {
         const isPart = (folder: string) => place.parts?.isIn?.(folder) === true;
         await watcher.add(root, (folder) => place.skips?.(folder) === true && !isPart(folder));
@@ -86,7 +86,7 @@ export function waitAfter(lookedMs: number, reconcileMs: number): number {
   return Math.max(reconcileMs, Math.min(MAX_WAIT_MS, LOOK_SHARE * lookedMs));
 }
 
-/** Reads what is told of, until it is time to look at everything. */
+/** Reads reported files until the next full scan is due. */
 async function follow(
   setting: IngestSetting,
   input: WatchInput,
@@ -178,7 +178,7 @@ async function findOwner(
   return undefined;
 }
 
-/** The paths that were told of since somebody looked. */
+/** Paths reported since the last take. */
 class Changed {
   #paths = new Set<string>();
   #wake: (() => void) | undefined;

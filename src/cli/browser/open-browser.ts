@@ -1,9 +1,9 @@
-/** Hands an address to the browser of whoever is at this machine. */
+/** Opens a URL in this machine's browser. */
 
 import { spawn } from "node:child_process";
 import { BackscrollError } from "../../model/errors.ts";
 
-/** Undefined where there is nothing to show a page on. */
+/** Undefined without a display. */
 export function browserCommand(
   platform: NodeJS.Platform,
   variables: Readonly<Record<string, string | undefined>>,
@@ -18,7 +18,7 @@ export function browserCommand(
 
 /** False if there is no browser, or it does not start. Does not wait until it ends. */
 export function openBrowser(address: string): Promise<boolean> {
-  // It becomes a word of a command: nothing but an address of a page may.
+  // It becomes a command's argument: only http URLs are allowed.
   if (!/^https?:\/\/[^\s"'`^&|<>$\\]+$/.test(address)) {
     throw new BackscrollError("invalid_address", `${address.slice(0, 80)} cannot be opened`);
   }

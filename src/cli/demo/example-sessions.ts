@@ -1,4 +1,4 @@
-/** A few conversations of our own making, for who wants to see something before they have any. */
+/** Example sessions for `backscroll demo`. */
 
 import type { MessageInput } from "../../engine/message-input.ts";
 

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import type { Context } from "../context.ts";
 
-/** How long transcripts must be quiet before nothing more is expected, in seconds. */
+/** Seconds without a write after which a transcript counts as complete. */
 export const QUIET_SECONDS = 10;
 
 /** Names the lease's owner to the detached process; see `FollowInput`. */

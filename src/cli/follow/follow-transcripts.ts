@@ -13,13 +13,13 @@ export async function followTranscripts(
   input: Omit<FollowInput, "environment">,
 ): Promise<void> {
   const { address, tenant } = context;
-  // Loaded only now: whoever waits for an answer meanwhile does not pay for it.
+  // Loaded on demand, so that pending calls do not wait for it.
   const [follow, { open }] = await Promise.all([
     import("../../archive/watch/follow.ts"),
     import("../../open.ts"),
   ]);
-  // A store of its own, on threads: much is written, and answers must not wait for it. Losses are told
-  // by whoever runs this in the background.
+  // A separate store handle with threads: heavy writes must not delay answers. The foreground
+  // reports losses.
   const onLoss = () => undefined;
   const engine = await open(address, { durability: "process", onLoss });
   try {

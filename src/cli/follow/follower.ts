@@ -1,10 +1,10 @@
-/** When transcripts are followed beside something else: who waits for an answer goes first. */
+/** Follows transcripts in the background; requests have priority. */
 
 import { pause } from "../../async/pause.ts";
 import type { Context } from "../context.ts";
 import { followTranscripts } from "./follow-transcripts.ts";
 
-/** Once nothing has been asked for so long; and if somebody asks all the time, after a while. */
+/** Starts after an idle period, or after a maximum delay under constant requests. */
 const QUIET_MS = 500;
 const ANYWAY_MS = 5_000;
 /** After a failure, such as a store that was busy for too long. */
@@ -36,12 +36,12 @@ export class Follower {
     this.#anyway = setTimeout(() => this.#start(), ANYWAY_MS);
   }
 
-  /** Whether this process has stored all that was there, and is told of what is written. */
+  /** Whether this process has caught up and gets file events. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Somebody has asked for something. */
+  /** Notes a request. */
   asked(): void {
     if (this.#following !== undefined) return;
     clearTimeout(this.#quiet);

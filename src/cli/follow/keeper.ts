@@ -1,6 +1,6 @@
 /**
- * Keeps a store current beside an MCP server: reads what is new before a call, and follows transcripts
- * between calls.
+ * Keeps a store current beside an MCP server: reads new lines before a call, and follows
+ * transcripts between calls.
  */
 
 import type { FreshReader } from "../../archive/fresh-reader.ts";
@@ -10,7 +10,7 @@ import type { Context } from "../context.ts";
 import { thisMachine } from "../environment.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 
-/** How long a call waits for what is new: an agent does not notice it. */
+/** How long a call waits for new lines. */
 export const FRESH_MS = 300;
 
 export class Keeper {
@@ -37,7 +37,7 @@ export class Keeper {
   /** As `freshen` of a host. */
   readonly freshen = async (): Promise<Unread> => (await this.#reader).read();
 
-  /** Somebody has asked for something. */
+  /** Notes a request. */
   asked(): void {
     this.#follower.asked();
   }

@@ -1,5 +1,5 @@
 /**
- * Hooks of Claude Code: what it tells us on standard input, and what it gets back.
+ * Hooks of Claude Code: input on standard input, output as JSON.
  *
  * Only `hookSpecificOutput.additionalContext` reaches the model. The client waits until the hook ends, so
  * storing what is new takes less than a second: the rest is left to a process of its own.
@@ -26,7 +26,7 @@ export interface HookInput {
   readonly cwd: string;
 }
 
-/** `invalid_input` for what is no input of a hook. Fields that are missing are empty. */
+/** Throws `invalid_input` for malformed input. Missing fields are empty. */
 export function readHookInput(text: string): HookInput {
   let input: unknown;
   try {
@@ -52,7 +52,7 @@ function notHookInput(why: string): BackscrollError {
   });
 }
 
-/** What an event needs of the store; undefined if it needs nothing. */
+/** The store operation of an event; undefined if it needs none. */
 export function needsOf({ event, source }: HookInput): "count" | "handover" | "read" | undefined {
   if (event === "SessionEnd" || event === "PreCompact") return "read";
   if (event !== "SessionStart") return undefined;
@@ -76,10 +76,10 @@ export async function readTranscript(
   if (transcript !== "") await ingest(tenant, { environment, paths: [transcript] });
 }
 
-/** Stored in a tenth of a second, by a client that has its answer already. */
+/** Ingested in about a tenth of a second. */
 const SHORT_BYTES = 1024 * 1024;
 
-/** Whether there is more to store than a client should wait for. */
+/** Whether ingesting the transcript takes longer than the client should wait. */
 export async function isLong(
   tenant: TenantApi,
   transcript: string,

@@ -1,4 +1,4 @@
-/** How far ingesting is, on a terminal: files, speed and what is left. */
+/** Shows an ingest's progress on a terminal: files, speed, time left. */
 
 import { type IngestInput, survey } from "../../archive/ingest.ts";
 import type { Totals } from "../../archive/outcome.ts";
@@ -11,7 +11,7 @@ export class IngestProgress {
   readonly #started = Date.now();
   #goal: { readonly files: number; readonly bytes: number } | undefined;
 
-  /** Counts first what there is to read, if somebody looks. */
+  /** Counts the files first, on a terminal. */
   async prepare(tenant: TenantApi, input: IngestInput): Promise<void> {
     if (!process.stderr.isTTY) return;
     this.#progress.show(() => "Looking for transcripts");

@@ -29,7 +29,7 @@ const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
   late_file: "older than what is stored of its session",
 };
 
-/** A file that somebody named, with each of its sessions. */
+/** A named file with each of its sessions. */
 export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): string[] {
   const { source, sessions, problemCounts, how } = outcome;
   const rest = problemCounts.size === 0 ? "" : `; problems: ${problemList(problemCounts)}`;
@@ -44,7 +44,7 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
   });
 }
 
-/** A whole machine, or a folder: where it looked, a line for each agent, and what was passed over. */
+/** A whole machine or a folder: searched places, a line for each agent, skipped files. */
 export function summaryLines(
   { totals, skipped }: IngestReport,
   seconds: number,
@@ -104,7 +104,7 @@ function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[
   );
 }
 
-/** The agents of which there is nothing here; all that were looked for, if there is nothing at all. */
+/** Agents without files; all of them, if none has any. */
 function lookedIn(
   { paths }: { readonly paths?: readonly string[] },
   roots: ReadonlyMap<string, readonly string[]>,

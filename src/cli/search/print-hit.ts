@@ -1,4 +1,4 @@
-/** Hits as a person reads them: the session, the lines that match, and what stands round them. */
+/** Prints hits for people: the session, the matching lines, and their neighbours. */
 
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { SearchResult } from "../../engine/search.ts";
@@ -14,7 +14,7 @@ type Match = Item["matches"][number];
 const MATCH_LINES = 4;
 const NEAR_LINES = 2;
 
-/** Behind a pipe nothing is cut to a width, but a line may be a whole file. */
+/** The limit of a line behind a pipe, where there is no width: a line may be a whole file. */
 const MAX_COLUMNS = 400;
 
 const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
@@ -44,7 +44,7 @@ export function formatHit(hit: Hit, terminal: Terminal, style: HitStyle): string
   ];
 }
 
-/** What was found, and the nearest neighbours that say something. */
+/** The hit and its nearest neighbours with text. */
 function shownItems(window: readonly Item[], { before, after }: HitStyle): readonly Item[] {
   const at = window.findIndex(({ found }) => found);
   const saying = (items: readonly Item[]) => items.filter(({ snippet }) => snippet.trim() !== "");
@@ -99,7 +99,7 @@ interface Line {
   readonly matches: readonly Match[];
 }
 
-/** The lines with matches, each cut round its first match; the beginning if nothing is marked. */
+/** The lines with matches, each cut around its first match; the beginning if there is no match. */
 function foundLines(item: Item, terminal: Terminal): string[] {
   const lines = linesOf(item);
   const matching = lines.filter(({ matches }) => matches.length > 0);

@@ -1,6 +1,6 @@
 /** A question to the person at the terminal. */
 
-/** Whether somebody can be asked. */
+/** Whether the terminal is interactive. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }

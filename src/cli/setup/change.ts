@@ -1,4 +1,4 @@
-/** A change to a file of an agent: what is there, how to add ours, and how to take it out again. */
+/** An edit of an agent's configuration: current state, our addition, its removal. */
 
 import { isDeepStrictEqual } from "node:util";
 import { isPlainObject } from "../../model/json.ts";
@@ -9,7 +9,7 @@ import { getToml, removeToml, setToml } from "./toml-edit.ts";
 
 export type Presence =
   | "absent"
-  /** As we would write it; what somebody has added beside it does not count. */
+  /** Equal to ours, apart from additional fields. */
   | "same"
   /** Something else stands under our name. */
   | "different";
@@ -99,8 +99,8 @@ export async function readServer(agent: Agent, file: string): Promise<ServerComm
 }
 
 /**
- * The file without what is ours: as it was before, byte for byte, if nobody else has changed it since;
- * undefined if there was no file then.
+ * The file without our part: byte for byte as before if it is otherwise unchanged; undefined if
+ * there was no file.
  */
 export function withoutOurs(
   change: Change,
@@ -116,7 +116,7 @@ export function withoutOurs(
     }
   });
   if (before === undefined) return change.remove(current);
-  // An empty text is also what stands for a file that was not there.
+  // An empty text also stands for a missing file.
   return before === "" && copy !== "" ? undefined : before;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The hooks of Claude Code that call `backscroll hook claude-code`, in its settings.
  *
- * A resumed session has its context already: it is not in the matcher, so nothing is started for it.
+ * A resumed session has its context already, so the matcher leaves it out.
  */
 
 import { isPlainObject } from "../../model/json.ts";

@@ -24,7 +24,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { ConfigError } from "./config-error.ts";
 
 export const COPY_SUFFIX = ".before-backscroll";
-/** Of a file from which `--remove` took what somebody else has written or changed. */
+/** The copy of a file from which `--remove` took a part changed by hand. */
 export const REMOVED_SUFFIX = ".before-removal";
 
 /** How often an edit is made anew because the file has changed meanwhile. */
@@ -62,8 +62,8 @@ export interface Edited {
 }
 
 /**
- * Replaces the file by what `edit` makes of it; undefined removes it. Readers see the old text or the
- * new one, also after a power failure, and a program that changes the file meanwhile loses nothing.
+ * Replaces the file atomically by the result of `edit`; undefined removes it. Concurrent changes of
+ * other programs are not lost.
  */
 export async function editConfig(
   file: string,

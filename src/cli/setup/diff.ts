@@ -6,7 +6,7 @@ const MAX_COMPARED = 2_000;
 
 type Line = readonly [mark: " " | "+" | "-", text: string];
 
-/** Lines with ` `, `+` or `-` before them; `…` stands for what is the same. */
+/** A line diff with ` `, `+` and `-`; `…` stands for equal lines. */
 export function diffLines(before: string, after: string): string[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   let head = 0;

@@ -37,7 +37,7 @@ export function setJson(text: string, path: readonly string[], value: unknown): 
   return text.slice(0, node.start) + written + text.slice(node.end);
 }
 
-/** Adds an element to the list at `path`, which is made if it is not there. */
+/** Adds an element to the list at `path`, which is created if missing. */
 export function addJson(text: string, path: readonly string[], value: unknown): string {
   if (getJson(text, path) === undefined) return setJson(text, path, [value]);
   const list = nodeAt(text, path);

@@ -1,6 +1,6 @@
 /**
- * JSON with comments and trailing commas, as editors and agents keep their settings in, with the place
- * of every value: edits are made in the text, so that nothing else in it changes.
+ * Parses JSON with comments and trailing commas, with the position of every value, so that edits
+ * change only their part of the text.
  */
 
 import { ConfigError } from "./config-error.ts";

@@ -1,4 +1,4 @@
-/** `backscroll setup`: finds the agents, shows what it would write, asks, writes, and tries it. */
+/** `backscroll setup`: finds the agents, shows the changes, asks, writes, and checks the result. */
 
 import { rm } from "node:fs/promises";
 import { hidePasswords } from "../../api/address.ts";
@@ -28,14 +28,14 @@ import { type TriedServer, tryServer } from "./try-server.ts";
 export interface SetupOptions {
   readonly dryRun: boolean;
   readonly yes: boolean;
-  /** Entries that somebody changed are written anew. */
+  /** Overwrites entries changed by hand. */
   readonly replace: boolean;
   readonly remove: boolean;
-  /** Nothing is written: the servers that are set up are started. */
+  /** Writes no file: starts the configured servers. */
   readonly check: boolean;
   /** Whether the servers are started after they were written. */
   readonly tries: boolean;
-  /** Undefined: whoever is there is asked. */
+  /** Undefined: ask. */
   readonly hooks: boolean | undefined;
 }
 
@@ -51,7 +51,7 @@ type Outcome =
   | "replaced"
   | "removed"
   | "unchanged"
-  /** Somebody has changed it, and it stays so. */
+  /** Changed by hand, and kept. */
   | "kept"
   | "declined"
   | "absent";
@@ -137,7 +137,7 @@ class Setup {
     const isNew = planned.some(({ before, after }) => before !== after);
     if (!isNew || this.#options.yes || (this.#asker.isThere && !this.#context.json)) return;
     throw usageError(
-      "setup asks before it writes, and there is nobody to ask; add --yes to write, or --dry-run to see what it would write",
+      "setup asks before it writes, and this terminal is not interactive; add --yes to write, or --dry-run to see what it would write",
       "--yes",
     );
   }
@@ -216,7 +216,7 @@ class Setup {
     if (kept.length > 0) {
       const names = [...new Set(kept.map(({ planned }) => planned.change.agent.name))].join(" ");
       await terminal.print(
-        `Changed by somebody, and left so. To replace it: ${again(`${names} --replace`)}`,
+        `Changed by hand, and kept. To replace it: ${again(`${names} --replace`)}`,
       );
     }
     const [claude] = done.filter(({ planned }) => planned.change.agent.name === "claude-code");
@@ -286,8 +286,8 @@ const WOULD: Readonly<Record<Outcome, string>> = {
 };
 
 /**
- * The copy goes with what it was made for. What somebody has written or changed by hand is kept in a copy
- * of its own: adding ours again would not give it back.
+ * Deletes the backup copy. A part changed by hand is kept in another copy, since adding ours again
+ * would not restore it.
  */
 async function removeOurs(change: Change, locks: boolean): Promise<Edited> {
   const copy = await readConfig(copyOf(change)).catch(() => undefined);
@@ -304,7 +304,7 @@ function questionOf({ change, presence }: Planned, remove: boolean): string {
   const ours = what === "hooks" ? "these hooks" : "this";
   if (remove) return `Remove ${ours} from ${agent.title}?`;
   if (presence === "different") {
-    return `Somebody has changed the entry in ${quote(file)}. Replace it?`;
+    return `The entry was changed by hand in ${quote(file)}. Replace it?`;
   }
   if (what === "hooks") {
     return "Add these hooks, too? They hand back what Claude Code loses when it compacts, and store the end of every session.";

@@ -25,7 +25,7 @@ export function getToml(
   return isThere ? fields : undefined;
 }
 
-/** Sets fields of the table, which is added at the end if it is not there. */
+/** Sets fields of the table, which is appended if missing. */
 export function setToml(
   text: string,
   path: readonly string[],

@@ -6,7 +6,7 @@
 import { ConfigError } from "./config-error.ts";
 
 export interface TomlTable {
-  /** Empty for what stands before the first header. */
+  /** Empty for the lines before the first header. */
   readonly path: readonly string[];
   readonly isArray: boolean;
   readonly start: number;

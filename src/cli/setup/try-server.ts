@@ -137,7 +137,7 @@ class Connection {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#fail("it writes to standard output what is not MCP");
+      this.#fail("it writes other data than MCP to standard output");
       return;
     }
     if (message.id !== this.#id) return;

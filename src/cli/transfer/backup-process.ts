@@ -36,7 +36,7 @@ export async function outcomeOf(
     const [out, err] = await Promise.all([collect(child.stdout), collect(child.stderr)]);
     return { code: await end, out, err };
   } catch (error) {
-    // Nobody would hear what becomes of it.
+    // Its outcome would be lost.
     child.kill();
     await end;
     throw error;

@@ -1,4 +1,4 @@
-/** A backup of a server's store: a new file that appears when it is whole and is what was sent. */
+/** A backup of a server's store: the file appears once it is complete and verified. */
 
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
@@ -18,8 +18,7 @@ export async function downloadBackup(
 ): Promise<DownloadedBackup> {
   const file = resolveNew(path);
   const partial = `${file}.partial`;
-  // For its owner only: it holds what people said. Before the server begins: what is wrong with the
-  // name should not cost a copy.
+  // Mode 0600: it holds conversations. Create it first: a bad name should not cost a copy.
   const handle = await open(partial, "w", 0o600);
   try {
     const { body, rows, bytes } = await engine.backup({ hash: createHash("sha256") });

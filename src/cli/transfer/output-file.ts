@@ -13,7 +13,7 @@ export interface Output {
   write(text: string | Uint8Array): Promise<void>;
   /** Makes the file appear under its name. */
   finish(): Promise<void>;
-  /** Leaves nothing of an output that was not finished. */
+  /** Removes an unfinished output. */
   discard(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What was done, read by the server in one request. */
+/** Recaps and traces, computed by the server in one request. */
 
 import type { Recap, RecapInput } from "../../recap/recap.ts";
 import type { Trace, TraceInput } from "../../recap/trace.ts";

@@ -5,9 +5,9 @@ import { type Ground, isUsable } from "./ground.ts";
 import { startsTurn } from "./turns.ts";
 
 /**
- * The cut that `strategy` leads to; 0 if it leaves nothing to cover. If there is something before
- * the wanted cut but no legal place to part it from the rest, less is kept than was asked for: else
- * a single huge tool result would stop every compaction.
+ * The cut of `strategy`; 0 if there is nothing to cover. If no legal cut exists before the wanted
+ * one, a later one is taken and fewer messages are kept: else a single huge tool result would stop
+ * every compaction.
  */
 export function chooseCut(ground: Ground, strategy: KeepStrategy): number {
   const wanted = Math.min(wantedCut(ground, strategy), ground.lastCut);
@@ -32,7 +32,7 @@ function wantedCut(ground: Ground, strategy: KeepStrategy): number {
   }
 }
 
-/** Before the newest `count` messages; what is not a message does not count. */
+/** Before the newest `count` messages; other entries do not count. */
 function beforeNewest(items: readonly PlanItem[], count: number): number {
   let cut = items.length;
   for (let seen = 0; seen < count && cut > 0; ) {

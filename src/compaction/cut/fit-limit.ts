@@ -39,9 +39,7 @@ export function fitLimit(ground: Ground, wanted: number, options: PlanOptions): 
   return { cut, cuts: cuts.map(({ result }) => result), tokensAfter: tokens - saved };
 }
 
-/**
- * By cut: the tokens that can be taken from the results that are kept. What is pinned stays whole.
- */
+/** By cut: tokens that can be cut from kept results. Pinned entries stay whole. */
 function spareTokens({ items, pinned }: Ground): Float64Array {
   const spare = new Float64Array(items.length + 1);
   for (let i = items.length - 1; i >= 0; i--) {

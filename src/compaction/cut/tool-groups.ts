@@ -1,5 +1,5 @@
 /**
- * Which messages belong together because tool calls tie them: what is pinned drags its group along.
+ * Groups messages that tool calls tie together: a pin holds the whole group.
  *
  * A stretch between two legal cuts may also hold bystanders, such as a user who spoke while a tool
  * ran. They are not part of the group.

@@ -22,8 +22,8 @@ export function startsTurn(item: TurnItem): boolean {
 /**
  * Where the pending turn begins; `items.length` if there is none. Pending is the newest user
  * message if no assistant message follows it, or the last assistant message if some of its calls
- * wait for results and nothing but results follows. Of a group that talks among itself the newest
- * message stays, not all since somebody was answered: that may be more than a context holds.
+ * wait for results and nothing but results follows. In a group conversation only the newest message
+ * is pending, not all since the last answer: those may exceed a context.
  */
 export function pendingFrom(items: readonly TurnItem[]): number {
   let last = items.length - 1;
@@ -40,9 +40,8 @@ export function pendingFrom(items: readonly TurnItem[]): number {
 }
 
 /**
- * The user messages that wait behind somebody else's answer: answers stand behind them, and all of those
- * say that they are to earlier messages. One that was passed over is none: a later message has been
- * answered, so it has had its turn.
+ * User messages that wait behind another user's answer: all answers behind them name earlier
+ * messages. A message is not waiting once a later one has been answered.
  */
 export function overtaken(items: readonly TurnItem[]): ReadonlySet<number> {
   if (!items.some(({ replyTo }) => replyTo !== undefined)) return NONE;

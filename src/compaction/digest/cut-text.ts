@@ -18,7 +18,7 @@ const HEAD_LENGTH = 8_192;
 
 /**
  * `text` as one line of at most `max` code points. White space with a line break in it becomes one
- * space: lines have a meaning in a summary, and what somebody wrote must not add any.
+ * space: lines have a meaning in a summary, and quoted text must not add any.
  */
 export function oneLine(text: string, max: number): string {
   const near = text.slice(0, 4 * max);

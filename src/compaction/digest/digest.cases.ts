@@ -1,35 +1,16 @@
 /** Entries for tests, in as few words as possible. */
 
 import type { Block } from "../../model/block.ts";
+import { SAMPLE_ENTRY } from "../../model/entry.cases.ts";
 import type { Entry, EntryKind, Role } from "../../model/entry.ts";
 import type { SummaryStructure } from "../summary.ts";
 import { addEntry, finishDigest, startDigest } from "./digest.ts";
 
 export function entry(id: string, role: Role, ...content: (string | Block)[]): Entry {
-  return {
-    id,
-    sessionId: "session",
-    sequence: 1,
-    parentId: null,
-    kind: "message",
-    role,
-    actor: null,
-    status: "committed",
-    blocks: content.map((part) => (typeof part === "string" ? { type: "text", text: part } : part)),
-    data: null,
-    index: null,
-    usage: null,
-    model: null,
-    adapter: null,
-    supersededBy: null,
-    copiedFrom: null,
-    pinned: false,
-    metadata: {},
-    createdAt: 0,
-    hash: null,
-    truncated: false,
-    erased: false,
-  };
+  const blocks = content.map(
+    (part): Block => (typeof part === "string" ? { type: "text", text: part } : part),
+  );
+  return { ...SAMPLE_ENTRY, id, sessionId: "session", index: null, role, blocks };
 }
 
 export function ofKind(kind: EntryKind, of: Entry): Entry {

@@ -1,15 +1,14 @@
 /**
  * The digest: the structure of a summary, made entry by entry without keeping the entries.
  *
- * What it extracts is what claw-code's summary extracts, and the ledger. The structure is all of
- * its state: going on from a stored one gives the same as if all entries had come in one go, as
- * long as no tool call is parted from its result. So repeated compactions lose nothing but what the
- * bounds cut off.
+ * It extracts what claw-code's summary extracts, and the ledger. The structure is its whole state:
+ * continuing from a stored one equals processing all entries at once, as long as no tool call is
+ * parted from its result. So repeated compactions lose only what the bounds cut off.
  *
  * It is bounded: the longest commands, paths, lines and ids that fit come to some 600,000 characters.
  */
 
-import type { Block, ToolResultBlock } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { CitedText, SummaryStructure } from "../summary.ts";
 import { cutText, oneLine } from "./cut-text.ts";
@@ -36,7 +35,7 @@ const TOOL_NAME_CHARACTERS = 80;
 /** What speaks of work that is left. Parts of words count too: "nextjs" is found by "next". */
 const PENDING_WORDS = ["todo", "next", "pending", "follow up", "remaining"];
 
-/** What a digest looks at: entries of a store have it, and so has what a reader gives. */
+/** The fields that a digest reads, common to stored and imported entries. */
 export type DigestedEntry = Pick<Entry, "id" | "kind" | "role" | "blocks">;
 
 /** A digest under way: an accumulator that `addEntry` changes. */
@@ -51,7 +50,7 @@ export interface Digest {
   readonly ledger: LedgerDraft;
 }
 
-/** Begins with what an earlier summary was made of, or with nothing. */
+/** Starts from an earlier summary's structure, or empty. */
 export function startDigest(previous: SummaryStructure | null): Digest {
   return {
     scope: { messages: 0, user: 0, assistant: 0, tool: 0, ...previous?.scope },
@@ -67,7 +66,7 @@ export function startDigest(previous: SummaryStructure | null): Digest {
 
 /**
  * Takes in the next entry. Messages count in full; injected messages and summaries of branches
- * count and have a line, but nobody said them: they are no requests. Other kinds are passed over.
+ * count and have a line, but are no requests. Other kinds are skipped.
  */
 export function addEntry(digest: Digest, entry: DigestedEntry): void {
   const role = roleOf(entry);
@@ -115,7 +114,7 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
       findFiles(block.text, found);
       return;
     case "tool_use":
-      findFiles(block.input, found);
+      findFiles(inputTextOf(block), found);
       addTool(digest, block.name);
       recordCall(digest.ledger, entryId, block);
       return;

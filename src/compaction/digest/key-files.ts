@@ -8,7 +8,7 @@ const EXTENSIONS = new Set(["rs", "ts", "tsx", "js", "json", "md"]);
 /** What may cling to a path in prose. */
 const TRIMMED = ",.:;)(\"'`";
 
-/** Longer words are data, not paths that somebody wrote. */
+/** Longer words are data, not paths. */
 const MAX_PATH_LENGTH = 512;
 
 /** Calls `found` with each path in `text`. */

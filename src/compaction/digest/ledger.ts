@@ -1,10 +1,10 @@
 /**
  * The ledger: which commands were run and which files were read and changed, word for word.
  *
- * It is bounded. What falls out at the old end is counted, so that nobody takes the list for all.
+ * It is bounded; dropped old items are counted.
  */
 
-import type { ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
+import { inputTextOf, type ToolResultBlock, type ToolUseBlock } from "../../model/block.ts";
 import type { Ledger, LedgerCommand, LedgerFile } from "../summary.ts";
 import { cutText } from "./cut-text.ts";
 import { type ToolEffects, toolEffects } from "./tool-effects.ts";
@@ -57,7 +57,7 @@ export function startLedger(previous: Ledger | null): LedgerDraft {
 }
 
 export function recordCall(draft: LedgerDraft, entryId: string, call: ToolUseBlock): void {
-  const effects = toolEffects(call.name, call.input);
+  const effects = toolEffects(call.name, inputTextOf(call));
   const commands = effects.commands.map(
     (command): CommandDraft => ({
       text: cutText(command, MAX_COMMAND_CHARACTERS),
@@ -119,7 +119,7 @@ function settle(draft: LedgerDraft, id: string): void {
   dropOldest(draft);
 }
 
-/** What is over the bounds is counted and goes. */
+/** Drops and counts items over the bounds. */
 function dropOldest(draft: LedgerDraft): void {
   while (draft.commands.length > MAX_COMMANDS) {
     draft.commands.shift();

@@ -2,7 +2,7 @@
  * What a tool call does, read from its name and its arguments: commands run, files read or changed.
  *
  * Agents name the same few tools in many ways, and arguments are text that a model wrote: often
- * JSON, sometimes half of it. What is not understood has no effects; nothing here throws.
+ * JSON, sometimes half of it. Unknown tools and arguments have no effects; never throws.
  */
 
 import { patchedFiles } from "./patched-files.ts";

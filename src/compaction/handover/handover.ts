@@ -1,6 +1,6 @@
 /**
- * What an agent loses when it summarises its own conversation, in a few kilobytes: what was asked, what
- * was decided, figures, files and commands, word for word and the newest first to be kept.
+ * The details that an agent's own compaction loses, in a few kilobytes: requests, decisions,
+ * figures, files and commands, verbatim, with the newest kept first.
  *
  * Made without a model: files, commands and the state of the work are the digest's, the rest are
  * sentences that were said.
@@ -141,7 +141,7 @@ function sentencesOf(text: string): string[] {
     .map((sentence) => oneLine(sentence, LINE_CHARACTERS));
 }
 
-/** The newest last; what is said again counts as new. */
+/** The newest last; a repeated item counts as new. */
 function keep(list: string[], line: string): void {
   const known = list.indexOf(line);
   if (known >= 0) list.splice(known, 1);

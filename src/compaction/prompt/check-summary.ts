@@ -1,9 +1,8 @@
 /**
- * Whether a summary that a model wrote may take the place of what it summarises.
+ * Checks a model's summary before it replaces the messages that it covers.
  *
- * A bad one is worse than none: it replaces history. Each check has a code, and each is made so
- * that an ordinary good summary passes, in any language; a summary that fails is thrown away, and
- * the caller falls back to one that needs no model.
+ * Each check has a code and passes ordinary good summaries in any language. A summary that fails is
+ * dropped, and the caller falls back to a mechanical one.
  */
 
 import type { SummaryAnswer, SummaryRequest } from "../summary.ts";
@@ -59,7 +58,7 @@ function checkEnd(text: string, finishReason: string): string[] {
 const LARGE_INPUT = 8_000;
 const MOST_REQUIRED = 400;
 const REQUIRED_SHARE = 1 / 50;
-/** Below this, a summary with headings may well be longer than what it summarises. */
+/** Below this, a summary with headings may be longer than its source. */
 const ALWAYS_ALLOWED = 2_000;
 
 function checkSize(text: string, record: string, previous: string): string[] {
@@ -100,7 +99,7 @@ function checkCopy(text: string, record: string): string[] {
   return [`copied: ${copied} of ${stretches} stretches stand in the conversation word for word`];
 }
 
-/** Fewer names say nothing about a summary. */
+/** Too few names to judge a summary. */
 const FEWEST_NAMES = 3;
 
 function checkNames(text: string, names: readonly string[], where: string): string[] {

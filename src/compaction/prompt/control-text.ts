@@ -1,13 +1,13 @@
 /**
- * Text that does not belong into a summary: refusals, and what steers a conversation rather than
- * tells of it. A summary is put before a model; an instruction in it would be followed.
+ * Detects text that does not belong in a summary: refusals and instructions. A model reads the
+ * summary and would follow an instruction in it.
  *
- * Conversations are also *about* such text, so what stands in quotes or code is not looked at.
+ * Conversations are also *about* such text, so quotes and code are skipped.
  */
 
 import { SUMMARY_RULES, SUMMARY_SYSTEM_PROMPT, SUMMARY_WISHES } from "./summary-prompt.ts";
 
-/** `text` without what it quotes. */
+/** `text` without quotes and code. */
 export function withoutQuotes(text: string): string {
   return text
     .replace(/^(```|~~~)[\s\S]*?^\1/gm, " ")

@@ -4,6 +4,7 @@
  * They are what a summary must keep to the letter, and what a careless one rounds off.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 
 const FILE_EXTENSIONS =
@@ -79,14 +80,14 @@ function identifiersIn(text: string): string[] {
  */
 const LIKE_A_PATH = /[.~_\d]|^\/|\/.*\//;
 
-/** Our own citations are not names that anybody used. */
+/** Entry ids in our own citations do not count as names. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** What was said, and the short arguments of tools; results are too much to remember. */
+/** Messages and short tool arguments; results have too many names. */
 function textsOf({ blocks }: Entry): string[] {
   return blocks.flatMap((block) => {
     if (block.type === "text") return [block.text];
-    return block.type === "tool_use" ? argumentsIn(block.input) : [];
+    return block.type === "tool_use" ? argumentsIn(inputTextOf(block)) : [];
   });
 }
 
@@ -99,7 +100,7 @@ function argumentsIn(input: string): string[] {
       return value;
     });
   } catch {
-    // Half a JSON names nothing that could be relied on.
+    // Truncated JSON is not trusted.
   }
   return values;
 }

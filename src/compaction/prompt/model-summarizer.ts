@@ -1,4 +1,4 @@
-/** A language model as a summariser: what it is asked, and what of its answers is accepted. */
+/** Writes summaries with a language model and checks its answers. */
 
 import type { TextModel } from "../../model/text-model.ts";
 import type { CitedText, Summarizer, SummaryRequest } from "../summary.ts";

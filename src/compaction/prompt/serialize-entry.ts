@@ -1,15 +1,13 @@
-/**
- * An entry as text for whoever writes a summary: id, role, what was said, and what tools did, cut.
- */
+/** Serialises an entry for a summarizer: id, role, text, and shortened tool traffic. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { outputText } from "../digest/timeline.ts";
 
 /** Of a tool's arguments or result: enough to see what happened, and no file in full. */
 export const MAX_TOOL_CHARACTERS = 2_000;
 
-/** Thinking and foreign blocks are left out: they were not said, or nobody can read them. */
+/** Leaves out thinking and opaque blocks. */
 export function serializeEntry({ id, kind, role, blocks }: Entry): string {
   const who = kind === "message" ? (role ?? "system") : kind;
   const parts = blocks.map(serializeBlock).filter((part) => part.trim() !== "");
@@ -21,7 +19,7 @@ function serializeBlock(block: Block): string {
     case "text":
       return block.text;
     case "tool_use":
-      return `(calls ${block.name}: ${cut(block.input)})`;
+      return `(calls ${block.name}: ${cut(inputTextOf(block))})`;
     case "tool_result": {
       const name = block.toolName === undefined ? "" : ` of ${block.toolName}`;
       return `(${block.isError ? "error" : "result"}${name}: ${cut(outputText(block))})`;

@@ -83,9 +83,7 @@ export function summaryPrompt(
   return { system: SUMMARY_SYSTEM_PROMPT, prompt: parts.join("\n\n") };
 }
 
-/**
- * A number that makes markers which do not occur in `text`, so that nothing in it can close them.
- */
+/** A number that makes the markers unique, so that `text` cannot close them. */
 function unusedMark(text: string): number {
   const used = new Set(
     [...text.matchAll(/<\/?(?:record|earlier-summary|wishes)-(\d+)/g)].map(([, mark]) =>

@@ -44,7 +44,7 @@ function bullets(cited: readonly CitedText[]): string[] {
   return cited.map(({ text }) => `  - ${withoutBullet(withoutTags(text))}`);
 }
 
-/** The tags mean something around a summary; where somebody wrote them they must not. */
+/** Escapes the summary's tags in quoted text. */
 export function withoutTags(text: string): string {
   return text.replace(/<(\/?(?:summary|analysis))>/gi, "[$1]");
 }

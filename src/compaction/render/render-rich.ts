@@ -1,6 +1,6 @@
 /**
- * A summary in our own Markdown: what was asked, what is open, what was done word for word, and the
- * entry behind each line in brackets, so that a reader can open it.
+ * A summary in Markdown: requests, open work, and actions verbatim, each line with its entry id in
+ * brackets.
  *
  * It goes into a context, so it shows the newest part of each list; the structure holds the rest.
  */

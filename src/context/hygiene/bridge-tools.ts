@@ -1,8 +1,8 @@
 /**
- * An assistant between a tool and a user.
+ * Inserts an assistant message between a tool result and a user message.
  *
- * A user speaks right behind a tool's result who interrupts the assistant, or to whom an image was
- * lifted. Mistral refuses that order; a word of the assistant makes it legal and changes nothing.
+ * A user message follows a tool result directly after an interruption, or when an image was lifted
+ * out of the result. Mistral refuses that order; a short assistant message makes it valid.
  */
 
 import type { Turn } from "./turn.ts";

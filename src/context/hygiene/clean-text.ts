@@ -1,12 +1,11 @@
 /**
- * Text that every provider reads.
+ * Makes text valid for every provider.
  *
- * Half a surrogate pair, left by somebody who cut by UTF-16 unit, makes the whole request invalid
- * JSON to a strict reader, and so does it in every later request. Text without a visible character
- * is refused by some, and says nothing to the others.
+ * A lone surrogate, left by a cut between UTF-16 units, makes this and every later request invalid
+ * JSON for strict parsers. Some providers refuse text without a visible character.
  */
 
-/** `text` with lone surrogates replaced; null if there is nothing to read in it. */
+/** `text` with lone surrogates replaced; null if it has no visible character. */
 export function cleanText(text: string): string | null {
   return isBlank(text) ? null : text.toWellFormed();
 }

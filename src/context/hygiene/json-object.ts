@@ -20,7 +20,7 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** The arguments of a call as an object. What is none is wrapped whole, so that nothing is lost. */
+/** The arguments of a call as an object. Other values are wrapped in one. */
 export function parseArguments(text: string): JsonObject {
   const trimmed = text.trim();
   // A call without arguments is often written as no text at all.

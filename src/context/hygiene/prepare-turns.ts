@@ -1,9 +1,9 @@
 /**
  * All steps of hygiene, in their order.
  *
- * The order matters: pairs are repaired before turns are merged, so that a merged turn has its results
- * behind it; images are lifted before, as they make user turns; ids come last, when every call has
- * exactly one result. Nothing of it is stored: the log stays as it was said.
+ * The order matters: pairs are repaired before turns are merged, so that a merged turn has its
+ * results behind it; images are lifted before, as they make user turns; ids come last, when every
+ * call has exactly one result. The log is not changed.
  */
 
 import type { ContextMessage } from "../message.ts";

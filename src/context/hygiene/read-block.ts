@@ -5,7 +5,12 @@
  * all. A thought that is left out costs little, one that another house signed is refused for good.
  */
 
-import type { Block, OpaqueBlock, ThinkingBlock } from "../../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type OpaqueBlock,
+  type ThinkingBlock,
+} from "../../model/block.ts";
 import { cleanText, isBlank } from "./clean-text.ts";
 import { type Family, familyOf } from "./family.ts";
 import { parseObject } from "./json-object.ts";
@@ -21,7 +26,7 @@ import type {
   UserTurn,
 } from "./turn.ts";
 
-/** Who is asked, and for which model. */
+/** The target provider and model. */
 export interface Addressee {
   readonly rules: ProviderRules;
   /** The model that will read it; null if the caller did not say. */
@@ -62,7 +67,7 @@ export function readAssistantBlock(
           type: "tool_use",
           id: block.id,
           name: fitName(block.name, to.rules.toolName),
-          input: block.input.toWellFormed(),
+          input: inputTextOf(block).toWellFormed(),
           ...thoughtSignature(block, writer, to),
         },
       ];
@@ -75,7 +80,7 @@ export function readAssistantBlock(
     case "opaque":
       // It names its provider itself; another model of the same provider may still not read it.
       return isOfOtherModel(writer, to) ? [] : readOpaque(block, "assistant", to.rules);
-    // Results are read apart; what only a newer version knows is nothing that we could send.
+    // Results are read elsewhere; block types of newer versions cannot be sent.
     default:
       return [];
   }
@@ -101,7 +106,7 @@ export function readOutput(
   );
 }
 
-/** Longer data is a file in base64, which is words to nobody. */
+/** Longer data is a file in base64, not text. */
 const MAX_SHOWN = 20_000;
 
 /** An error without a word is refused by some. */

@@ -1,9 +1,10 @@
 /**
- * From a stored image to one that a provider takes.
+ * Converts a stored image to a form that a provider accepts.
  *
- * Images are stored as they came: data or an address, data inside an address, a type that is missing
- * or wrong. A provider checks the type against the bytes and refuses the request if they differ, so
- * the bytes decide. What cannot be sent leaves a note, because text nearby may speak of it.
+ * Images are stored as they came: data or an address, data inside an address, a type that is
+ * missing or wrong. A provider checks the type against the bytes and refuses the request if they
+ * differ, so the bytes decide. An image that cannot be sent becomes a note, because nearby text may
+ * refer to it.
  */
 
 import type { ImageBlock } from "../../model/block.ts";

@@ -1,9 +1,9 @@
 /**
- * From the messages of a context to turns.
+ * Converts the messages of a context to turns.
  *
  * Any role may hold any block once it is stored, and a list may have system messages anywhere. A
  * system message that leads the list goes to the provider's own place for it. A later one becomes a
- * user turn that says what it is: many providers refuse it there, or move it to the front.
+ * marked user turn: many providers refuse it there, or move it to the front.
  */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
@@ -13,7 +13,7 @@ import { type Addressee, readAssistantBlock, readOutput, readUserBlock } from ".
 import type { SentResult, Turn, UserTurn } from "./turn.ts";
 
 export interface Reading {
-  /** What the leading system messages say together; null if nothing. */
+  /** The joined leading system messages; null if none. */
   readonly system: string | null;
   readonly turns: readonly Turn[];
 }
@@ -39,7 +39,7 @@ function systemText(block: Block): string[] {
   return text === null ? [] : [text];
 }
 
-/** Results are turns of their own, whoever's message they stood in. */
+/** Results become their own turns, whatever message held them. */
 function turnsOf(message: ContextMessage, to: Addressee): Turn[] {
   return runsOf(message.blocks).flatMap(({ results, others }): Turn[] => {
     if (results.length > 0) {

@@ -11,9 +11,9 @@ import type { IdRule } from "./rules.ts";
 import { type AssistantTurn, callsOf, type Turn } from "./turn.ts";
 
 /**
- * Gives each call of `turns`, and its result, an id of its own that follows `rule`. The pairs must be
- * repaired: the results of a turn stand behind it, in the order of its calls. The same transcript gets
- * the same ids, and what is appended later does not change them.
+ * Gives each call of `turns`, and its result, an id of its own that follows `rule`. The pairs must
+ * be repaired: the results of a turn stand behind it, in the order of its calls. Deterministic:
+ * later appends do not change earlier ids.
  */
 export function remapIds(turns: readonly Turn[], rule: IdRule): Turn[] {
   const calls = turns.filter((turn) => turn.role === "assistant").flatMap(callsOf);
@@ -77,10 +77,10 @@ function isFine(id: string, rule: IdRule): boolean {
   return rule.exactLength ? id.length === rule.maxLength : id.length <= rule.maxLength;
 }
 
-/** Characters of the hash behind what is left of an id: enough to tell apart a long session's. */
+/** Hash characters appended to a shortened id: enough to keep a long session's ids distinct. */
 const HASH_LENGTH = 10;
 
-/** The head of `id`, for whoever reads a log, and a hash of all of it. */
+/** The head of `id`, for readers of logs, and a hash of all of it. */
 function makeId(id: string, salt: string, rule: IdRule): string {
   const hash = sha256(Buffer.from(`${id}\0${salt}`)).toString("hex");
   if (rule.exactLength) return hash.slice(0, rule.maxLength);

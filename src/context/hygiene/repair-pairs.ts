@@ -60,6 +60,6 @@ function resultOf(call: SentCall, result: SentResult | undefined): SentResult {
   };
 }
 
-/** What stands for a result that was never stored. */
+/** The placeholder of a missing result. */
 export const MISSING_RESULT =
   "The result of this tool call is missing: it was interrupted or lost.";

@@ -1,13 +1,13 @@
 /**
- * Thoughts that lead to nothing.
+ * Drops trailing thoughts.
  *
- * An assistant that was stopped while it thought leaves a turn that ends in a thought. Providers who
- * sign thoughts want to see what came of them and refuse such a turn.
+ * An assistant that was stopped while it thought leaves a turn that ends in a thought. Providers
+ * that sign thoughts refuse such a turn.
  */
 
 import type { AssistantTurn, Turn } from "./turn.ts";
 
-/** Drops the thoughts at the end of assistant turns, and turns that had nothing else. */
+/** Drops the thoughts at the end of assistant turns, and turns of thoughts alone. */
 export function trimThoughts(turns: readonly Turn[]): Turn[] {
   return turns.flatMap((turn): Turn[] => {
     if (turn.role !== "assistant") return [turn];

@@ -28,7 +28,7 @@ export interface SentCall {
   readonly type: "tool_use";
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON text. Nobody has checked that they parse. */
+  /** The arguments as JSON text, unchecked. */
   readonly input: string;
   readonly thoughtSignature?: string;
 }

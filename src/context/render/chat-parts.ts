@@ -1,5 +1,6 @@
 /** What the chat APIs of OpenAI and Mistral write alike. */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type AssistantTurn, callsOf, type UserTurn } from "../hygiene/turn.ts";
 import { dataUrl, joinTexts } from "./output-text.ts";
@@ -17,13 +18,13 @@ export function functionCalls(turn: AssistantTurn): { tool_calls?: FunctionCall[
     (call): FunctionCall => ({
       id: call.id,
       type: "function",
-      function: { name: call.name, arguments: call.input },
+      function: { name: call.name, arguments: inputTextOf(call) },
     }),
   );
   return calls.length === 0 ? {} : { tool_calls: calls };
 }
 
-/** A plain string if it is nothing but text; an image is given by its address, or as one. */
+/** A plain string if there is only text; images are given by URL or data URL. */
 export function userContent<Image>(
   { blocks }: UserTurn,
   toImage: (url: string) => Image,

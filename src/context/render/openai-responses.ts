@@ -2,10 +2,11 @@
  * OpenAI's Responses API: a flat list of items.
  *
  * What a message says, its calls and their outputs are items of their own. Items that only OpenAI
- * reads, such as encrypted reasoning, stand where they stood. Our items carry no `id`: it would name
- * something that OpenAI stored, and a history from elsewhere has nothing there.
+ * reads, such as encrypted reasoning, stand where they stood. Our items carry no `id`: it would
+ * refer to an item stored by OpenAI.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
@@ -91,7 +92,12 @@ function renderAssistant(block: AssistantTurn["blocks"][number]): OpenAiItem[] {
     }
     case "tool_use":
       return [
-        { type: "function_call", call_id: block.id, name: block.name, arguments: block.input },
+        {
+          type: "function_call",
+          call_id: block.id,
+          name: block.name,
+          arguments: inputTextOf(block),
+        },
       ];
     case "opaque":
       return [block.value];

@@ -1,9 +1,8 @@
 /**
- * The one way from a context to what a provider is sent.
+ * Renders a context as a provider's request messages.
  *
- * Every shape is made of plain objects, without the provider's package, and is valid JSON. What was
- * handed in is not changed, and the same messages always give the same answer: a provider's cache
- * depends on it.
+ * Every shape is made of plain objects, without the provider's package, and is valid JSON. Pure and
+ * deterministic: a provider's prompt cache depends on it.
  */
 
 import { checkFields } from "../../model/input.ts";
@@ -40,8 +39,9 @@ export interface RenderedContexts {
 export type RenderedContext<P extends Provider> = RenderedContexts[P];
 
 /**
- * Renders `messages` for `provider`. Of messages it takes any: what cannot be sent is repaired, replaced by a note
- * or left out. The list ends where the context ends; most providers want that to be a user or a tool.
+ * Renders `messages` for `provider`. Accepts any messages: content that cannot be sent is repaired,
+ * replaced by a note or left out. The list ends where the context ends; most providers want that to
+ * be a user or a tool.
  */
 export function renderContext<P extends Provider>(
   messages: readonly ContextMessage[],

@@ -1,4 +1,4 @@
-/** From the token that a caller has shown to what it may do. */
+/** Authenticates a caller's token. */
 
 import { timingSafeEqual } from "node:crypto";
 import type { Access } from "../../model/access.ts";
@@ -10,8 +10,8 @@ import { hashSecret, parseToken, type TokenPrefix } from "./token-text.ts";
 const NO_HASH = new Uint8Array(32);
 
 /**
- * Undefined if the token is malformed, unknown, expired or revoked. Asks the store each time, so that
- * a token that was revoked anywhere lets nobody in from the next call on.
+ * Undefined if the token is malformed, unknown, expired or revoked. Reads the store each time, so
+ * that a revocation takes effect with the next call on every node.
  */
 export async function authenticate(
   host: Pick<EngineContext, "store" | "now">,

@@ -1,7 +1,6 @@
 /**
- * Shares: links by which anybody may read one session until an end. Each is an access token of a scope
- * of its own, whose label is the session's id. The path of a session may hold secrets: whoever shows a
- * shared session masks them.
+ * Shares: expiring public links to one session. Each is an access token of its own scope, with the
+ * session's id as its label. Callers that show a shared session must mask secrets.
  */
 
 import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
@@ -23,7 +22,7 @@ export interface Share {
 }
 
 export interface CreateShareInput {
-  /** From then on it opens nothing: within 365 days; in 7 days if left out. */
+  /** Expiry: at most 365 days. Default: 7 days. */
   readonly expires?: number | Date;
 }
 
@@ -94,7 +93,7 @@ export class Shares {
     return shares.filter((share) => sessions.has(share.sessionId));
   }
 
-  /** From now on its link opens nothing. `token_not_found` for what is no share of this tenant. */
+  /** Revokes the link. Throws `token_not_found` for a token that is not a share of this tenant. */
   async revoke(id: string): Promise<void> {
     const { store, tenant, by } = this.#engine;
     const known = (await this.list()).some((share) => share.id === checkKey(id, "id"));

@@ -1,8 +1,8 @@
 /**
- * What a token looks like: `bsk_`, its id, `_`, its secret. That of a share begins with `bss_`.
+ * The text of a token: `bsk_`, its id, `_`, its secret. That of a share begins with `bss_`.
  *
- * The id is looked up, the secret is compared. The secret is 256 random bits, so one round of SHA-256
- * is enough to keep it from whoever reads the store: there is nothing to guess it by.
+ * The id is looked up, the secret is compared. The secret is 256 random bits, so one round of
+ * SHA-256 protects it from readers of the store.
  */
 
 import { createHash, randomBytes } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Access tokens of a tenant: made, listed and revoked. Whoever asks is not asked for one here. */
+/** Creates, lists and revokes access tokens of a tenant. The caller is already authorised. */
 
 import { ACCESS_SCOPES, type Access, type AccessScope } from "../../model/access.ts";
 import type { AccessToken } from "../../model/access-token.ts";
@@ -22,13 +22,13 @@ import { formatToken, hashSecret, newSecret } from "./token-text.ts";
 export interface CreateTokenInput {
   /** Each scope includes the ones before it: `read`, `write`, `admin`. */
   readonly scope: AccessScope;
-  /** Who writes with it; nobody is named if left out. */
+  /** The actor of writes with it. Default: none. */
   readonly actor?: string;
-  /** Whom it may write for besides: at most 100 names, or `"any"`. Nobody if left out. */
+  /** Further actors that it may write as: at most 100 names, or `"any"`. Default: none. */
   readonly actAs?: readonly string[] | "any";
   /** What to know it by in a list. */
   readonly label?: string;
-  /** From then on it lets nobody in. Never, if left out. */
+  /** Expiry. Default: never. */
   readonly expires?: number | Date;
   /** Whether it may act on the whole store; only with the scope `admin`. */
   readonly operator?: boolean;

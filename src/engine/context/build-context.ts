@@ -25,22 +25,22 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import type { CompactionView } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { findAnswered } from "./build/find-answered.ts";
-import { recallEvicted, type ShownPast } from "./build/recall-evicted.ts";
-import type { CompactionView } from "./compaction-entry.ts";
 import {
   type BuildContextInput,
   type CheckedContext,
   checkContextOptions,
 } from "./context-options.ts";
+import { findAnswered } from "./find-answered.ts";
 import { keepParticipants } from "./participants.ts";
 import { idsOf, readContext } from "./read-context.ts";
+import { recallEvicted, type ShownPast } from "./recall-evicted.ts";
 import { readStanding } from "./standing.ts";
 
 export interface BuiltContext {
   readonly messages: readonly ContextMessage[];
-  /** What was left out, and why. */
+  /** Omitted parts, with reasons. */
   readonly omitted: readonly Omission[];
   readonly tokens: number;
   /** Blocks of the messages that were cut or left out to make a turn fit. */
@@ -119,8 +119,7 @@ function toSummary({ entry, text, profile }: CompactionView, tailKept: boolean):
 }
 
 /**
- * Nothing older is needed once there are more turns than wanted, or more tokens than there is room, and
- * no result waits for its call.
+ * Reading ends once there are more turns or tokens than wanted, and no result waits for its call.
  */
 function enough(
   recentTurns: number,
@@ -144,13 +143,13 @@ function enough(
     const isMany = turns > recentTurns || tokens > tokenBudget;
     if (isMany && turns > 0) beyond++;
     if (isMany && starts) return waiting.size === 0 || beyond > CALL_REACH;
-    // A turn without end, or nobody who begins one.
+    // An unfinished turn, or none that begins.
     const isEndless = behind > ENDLESS_TURN.messages || tokens > ENDLESS_TURN.tokens;
     return isEndless && tokens > tokenBudget;
   };
 }
 
-/** Undefined where nothing is left out of the past, or there is no newest turn. */
+/** Undefined if no past turn is omitted, or there is no newest turn. */
 function shownPast(
   { older, from, newestAt, unread, summary, previous }: ChosenTurns,
   entries: readonly Entry[],
@@ -163,7 +162,7 @@ function shownPast(
   const told = new Set(previous?.messages.flatMap(({ message }) => message.entryIds));
   const shown = new Set([...idsOf([...pinned, ...entries.slice(from)]), ...told]);
   const oldest = entries.slice(from, older.length)[0]?.sequence;
-  // What is answered may have been said before all that is left out.
+  // The answered message may precede all omitted ones.
   const afterLast = Math.max(newest.sequence, (entries[newestAt - 1]?.sequence ?? -1) + 1);
   return { newest, shown, beforeSequence: oldest ?? afterLast };
 }

@@ -21,8 +21,8 @@ export interface BuildContextInput {
   /** At most so many turns as they were said, the newest included; 20 if left out. */
   readonly recentTurns?: number;
   /**
-   * What is recalled of earlier turns, by their words: up to `k` (8) that score at least `threshold` (0)
-   * of what the best one does, from 0 to 1; false: nothing.
+   * Recall of earlier turns by their words: up to `k` (8) that score at least the share `threshold`
+   * (0 to 1, default 0) of the best score; false: off.
    */
   readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
   /** Adds the session's facts. */
@@ -31,16 +31,17 @@ export interface BuildContextInput {
   readonly filterParticipants?: readonly string[];
   /** What to recall for, in place of the newest user message. */
   readonly query?: string;
-  /** Another leaf than the active one. Nothing is recalled for it. */
+  /** Another leaf than the active one, without recall. */
   readonly leaf?: string;
   /**
-   * The user's message that is to be answered, where it is not the newest: it stands at the end, with
-   * the answers that name it in `metadata.replyTo` behind it. What waits behind it is left out.
+   * The user's message that is to be answered, where it is not the newest: it stands at the end,
+   * with the answers that name it in `metadata.replyTo` behind it. Later unanswered messages are
+   * left out.
    */
   readonly replyTo?: string;
   /** Also gives the context in the shape that this provider is sent: see `rendered`. */
   readonly provider?: Provider;
-  /** The model that will read it: what was signed for another one is left out of `rendered`. */
+  /** The target model: `rendered` leaves out signatures of other models. */
   readonly model?: string;
   /** Shortens and clears old tool results once the model's window is filling up. */
   readonly prune?: PruneOptions;

@@ -1,5 +1,5 @@
 /**
- * What contexts take whose providers report nothing, as this process last saw them: an LRU cache.
+ * An LRU cache of estimated context sizes, for sessions whose providers report no usage.
  *
  * An append or the end of a stream takes a size out, is carried out by the store, and then shows the
  * cache its result. A size is kept only if the result continues the leaf that it was taken at.
@@ -19,7 +19,7 @@ export class ContextSizeCache {
   /** By tenant and session, the least recently used first. */
   readonly #sizes = new Map<string, ContextSize>();
 
-  /** Removes the size as well: while an append is under way, nobody knows the size. */
+  /** Removes the size: it is unknown while an append is in progress. */
   take(tenant: string, sessionId: string): ContextSize | undefined {
     const key = keyOf(tenant, sessionId);
     const size = this.#sizes.get(key);

@@ -1,10 +1,9 @@
 /**
- * Model calls whose provider reported nothing.
+ * Estimates the usage of model calls without reported usage.
  *
- * Whoever watches how full a context is must hear of every call, or a session whose provider gives no
- * usage is never compacted. Such a call gets an estimate, marked as one. What a context takes is read
- * once and then counted along (`ContextSizeCache`), so that a call does not cost more the longer the
- * session is.
+ * Automatic compaction needs a figure for every call, or a session without usage would never be
+ * compacted. Such a call gets an estimate, marked as one. The context's size is read once and then
+ * updated incrementally (`ContextSizeCache`), so the cost does not grow with the session.
  */
 
 import { totalTokens } from "../../context/pressure.ts";
@@ -14,7 +13,7 @@ import type { Draft } from "../message-input.ts";
 import type { ContextSize } from "./context-size-cache.ts";
 import { readPressure } from "./usage.ts";
 
-/** An assistant message that names its model and has no usage: a call that nobody measured. */
+/** An assistant message with a model and without usage. */
 export function isUnmeasured(entry: Draft["entry"]): boolean {
   return entry.role === "assistant" && entry.model !== null && entry.usage === null;
 }

@@ -3,8 +3,8 @@
 import type { Entry } from "../../model/entry.ts";
 
 /**
- * Only what these actors wrote; null keeps all. A tool message belongs to whoever called the tool, and
- * what nobody in particular wrote (a note, a system message) is for everyone.
+ * Keeps the messages of these actors; null keeps all. A tool message belongs to the caller of the
+ * tool; messages without an actor (notes, system messages) are kept.
  */
 export function keepParticipants(
   entries: readonly Entry[],

@@ -11,9 +11,9 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
+import { type CompactionView, viewCompaction } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import { type CompactionView, viewCompaction } from "./compaction-entry.ts";
 
 export interface ContextEntries<Item = Entry> {
   /** The newest compaction on the path. */
@@ -31,12 +31,12 @@ export interface ReadContextOptions {
   readonly counter: TokenCounter;
   /**
    * Called with each entry, newest first, and whether it stands before the newest compaction; true
-   * once nothing older is needed.
+   * to stop reading.
    */
   readonly isEnough?: (entry: Entry, isBeforeCompaction: boolean) => boolean;
   /** How much is read at first; 32 if left out. */
   readonly firstPage?: number;
-  /** False: the compaction is not looked for if what was read does not reach it. */
+  /** False: do not look for a compaction beyond the read entries. */
   readonly summary?: boolean;
 }
 
@@ -62,6 +62,7 @@ export async function readContextAs<Item>(
   const newestFirst: Item[] = [];
   let compaction: CompactionView | null = null;
   let boundary: Boundary | undefined;
+  let isSought = false;
   let limit = options.firstPage ?? FIRST_PAGE;
   let marks: NonNullable<EntryPage["marks"]> = { summary: true, pinned: true };
   const done = (unread: number) => ({
@@ -77,8 +78,10 @@ export async function readContextAs<Item>(
       // Sequences grow along a path, so this also ends where the first kept entry is on another one.
       if (boundary !== undefined && entry.sequence < boundary.sequence) return done(0);
       if (entry.erased) {
-        if (compaction !== null) continue;
-        // What is gone was covered by a compaction that this path may have left behind.
+        if (compaction !== null || isSought) continue;
+        // Retention erases what a compaction covers, which may be on another branch. An entry that was
+        // removed for good needs none.
+        isSought = true;
         compaction = await findForgotten(engine, sessionId, options.leaf);
         if (compaction !== null) return done(0);
         continue;
@@ -196,7 +199,7 @@ async function findBoundary(engine: EngineContext, view: CompactionView): Promis
 
 /**
  * The newest compaction of another branch whose covered part lies on this path and was erased: an
- * edit of what it kept has left it behind, and nothing else knows any more what was said.
+ * edit of a kept entry left it behind, and it is the only record of the erased ones.
  */
 async function findForgotten(
   engine: EngineContext,

@@ -4,6 +4,7 @@ import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
+import { meantWords } from "../../search/query/meant-words.ts";
 import type { WindowItem } from "../../search/request.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { checkHits, checkInput, checkOneOf } from "../check.ts";
@@ -26,14 +27,17 @@ export type Recalled =
       readonly type: "message";
       readonly entry: Entry;
       readonly score: number;
-      /** What stands round it, at most 16 messages with snippets. */
+      /** The messages around it, at most 16 with snippets. */
       readonly window: readonly WindowItem[];
     }
   | { readonly type: "fact"; readonly fact: Fact };
 
 const DEFAULT_RECALLED = 8;
 
-/** The best first: messages by their score, then facts. Any text is a valid query. */
+/**
+ * The best first: messages by their score, then facts. Any text is a valid query; nothing is recalled for
+ * its stop-words alone, unless it has no other words.
+ */
 export async function* recall(
   engine: EngineContext,
   sessionId: string,
@@ -47,10 +51,11 @@ export async function* recall(
   const session = await store.findSession(tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
 
-  const facts = await factsWithin(engine, query, limit, within, session);
+  const words = meantWords(query);
+  const facts = await factsWithin(engine, words, limit, within, session);
   // Facts are short and sure: they get up to a quarter of the places.
   const places = Math.max(1, limit - Math.min(facts.length, Math.ceil(limit / 4)));
-  const { hits } = await searchSessions(engine, query, {
+  const { hits } = await searchSessions(engine, words, {
     limit: places,
     perSession: places,
     ...(within === "session" ? { session: sessionId } : {}),

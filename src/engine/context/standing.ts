@@ -5,14 +5,14 @@ import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import type { CompactionView } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { CompactionView } from "./compaction-entry.ts";
 import { asShown } from "./read-context.ts";
 
 const NOTHING: EntryPage = { entries: [], payloads: new Map(), total: 0 };
 
-/** What is pinned on the path, the newest 500. */
+/** The newest 500 pinned entries of the path. */
 function readPinned(
   engine: EngineContext,
   sessionId: string,
@@ -29,9 +29,8 @@ function readPinned(
 }
 
 /**
- * What is pinned on the path, or was when the newest compaction was made (until the next one decides
- * anew), in order; what is `present` in the context anyway is left out. `hasPins` false: nothing is
- * pinned anywhere in the session.
+ * Entries pinned on the path, now or at the newest compaction, in order, without those already
+ * `present` in the context. `hasPins` false: the session has no pins.
  */
 export async function readStanding(
   engine: EngineContext,

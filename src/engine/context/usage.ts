@@ -4,8 +4,8 @@ import { contextPressure, type Pressure } from "../../context/pressure.ts";
 import { fromEntry, sumTokens } from "../../context/sized.ts";
 import type { Usage } from "../../model/entry.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
+import { summaryTokens } from "../compaction/compaction-ground.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { summaryTokens } from "./compaction-ground.ts";
 import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 
@@ -26,7 +26,7 @@ export async function readPressure(
   const context = await readContext(engine, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
-    // The first report that is met is the newest; one from before a compaction says nothing.
+    // The first report found is the newest; one from before a compaction is stale.
     isEnough: (entry, isBeforeCompaction) => entry.usage !== null && !isBeforeCompaction,
     summary: false,
   });

@@ -1,9 +1,9 @@
 /**
  * A follower that keeps a host's vectors in step with the store.
  *
- * It reads the change feed, after the commit: messages once they are whole, never piece by piece, and
- * facts that hold. What is erased, superseded or deleted loses its vector. Everything may be repeated,
- * so whoever starts it again after the last cursor that it gave misses nothing.
+ * It follows the change feed: committed messages and current facts get vectors; erased, superseded
+ * and deleted ones lose theirs. All steps are idempotent, so a restart from the last cursor misses
+ * nothing.
  */
 
 import type { Change } from "../../model/change.ts";
@@ -25,7 +25,7 @@ export interface FollowEmbeddingsInput {
   /** Texts that are handed over at once: 64 if left out. */
   readonly batch?: number;
   readonly retry?: RetryOptions;
-  /** Ends it, after what is under way was given up. */
+  /** Ends it, and abandons the step in progress. */
   readonly signal?: AbortSignal;
 }
 
@@ -41,8 +41,8 @@ const DEFAULT_BATCH = 64;
 const PAGE = 500;
 
 /**
- * Goes on until the signal or the store ends it. Throws what the embedder or the vector store throws,
- * once it has tried often enough; nothing is skipped.
+ * Runs until the signal or the store ends it. Throws errors of the embedder or the vector store
+ * after retries; never skips a change.
  */
 export async function* followEmbeddings(
   tenant: TenantEngine,
@@ -80,7 +80,7 @@ function checkFollower(input: FollowEmbeddingsInput): number {
   } = checkInput(input, "options", INPUTS.followEmbeddings);
   if (retry !== undefined) checkInput(retry, "retry", INPUTS["followEmbeddings.retry"]);
   if (typeof embedder?.embed !== "function") {
-    throw invalid("embedder", "embedder must be an object with name, dimensions and embed");
+    throw invalid("embedder", "embedder must be an object with name and embed");
   }
   if (typeof vectors?.put !== "function" || typeof vectors.delete !== "function") {
     throw invalid("vectors", "vectors must be an object with put and delete");
@@ -117,7 +117,7 @@ async function carryOut(
     });
     put += texts.length;
   }
-  // Afterwards: what was deleted while it was embedded must not stay.
+  // Delete last: an item deleted during embedding must not stay.
   for (const target of tasks.deletions) {
     await withRetries(retry, signal, () => vectors.delete(target, signal));
   }
@@ -126,12 +126,12 @@ async function carryOut(
 
 type Embeddable = Omit<StoredVector, "vector" | "embedder"> & { readonly text: string };
 
-/** Nothing if it is gone meanwhile, or has no text of its own. Secrets stay here. */
+/** Undefined if it was deleted or has no text. Secrets are masked. */
 async function readMessage(tenant: TenantEngine, id: string): Promise<Embeddable | undefined> {
   const entry = await unlessGone(() => tenant.getEntry(id));
   if (entry === undefined) return undefined;
   const { parts, roleClass } = indexableText(entry, { tools: "names" });
-  // A message of tool calls has their names alone: they mean nothing by themselves.
+  // Skip messages of tool calls alone: tool names carry no meaning.
   if (parts.length === 0 || roleClass === "tool") return undefined;
   const { sessionId } = entry;
   return { tenant: tenant.tenant, sessionId, kind: "message", id, text: parts.join("\n") };
@@ -159,10 +159,11 @@ function checkVector(
   vector: StoredVector["vector"] | undefined,
   { name, dimensions }: Embedder,
 ): StoredVector["vector"] {
-  if (vector?.length === dimensions) return vector;
+  const isExpected = dimensions === undefined || vector?.length === dimensions;
+  if (vector !== undefined && isExpected) return vector;
   throw new BackscrollError(
     "model_failed",
-    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it says that it gives ${dimensions}`,
+    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it says that it gives ${dimensions ?? "one"}`,
     { details: { model: name, kind: "nonsense" } },
   );
 }

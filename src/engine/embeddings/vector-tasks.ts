@@ -1,7 +1,7 @@
 /**
- * What a page of the change feed means for vectors. Pure: the changes in, what is to be done out.
+ * Maps a page of the change feed to vector operations. Pure.
  *
- * Only the last word on each entry and fact counts, so that what was added and deleted again within a
+ * Only the last change of each entry and fact counts, so one that is added and deleted within a
  * page is never embedded.
  */
 
@@ -44,7 +44,7 @@ export function vectorTasks(tenant: string, changes: readonly Change[]): VectorT
     // A newer version of the store may tell of more than this one knows.
     switch (kind as string) {
       case "entry_appended":
-        // Only what is not a message says its kind.
+        // Only other kinds than messages are named.
         if (entryId !== null && details["kind"] === undefined) messages.set(entryId, sessionId);
         break;
       case "fact_added":

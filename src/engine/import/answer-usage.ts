@@ -1,9 +1,8 @@
 /**
  * One answer, one usage, also where its parts were stored at different times.
  *
- * A reader puts what an answer took on its last part. When only the first parts were there, they were
- * stored with what it had taken by then, and no entry ever changes. So a later part gets what is not
- * yet told of its answer.
+ * A reader puts an answer's usage on its last part. If only the first parts existed, they were
+ * stored with the usage so far, and entries are immutable. So a later part gets the remainder.
  */
 
 import type { Usage } from "../../model/entry.ts";
@@ -13,7 +12,7 @@ import { combineUsage } from "../../model/usage.ts";
 const KEPT_ANSWERS = 64;
 
 export class AnswerUsage {
-  /** Of each answer, by how much more is stored than was read; less than nothing is possible. */
+  /** By answer: stored minus read usage; may be negative. */
   readonly #ahead: Map<string, Usage>;
 
   constructor(earlier?: AnswerUsage) {

@@ -3,11 +3,12 @@
 import { CUT_LENGTH, cutNote } from "../../ingest/long/long-text.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_METADATA_BYTES, MAX_NAME_BYTES } from "../../model/limits.ts";
+import { withInputText } from "../../model/tool-input.ts";
 import type { NewEntry } from "../../store/records.ts";
 import { PACKED_THRESHOLD_BYTES } from "../../transcript/content.ts";
 import { SOURCE_KEY, type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
@@ -106,7 +107,7 @@ function fitMetadata(
   };
 }
 
-/** Most texts are so short that nothing has to be counted. */
+/** Fast path: most texts are far below the limit. */
 function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }
@@ -120,22 +121,23 @@ function fitContent(
   problems: ProblemLog,
 ): DraftedContent {
   try {
-    return draftContent(entry.blocks, data, PACKED_THRESHOLD_BYTES);
+    return draftContent({ blocks: entry.blocks, data }, PACKED_THRESHOLD_BYTES);
   } catch (error) {
     if (!BackscrollError.is(error, "too_large")) throw error;
   }
   problems.add("entry_cut", `entry ${entry.sourceId} is larger than 8 MiB and was shortened`);
   for (const length of KEPT_LENGTHS) {
     try {
-      return draftContent(
-        entry.blocks.map((block) => cutBlock(block, length)),
-        cutData(data, length),
-      );
+      return draftContent({
+        blocks: entry.blocks.map((block) => cutBlock(block, length)),
+        data: cutData(data, length),
+      });
     } catch (error) {
       if (!BackscrollError.is(error, "too_large")) throw error;
     }
   }
-  return draftContent([{ type: "text", text: "[left out: larger than an entry may be]" }], null);
+  const note = "[left out: larger than an entry may be]";
+  return draftContent({ blocks: [{ type: "text", text: note }], data: null });
 }
 
 function cutBlock(block: Block, length: number): Block {
@@ -144,7 +146,7 @@ function cutBlock(block: Block, length: number): Block {
     case "thinking":
       return { ...block, text: cut(block.text, length) };
     case "tool_use":
-      return { ...block, input: cut(block.input, length) };
+      return withInputText(block, cut(inputTextOf(block), length));
     case "tool_result": {
       const { output } = block;
       return {
@@ -168,7 +170,7 @@ function cutBlock(block: Block, length: number): Block {
   }
 }
 
-/** The fields of ours stay; what does not fit is what an extension has added. */
+/** Our own fields stay; extensions' fields are dropped if they do not fit. */
 function cutData(data: JsonObject | null, length: number): JsonObject | null {
   if (data === null || JSON.stringify(data).length <= length) return data;
   return Object.fromEntries(

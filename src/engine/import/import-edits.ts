@@ -1,9 +1,9 @@
 /**
- * Lines that were changed after they were stored: the id is known, and what is said is not what it was.
+ * Handles lines that changed after they were stored: a known id with different content.
  *
- * An entry never changes. The new text becomes a sibling that supersedes the old one. Where the line
- * was the session's last, the conversation goes on from the sibling; anywhere else it stays aside,
- * because what follows was said to the old text, and is counted.
+ * Entries are immutable. The new text becomes a sibling that supersedes the old one. If the line
+ * was the session's last, the leaf moves to the sibling; otherwise the sibling stays aside and is
+ * counted, because later entries answer the old text.
  */
 
 import type { ProblemLog } from "../../ingest/problems.ts";
@@ -80,7 +80,7 @@ export class ImportEdits {
     return { leaf: tip, stored };
   }
 
-  /** Undefined if the entry says what is stored. */
+  /** Undefined if the entry equals the stored one. */
   #draft(
     entry: ImportedEntry,
     record: EntryRecord,

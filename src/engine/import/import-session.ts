@@ -1,19 +1,20 @@
 /**
- * Storing a session that a reader has given.
+ * Imports a session from a transcript reader.
  *
- * Importing a file again changes nothing, and a file that has grown adds what is new. A session is
- * known by its origin key, an entry by an id made of that key and the source's id. Whether an entry is
- * there is looked up for each, as a file may be rewritten anywhere.
+ * Idempotent: importing a file again changes nothing, and a file that has grown adds its new
+ * entries. A session is identified by its origin key, an entry by an id derived from that key and
+ * the source's id. Each entry is looked up, as a file may be rewritten anywhere.
  */
 
 import { batched, batchesOf, splitAhead } from "../../ingest/batches.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { LateEntries } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
-import { LATE_FILES_KEY, type Origin, type Session } from "../../model/session.ts";
+import { LATE_FILES_KEY, type Origin, type Session, settableOf } from "../../model/session.ts";
 import { type NewSession, REIMPORT } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -65,21 +66,20 @@ export interface ImportOptions {
   /** Called for each entry that was there before. Not told by a store that is elsewhere. */
   readonly onKnown?: (entry: ImportedEntry) => void;
   /**
-   * For who sends an import again because it does not know whether it was carried out: what was stored
-   * under this key counts as stored, and not as there before.
+   * An idempotency key for retried imports: entries stored under this key count as stored, not as
+   * known.
    */
   readonly idempotencyKey?: string;
-  /** Makes no session of what holds no message: then nothing is stored, and `sessionId` is null. */
+  /** Creates no session without a message: then `sessionId` is null. */
   readonly skipEmpty?: boolean;
   /**
-   * For a session that is in several files: what becomes of one that another file comes behind and that
-   * has something new. `refuse`: nothing is stored, and the result is `late`. `anew`: the session is
-   * deleted and stored again under its id, to be given with the first of its files; if somebody has
-   * written to it here, nothing is stored, and the result is `late`. `aside`: what is new becomes a
-   * branch, and the leaf stays. If left out, the file goes on from the leaf as any other does.
+   * For sessions in several files: how to handle new entries of a file that precedes a stored one.
+   * `refuse`: store nothing, result `late`. `anew`: delete the session and store it again under its
+   * id, beginning with its first file; result `late` if it was written to here. `aside`: store them
+   * as a branch and keep the leaf. Default: continue from the leaf.
    */
-  readonly whenLate?: "refuse" | "anew" | "aside";
-  /** Counts what would be stored, and stores nothing. */
+  readonly whenLate?: LateEntries;
+  /** A dry run: counts and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */
   readonly onProgress?: (entries: number) => void;
@@ -102,7 +102,7 @@ export interface ImportResult {
   readonly key: string;
   /** The session was deleted here, and was not stored again. */
   readonly forgotten: boolean;
-  /** Nothing was stored because of `whenLate`: these are the session's files, in their order. */
+  /** Refused by `whenLate`: the session's files, in order. */
   readonly late?: readonly string[];
 }
 
@@ -172,7 +172,8 @@ export async function importSession(
       found !== undefined && file !== undefined && isShared(files, file) ? found.updatedAt : 0,
   });
   let read = 0;
-  // A call for each batch: while the next is waited for, nothing here holds an entry of the last.
+  // One call per batch, so that no entry of the last batch stays referenced while waiting for the
+  // next.
   const take = async (batch: Iterable<ImportedEntry>) => {
     for (const entry of batch) {
       // Mostly it only takes the entry in.
@@ -219,7 +220,7 @@ async function untilMessage(
   return batched(all());
 }
 
-/** Undefined for what is in no file, or of which nobody says when it began. */
+/** Undefined without a file or a start time. */
 function fileOf({ startedAt }: ImportedSession, { file }: ImportOptions): SessionFile | undefined {
   const path = file === undefined ? null : toName(file, MAX_PATH_BYTES);
   return path === null || startedAt === null ? undefined : { path, startedAt };
@@ -237,25 +238,19 @@ function lateFiles(
   return ((all?.[FILES_KEY] ?? files) as readonly SessionFile[]).map(({ path }) => path);
 }
 
-/**
- * Deletes a session that is to be stored anew, and gives what it begins with then: its id, and what was
- * set of it here.
- */
+/** Deletes a session for re-import, and gives its id and the fields set here. */
 async function clear(
   engine: EngineContext,
   session: Session,
   draft: NewSession,
 ): Promise<NewSession> {
-  const { id, owner, title, ttl, retention } = session;
-  const { [FILES_KEY]: _, [LATE_FILES_KEY]: __, ...metadata } = session.metadata;
-  await engine.store.deleteSession(engine.tenant, id, REIMPORT, engine.now(), engine.by);
+  const { participants: _, ...set } = settableOf(session);
+  const { [FILES_KEY]: __, [LATE_FILES_KEY]: ___, ...metadata } = session.metadata;
+  await engine.store.deleteSession(engine.tenant, session.id, REIMPORT, engine.now(), engine.by);
   return {
     ...draft,
-    id,
-    owner,
-    title,
-    ttl,
-    retention,
+    ...set,
+    id: session.id,
     metadata: { ...draft.metadata, ...metadata },
   };
 }
@@ -310,7 +305,7 @@ async function isMadeBy(
   }
 }
 
-/** What a source says of a session is small; if not, it is not worth a failure. */
+/** A source's metadata is small; drop it if it is too large. */
 function sessionMetadata(imported: ImportedSession): JsonObject {
   const { metadata } = imported;
   if (Buffer.byteLength(JSON.stringify(metadata)) <= 32 * 1024) return metadata;

@@ -15,18 +15,18 @@ export interface ImportSetting {
   readonly after: string | null;
   readonly describe: DescribeSession | undefined;
   readonly onKnown: ((entry: ImportedEntry) => void) | undefined;
-  /** Under which an import that was cut off stored what it stored: that counts as stored by this one. */
+  /** The key of an interrupted import, whose entries count as stored by this one. */
   readonly idempotencyKey: string | undefined;
-  /** Another file of the session comes behind this one: what then becomes of what is new. */
+  /** How to handle new entries of a file that precedes a stored one. */
   readonly whenLate: "refuse" | "aside" | undefined;
   /**
-   * What the session's metadata gets if something is stored: the files that it is in. `branch` is the
-   * end of what was stored as a branch because the file came late.
+   * The session's files, for its metadata, if entries are stored. `branch` is the end of a late
+   * file's branch.
    */
   readonly files: (branch: string | null) => JsonObject | undefined;
   /**
-   * When the last was said in the session's other files, in epoch milliseconds; 0 if there are none. A
-   * file that ends before that is no reason to leave what was said later.
+   * The last time in the session's other files, in epoch milliseconds; 0 if there are none. A file
+   * that ends earlier does not move the leaf.
    */
   readonly newestAt: number;
 }
@@ -40,7 +40,7 @@ export interface Waiting {
 /** What a batch says of its session; it counts once the batch is stored. */
 export interface ReadOfBatch {
   title: string | undefined;
-  /** What stands for the past of an entry, by its id. */
+  /** The compaction before an entry, by the entry's id. */
   readonly summaries: Map<string, string>;
 }
 
@@ -58,5 +58,5 @@ export interface Appended {
 export const BATCH_BYTES: number = 128 * 1024;
 export const BATCH_ENTRIES = 128;
 
-/** Nothing is read meanwhile: who gave something so large knows then that it is held no longer. */
+/** Reading pauses meanwhile, so that the source can release a large value. */
 export const LARGE_BYTES: number = 256 * 1024;

@@ -47,12 +47,12 @@ export class ImportSubject {
     return subject;
   }
 
-  /** What is known of the session, whether it is made or not. */
+  /** The session's fields, whether it exists or not. */
   get described(): Described | undefined {
     return this.session ?? this.#draft;
   }
 
-  /** Makes the session, if it is not there. */
+  /** Creates the session if it does not exist. */
   async make(description: Description = {}): Promise<Session> {
     if (this.session !== null) return this.session;
     const draft = this.#draft as NewSession;
@@ -66,7 +66,7 @@ export class ImportSubject {
     try {
       return await store.createSession(tenant, session);
     } catch (error) {
-      // Somebody else imports the same session at this moment.
+      // Another import of the same session is in progress.
       const { key = "" } = session.origin;
       const other = BackscrollError.is(error, "session_exists")
         ? await store.findSessionByOrigin(tenant, key)

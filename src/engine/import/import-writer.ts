@@ -1,4 +1,4 @@
-/** Writes imported entries in batches, and leaves out what is there already. */
+/** Writes imported entries in batches, without known ones. */
 
 import { ProblemLog } from "../../ingest/problems.ts";
 import { KEPT_IDS, RecentMap } from "../../ingest/recent-map.ts";
@@ -32,20 +32,20 @@ import { ImportedIds } from "./imported-id.ts";
 const NO_APPEND: Appended = { stored: 0, isRepeated: false };
 const NOTHING: ReadonlyMap<string, Usage | null> = new Map();
 
-/** How often somebody else may write to the session at the same moment. */
+/** Retries after concurrent writes to the session. */
 const TRIES = 5;
 
 export class ImportWriter {
   stored = 0;
   skipped = 0;
-  /** Something is new that does not follow the leaf, and was refused; nothing is stored any more. */
+  /** A new entry did not follow the leaf and was refused; no more entries are stored. */
   isLate = false;
   readonly #engine: EngineContext;
   readonly #subject: ImportSubject;
   readonly #setting: ImportSetting;
   #ids: ImportedIds;
   #batch: ImportedEntry[] = [];
-  /** The source's ids of what is in the batch. */
+  /** Source ids of the batch. */
   readonly #inBatch = new Set<string>();
   #bytes = 0;
   /** The batch before, which is being stored while this one is read. */
@@ -58,12 +58,12 @@ export class ImportWriter {
   #answers = new AnswerUsage();
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
-  /** The file is a tree, and ends with an entry that was there: what is new stands aside of it. */
+  /** The file is a tree and ends with a known entry: new entries are aside. */
   #endsAsBefore = false;
-  /** Its end was stored by the same import before: what is different by now was changed since. */
+  /** The same import stored its end before: differences are later edits. */
   #endsRepeated = false;
   #title: string | undefined;
-  /** What stands for the past of each entry; absent where nothing is summarised. */
+  /** The compaction before each entry; absent if there is none. */
   readonly #summaries = new RecentMap<string, string>(KEPT_IDS);
   /** What the batch at hand says of both; it counts once the batch is stored. */
   #read: ReadOfBatch = { title: undefined, summaries: new Map() };
@@ -76,7 +76,7 @@ export class ImportWriter {
   #isJudged = false;
   #lastAt = Number.POSITIVE_INFINITY;
   readonly #edits: ImportEdits;
-  /** What is new becomes a branch, and the leaf stays where it is. */
+  /** New entries become a branch; the leaf stays. */
   #isAside = false;
 
   constructor(engine: EngineContext, subject: ImportSubject, setting: ImportSetting) {
@@ -156,7 +156,7 @@ export class ImportWriter {
     return this.#lastNode;
   }
 
-  /** All is read and nothing is stored: a new session is made with what the entries say of it. */
+  /** Before the first write: create the session with the fields that the entries give. */
   async #makeDescribed(): Promise<void> {
     const { session, described } = this.#subject;
     if (session !== null || described === undefined) return;
@@ -166,7 +166,7 @@ export class ImportWriter {
     this.#isDescribed = await this.#make(this.#describe(described));
   }
 
-  /** False if somebody else has made the session meanwhile: then what is in it counts. */
+  /** False if another process created the session meanwhile: its entries count as known. */
   async #make(description?: Description): Promise<boolean> {
     const session = await this.#subject.make(description);
     if (this.#subject.isNew) return true;
@@ -189,7 +189,7 @@ export class ImportWriter {
     };
   }
 
-  /** Begins to store what was read, once the batch before is stored: each goes on from its leaf. */
+  /** Starts to store the batch after the previous one: each continues from its leaf. */
   async #flush(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
@@ -211,7 +211,7 @@ export class ImportWriter {
       // Each time: whose session it is decides what the ids are made of.
       const batch = entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
       const key = this.#keyOf(batch, number);
-      // What is there already may be there by this same import: its key knows, and is asked first.
+      // A known entry may be from this same import: check its key first.
       const isAsked = key.idempotency !== undefined && tries === 1;
       const known = isAsked ? NOTHING : await this.#findStored(batch);
       const answers = new AnswerUsage(this.#answers);
@@ -241,7 +241,7 @@ export class ImportWriter {
     }
   }
 
-  /** Of what is stored, the entries that say something else by now. */
+  /** Known entries whose content has changed. */
   async #noteEdits(
     batch: readonly Waiting[],
     known: ReadonlyMap<string, Usage | null>,
@@ -276,8 +276,8 @@ export class ImportWriter {
       const isNew = !known.has(id);
       const entry = isNew ? withOwnUsage(read, answers) : read;
       if (!isNew) noteStored(read, known.get(id) ?? null, answers);
-      // In a file without a tree the conversation goes on where we have it, unless somebody has
-      // gone on with it here: then it goes on where the file has it.
+      // A file without a tree continues from the stored leaf, unless the session was continued
+      // here: then from the file's last entry.
       const goesOn = isNew && leaf !== null && this.#ids.includes(leaf) && !this.#isAside;
       const tip = goesOn ? leaf : lastNode;
       const { parentSourceId: source } = entry;
@@ -294,7 +294,7 @@ export class ImportWriter {
       }
       if (isNew) {
         const place = { id, createdAt, idOf, problems };
-        // Most follow the one before: then nobody has to look for the parent.
+        // Most follow the previous entry: no look-up of the parent.
         drafts.push(draftImported(entry, parentId === leaf ? place : { ...place, parentId }));
       }
       if (isNew && entry.kind === "session_info") {
@@ -315,13 +315,13 @@ export class ImportWriter {
     return true;
   }
 
-  /** Somebody, or this import before it was sent again, has given the session a title. */
+  /** A person, or an earlier attempt of this import, has set a title. */
   #isNamed(): boolean {
     const title = this.#subject.session?.title ?? "";
     return title !== "" && title !== this.#setting.title;
   }
 
-  /** Undefined if somebody else has written at the same time: then the batch is to be looked at again. */
+  /** Undefined after a concurrent write: check the batch again. */
   async #append(
     drafts: readonly NewEntry[],
     batch: readonly Waiting[],
@@ -344,7 +344,7 @@ export class ImportWriter {
     } catch (error) {
       if (tries === TRIES) throw error;
       this.#looksUp = true;
-      // Notes do not move the leaf: that another import was faster shows in what is there by now.
+      // Annotations do not move the leaf: detect a concurrent import by known entries.
       const isLate = async () => {
         const known = await this.#findStored(batch);
         return drafts.some(({ id }) => known.has(id));

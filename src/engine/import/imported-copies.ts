@@ -81,7 +81,7 @@ export class ImportedCopies {
     });
   }
 
-  /** What the entries that are here say. One that was erased says nothing any more, and is left out. */
+  /** The content of known entries, without erased ones. */
   async #said(ids: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     if (ids.length === 0) return new Map();
     const { store, tenant } = this.#engine;

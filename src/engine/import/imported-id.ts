@@ -1,10 +1,10 @@
 /**
- * Ids of imported entries, made from what the source calls them.
+ * Ids of imported entries, derived from the source's ids.
  *
- * The same entry of the same session always gets the same id, so that reading a file again finds what
- * is stored without keeping a list, and a reference inside the file can be turned into ours without
- * looking anything up. It has the form of a ULID, because a fork renames what has that form. The first
- * part is the same for all entries of a session: they lie together in the database's index.
+ * The same entry of the same session always gets the same id, so that reading a file again finds
+ * stored entries without a list, and references inside the file map to ours without a look-up. It
+ * has the form of a ULID, because forks rename ids of that form. The first part is the same for all
+ * entries of a session: they lie together in the database's index.
  */
 
 import { hash } from "node:crypto";

@@ -17,7 +17,7 @@ export interface EarlierKeys {
   readonly kept?: string;
   /** The key that a session without a project has. One that is found there gets the new key. */
   readonly replaced?: string;
-  /** What is found under one of them is the same if it is of this source, and of this file unless null. */
+  /** A session under one of these keys matches if it has this source, and this file unless null. */
   readonly same: { readonly source: string; readonly file: string | null };
 }
 
@@ -27,7 +27,7 @@ export interface LateFacts {
   readonly metadata: JsonObject | undefined;
 }
 
-/** `facts` gives undefined if nothing may be changed. */
+/** `facts` gives undefined if the session must not be changed. */
 export async function findKnown(
   engine: EngineContext,
   key: string,
@@ -48,7 +48,7 @@ export async function findKnown(
     origin.source === earlier.same.source &&
     (earlier.same.file === null || origin.file === earlier.same.file);
   if (same !== undefined && isSame(same)) return same;
-  // One that is empty gives way to what is known by now.
+  // An empty session is replaced.
   if (bare === undefined || bare.entryCount === 0 || !isSame(bare)) return undefined;
   const late = facts();
   return late === undefined ? bare : complete(engine, bare, key, late);
@@ -71,7 +71,7 @@ export async function findIdKey(
     [own, other].find((each) => new ImportedIds(each).includes(id ?? ""));
   const ofLeaf = keyOf(session.leaf);
   if (ofLeaf !== undefined) return ofLeaf;
-  // There is none, or somebody has gone on with the session here.
+  // There is none, or the session was continued here.
   const first = { sessionId: session.id, afterSequence: 0, limit: 1, payloads: false };
   const [entry] = (await store.readEntries(tenant, { select: "tree", ...first })).entries;
   return keyOf(entry?.id) ?? own;
@@ -110,7 +110,7 @@ async function complete(
   try {
     return await store.updateSession(tenant, session.id, patch, now());
   } catch (error) {
-    // Somebody else imports the same session at this moment.
+    // Another import of the same session is in progress.
     if (!BackscrollError.is(error, "session_exists")) throw error;
     return store.findSessionByOrigin(tenant, key);
   }

@@ -1,14 +1,14 @@
 /**
- * The files that a session was read from, and which of them come before which.
+ * The files of a session, and their order.
  *
- * An agent may write one session into several files. Read in the order of their first times, the later
- * goes on from where the earlier ends. A file that comes late, or that grows behind the back of a later
- * one, fits nowhere: then the session is stored anew from all of its files, unless somebody has written
- * to it here.
+ * An agent may write one session into several files. Read in the order of their first times, the
+ * later goes on from where the earlier ends. A file that comes late, or that grows after a later
+ * one was read, does not fit: then the session is imported again from all of its files, unless it
+ * was written to here.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import { LATE_FILES_KEY, type Session } from "../../model/session.ts";
+import { LATE_FILES_KEY, REMOVED_KEY, type Session } from "../../model/session.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { ImportedIds } from "./imported-id.ts";
 
@@ -69,6 +69,7 @@ export async function isTouched(
   session: Session,
   idKey: string,
 ): Promise<boolean> {
+  if (session.metadata[REMOVED_KEY] !== undefined) return true;
   if ((await store.listFacts(tenant, session.id, undefined, 1, true)).length > 0) return true;
   const ids = new ImportedIds(idKey);
   const page = { sessionId: session.id, limit: PAGE, payloads: false };

@@ -1,9 +1,8 @@
 /**
- * What can be done with a session, wherever its store is.
+ * The interface of a session, local or remote.
  *
- * Taken from the classes, so that a client over the network has the same names, arguments and results,
- * or does not compile. Who is written against these works with a store in this process and with one
- * behind a server.
+ * Derived from the classes, so that the network client has the same names, arguments and results,
+ * or does not compile. Code written against it works with both.
  */
 
 import type { ForkInput } from "../fork.ts";

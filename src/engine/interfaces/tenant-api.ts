@@ -2,7 +2,9 @@
 
 import type { Shares } from "../access/shares.ts";
 import type { OriginalsApi } from "../import/originals.ts";
+import type { RecordsApi } from "../records/records.ts";
 import type { CreateSessionInput } from "../session-input.ts";
+import type { EnsureSessionInput } from "../sessions/ensure-session.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
@@ -10,10 +12,12 @@ import type { SessionApi } from "./session-api.ts";
 /** Without what a gateway measures by, what a server notes and resolves, and models: they are where the store is. */
 type OwnNames =
   | "createSession"
+  | "ensureSession"
   | "getSession"
   | "session"
   | "routes"
   | "originals"
+  | "records"
   | "shares"
   | "sessionSizes"
   | "noteAct"
@@ -22,9 +26,11 @@ type OwnNames =
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
   createSession(input: CreateSessionInput): Promise<SessionApi>;
+  ensureSession(input: EnsureSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
   readonly originals: OriginalsApi;
+  readonly records: RecordsApi;
   readonly shares: Pick<Shares, keyof Shares>;
 }

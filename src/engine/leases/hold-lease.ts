@@ -1,9 +1,8 @@
 /**
- * Work that one process of a store does, while others stand by to take over.
+ * Leader election by lease: one process works, others stand by to take over.
  *
- * A lease spares work: it does not fence. A process that was stopped for longer than the lease may
- * wake up and go on for a moment before it hears that it has lost it, so what it does must be right
- * when two do it.
+ * A lease does not fence. A process that was suspended for longer than the lease may continue for a
+ * moment before it notices the loss, so the work must be correct when two processes do it.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -14,7 +13,7 @@ import { standInLine } from "./lease-line.ts";
 export interface HoldLeaseOptions {
   /** How long others wait for a holder that has died. A third of it lies between two renewals. */
   readonly durationMs: number;
-  /** How long to wait while somebody else holds it; 0: not at all. For ever if left out. */
+  /** How long to wait for another holder; 0: not at all. Default: for ever. */
   readonly patienceMs?: number;
   /** Ends the waiting, or the work. */
   readonly signal?: AbortSignal;
@@ -28,7 +27,7 @@ export interface HoldLeaseOptions {
 /** Does something until it is done or the signal says to stop. */
 export type LeasedWork = (signal: AbortSignal) => Promise<void>;
 
-/** Who asks for which lease. */
+/** A claim: owner and lease. */
 export interface LeaseClaim extends HoldLeaseOptions {
   readonly store: Pick<Store, "takeLease" | "dropLease">;
   readonly name: string;
@@ -36,13 +35,13 @@ export interface LeaseClaim extends HoldLeaseOptions {
 }
 
 /**
- * Waits for the lease, and does `work` while it holds it. Of one process, those who ask for the same
- * lease get it in the order in which they asked. When the lease is lost, the work's signal is aborted,
- * and once the work has ended it begins anew.
+ * Waits for the lease and runs `work` while it holds it. Claims of one process get the lease in
+ * FIFO order. When the lease is lost, the work's signal is aborted, and once the work has ended it
+ * begins anew.
  *
- * Resolves when the work has ended by itself, when `signal` was aborted, or when the patience was at an
- * end: then nothing was done. Rejects with what the work throws, or when the store cannot be used any
- * more; a store that is busy or away for a while is waited for.
+ * Resolves when the work has ended by itself, when `signal` was aborted, or when the patience ended
+ * without the work having run. Rejects with the work's error, or when the store is closed; a busy
+ * or unreachable store is waited for.
  */
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
   const { store, name, patienceMs, signal } = claim;
@@ -59,7 +58,7 @@ export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<vo
 async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork): Promise<void> {
   const { durationMs, patienceMs, signal } = claim;
   const isStopped = () => signal?.aborted === true;
-  // Who does not wait for ever waits for something short, and asks more often.
+  // With a limited patience the work is short: ask more often.
   const roundMs = patienceMs === undefined ? durationMs / 3 : Math.min(durationMs / 3, ROUND_MS);
   while (!isStopped()) {
     const asked = performance.now();
@@ -77,7 +76,7 @@ async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork):
 
 const ROUND_MS = 250;
 
-/** Whether the lease is ours now; undefined if nobody knows. */
+/** Whether the lease is ours now; undefined if unknown. */
 async function take({ store, name, owner, durationMs }: LeaseClaim): Promise<boolean | undefined> {
   try {
     return await store.takeLease(name, owner, durationMs);
@@ -104,7 +103,7 @@ async function workUnderLease(
   signal?.addEventListener("abort", stop);
   const keeping = Promise.allSettled([keepLease(claim, asked, over.signal, lose)]);
   const [worked] = await Promise.allSettled([(async () => work(working.signal))()]);
-  // What is lost only now was ours while it was needed.
+  // A loss after the work's end does not matter.
   const outcome = isLost ? "lost" : "done";
   signal?.removeEventListener("abort", stop);
   over.abort();

@@ -1,8 +1,8 @@
 /**
- * Those of one process who want the same lease stand in a line.
+ * A FIFO queue of one process's claims to the same lease.
  *
- * If each asked for itself, everybody would write in every round, and whoever asked at the right moment
- * would come first. So only the first asks, and the others follow in the order of their arrival.
+ * If each claim polled by itself, all would write in every round, and luck would decide. So only
+ * the first one polls.
  */
 
 import { pause } from "../../async/pause.ts";

@@ -1,14 +1,14 @@
 /**
- * Forgetting: what a compaction covers loses its content, where the session's retention says so.
+ * Applies a session's retention: erases the content of entries that a compaction covers.
  *
- * Batches of entries are erased one after the other, the oldest first, and only the last one notes
- * that the compaction is done with. So whoever dies in between leaves a session that is still due,
- * and a sweep goes on.
+ * Batches are erased oldest first, and only the last one marks the compaction as done. So a crash
+ * in between leaves the session due, and a sweep completes it.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
-import type { EntryRecord, RetentionDue } from "../../store/records.ts";
+import type { RetentionDue } from "../../store/erase-records.ts";
+import type { EntryRecord } from "../../store/records.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
@@ -60,7 +60,7 @@ async function applyUnlessDamaged(
   try {
     return await applyTo(engine, due);
   } catch (error) {
-    // Deleted meanwhile: then there is nothing left to forget.
+    // Deleted meanwhile.
     if (BackscrollError.is(error, "session_not_found")) return 0;
     if (!BackscrollError.is(error, "store_corrupt")) throw error;
     failures.push(error);
@@ -93,8 +93,8 @@ async function applyTo(engine: EngineContext, due: RetentionDue): Promise<number
 }
 
 /**
- * The sequence up to which all compactions are done with. One on a branch that was left is not: what
- * it covers may be all that the active path has, so it waits until somebody comes back to it.
+ * The sequence up to which all compactions are applied. One on an abandoned branch is not: it may
+ * cover the active path, so it waits until its branch is active again.
  */
 async function appliedNow(
   engine: EngineContext,

@@ -3,7 +3,7 @@
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryRecord } from "../../store/records.ts";
-import { type CompactionView, viewCompaction } from "../context/compaction-entry.ts";
+import { type CompactionView, viewCompaction } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 
@@ -57,7 +57,7 @@ export async function readCoverage(
   };
 }
 
-/** Whether a summary was written when nothing was to be forgotten: then it may quote. */
+/** Whether a summary predates the retention, and so may quote. */
 export function mayQuote({ data }: Entry): boolean {
   const retention = isPlainObject(data) ? data["retention"] : undefined;
   return retention !== "audit-only" && retention !== "ephemeral";
@@ -74,8 +74,8 @@ async function readCompaction(
 }
 
 /**
- * By the ids that it names: the sequences in a fork are not those that the original wrote down. One
- * that was imported may name nothing but the first entry that it kept.
+ * By entry ids: a fork's sequences differ from the original's. An imported compaction may name only
+ * the first entry that it kept.
  */
 async function boundaryOf(
   engine: EngineContext,
@@ -93,7 +93,7 @@ async function boundaryOf(
   const kept = sequenceOf(firstKeptEntryId);
   const covered = sequenceOf(through);
   if (firstKeptEntryId === null) return covered ?? entry.sequence - 1;
-  // What it kept is not here: then it is not known what it covers.
+  // The kept entry is missing: the coverage is unknown.
   return kept === undefined ? undefined : Math.min(kept - 1, covered ?? kept - 1);
 }
 

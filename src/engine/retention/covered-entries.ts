@@ -1,16 +1,17 @@
 /**
  * The entries of a session that are to lose their content.
  *
- * All that the newest compaction covers along its path, annotations included. Of other branches only
- * what an edit or another answer has replaced, with all that followed it: nobody summarised the
- * rest, and somebody may return to it. And earlier summaries that may quote what was said.
+ * All that the newest compaction covers along its path, annotations included. On other branches
+ * only entries superseded by an edit or another answer, with their descendants: the rest was not
+ * summarised, and a user may return to it. And earlier summaries, which may quote.
  */
 
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryMark } from "../../store/entry-query.ts";
-import type { EntryRecord, EraseMode } from "../../store/records.ts";
+import type { EraseMode } from "../../store/erase-records.ts";
+import type { EntryRecord } from "../../store/records.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 import { type Coverage, mayQuote } from "./coverage.ts";

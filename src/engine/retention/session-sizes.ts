@@ -1,4 +1,4 @@
-/** What sessions take, for those who decide what may go. */
+/** Sizes of sessions, for maintenance. */
 
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { SessionSize } from "../../store/records.ts";

@@ -1,9 +1,20 @@
 /** Pages of sessions, the newest interaction first. */
 
 import { INPUTS } from "../../model/inputs/index.ts";
+import { describe } from "../../model/json.ts";
 import type { Session } from "../../model/session.ts";
-import type { SessionFilter } from "../../store/records.ts";
-import { checkFlag, checkInput, checkKey, checkLimit, checkPeriod, checkTime } from "../check.ts";
+import type { MetadataFilter, SessionFilter } from "../../store/records.ts";
+import {
+  checkFlag,
+  checkInput,
+  checkKey,
+  checkLimit,
+  checkObject,
+  checkPeriod,
+  checkTime,
+  invalid,
+  tooLarge,
+} from "../check.ts";
 import { formatPageCursor, parsePageCursor } from "../cursor.ts";
 import type { EngineContext } from "../engine-context.ts";
 
@@ -36,6 +47,7 @@ export async function listSessions(
     limit,
     cursor,
     machineMade = false,
+    metadata,
     ...filter
   } = checkInput(input, "options", INPUTS.listSessions);
   for (const [field, value] of Object.entries(filter)) {
@@ -47,6 +59,7 @@ export async function listSessions(
     tenant,
     {
       ...filter,
+      ...(metadata === undefined ? {} : { metadata: checkWanted(metadata) }),
       ...(checkFlag(machineMade, "machineMade") ? {} : { machineMade: false }),
       ...(from === undefined ? {} : { since: from }),
       ...(to === undefined ? {} : { until: to }),
@@ -62,4 +75,25 @@ export async function listSessions(
 
 function toTime(value: number | Date | undefined, field: string): number | undefined {
   return value === undefined ? undefined : checkTime(value, field);
+}
+
+/** More fields than anybody asks for at once. */
+const MAX_WANTED = 16;
+
+function checkWanted(metadata: MetadataFilter): MetadataFilter {
+  const fields = Object.entries(checkObject(metadata, "metadata"));
+  if (fields.length > MAX_WANTED) {
+    throw tooLarge("metadata", MAX_WANTED, fields.length, "ask for fewer fields");
+  }
+  for (const [name, value] of fields) {
+    checkKey(name, "metadata");
+    if (typeof value === "string") checkKey(value, `metadata.${name}`);
+    else if (typeof value !== "boolean" && !Number.isFinite(value)) {
+      throw invalid(
+        `metadata.${name}`,
+        `metadata.${name} must be a string, a number, true or false, not ${describe(value)}`,
+      );
+    }
+  }
+  return Object.fromEntries(fields);
 }

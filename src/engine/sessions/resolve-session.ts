@@ -76,7 +76,7 @@ export async function resolveSearch(
     (["session", "excludeSession"] as const).map(async (field) => {
       const named: unknown = checkObject(input, "input")[field];
       const refs = typeof named === "string" ? [named] : Array.isArray(named) ? named : [];
-      // What is wrong with the list, the search itself says.
+      // The search itself reports damage of the list.
       if (refs.length === 0 || refs.length > MAX_TYPED || !refs.every(isRef)) return [];
       return [[field, await Promise.all(refs.map((ref) => resolveSessionId(engine, ref)))]];
     }),

@@ -33,7 +33,7 @@ export interface BusySession {
 export interface Stats {
   readonly total: Sum;
   readonly agents: ReadonlyMap<string, Sum>;
-  /** By the project's path; what has none stands under the empty path. */
+  /** By the project's path; sessions without one are under the empty path. */
   readonly projects: ReadonlyMap<string, Sum>;
   /** By the name that the agent wrote down. `messages` are those with usage. */
   readonly models: ReadonlyMap<string, Sum>;
@@ -59,7 +59,7 @@ export interface StatsInput
   readonly prices?: PriceTable;
 }
 
-/** Reads what is known of sessions and the sums of their usage, a page at a time, and no content. */
+/** Reads sessions' fields and usage sums page by page, without content. */
 export async function addUp(engine: EngineContext, input: StatsInput = {}): Promise<Stats> {
   const { prices = engine.prices(), ...filter } = checkInput(input, "input", INPUTS.stats);
   const tally = new Tally(prices);

@@ -3,7 +3,7 @@
 import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
 
 export interface Problem {
-  /** `(all)` if it is not one tenant's. */
+  /** `(all)` for the whole store. */
   readonly tenant: string;
   readonly sessionId: string | null;
   readonly entryId: string | null;

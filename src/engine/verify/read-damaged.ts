@@ -75,7 +75,7 @@ export async function readTree(
   return { ...page, unreadable };
 }
 
-/** Which of these entries have payloads that are missing or damaged, and what is wrong. */
+/** The missing or damaged payloads of these entries. */
 export async function findDamaged(
   store: Store,
   tenant: string,

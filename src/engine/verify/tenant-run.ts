@@ -1,4 +1,4 @@
-/** What a verification of one tenant works with, and what it has counted so far. */
+/** The state of a tenant's verification. */
 
 import type { Store } from "../../store/store.ts";
 import type { Problems } from "./problems.ts";
@@ -13,7 +13,7 @@ export interface TenantRun {
   readonly onProgress: () => void;
 }
 
-/** What was checked so far. */
+/** Counts of checked items. */
 export interface Counted {
   sessions: number;
   entries: number;

@@ -1,12 +1,13 @@
-/** The counters of a tenant, against what its sessions add up to. */
+/** The counters of a tenant, against what its sessions and records add up to. */
 
 import type { TenantStatus } from "../../store/records.ts";
 import type { TenantRun } from "./tenant-run.ts";
+import { verifyRecords } from "./verify-records.ts";
 import type { SessionSum } from "./verify-session.ts";
 
 /**
- * Verifies the sessions, and compares their sum with the tenant's row. That is judged only if nothing
- * was written to the tenant meanwhile, and if all of its sessions could be counted.
+ * Verifies the sessions and the records, and compares their sum with the tenant's row. That is judged
+ * only if nothing was written to the tenant meanwhile, and if all of them could be counted.
  */
 export async function verifyCounts(
   run: TenantRun,
@@ -16,6 +17,10 @@ export async function verifyCounts(
   const before = await statusOf(run);
   const unsound = problems.count;
   const sums = await verifySessions();
+  let recordBytes = 0;
+  await problems.attempt(tenant, null, async () => {
+    recordBytes = await verifyRecords(run);
+  });
   const after = await statusOf(run);
   if (before === undefined || after === undefined || problems.count > unsound) return;
   if (before.feedPosition !== after.feedPosition) return;
@@ -24,7 +29,7 @@ export async function verifyCounts(
     ["sessions", sums.length, before.sessions],
     ["entries", sum("entries"), before.entries],
     ["messages", sum("messages"), before.messages],
-    ["bytes of content", sum("contentBytes"), before.contentBytes],
+    ["bytes of content", sum("contentBytes") + recordBytes, before.contentBytes],
   ] as const;
   for (const [what, counted, row] of counts) {
     if (counted === row) continue;

@@ -1,9 +1,9 @@
 /**
- * Tombstones: entries of which so much was erased that their own hash cannot be computed any more.
+ * Verifies tombstones: entries whose own hash can no longer be computed.
  *
- * The feed vouches for them. The change that tells of an erasure has a digest of what is left of each
- * entry, and the tokens that went with it; and a session has as many tombstones as the feed names, so
- * nobody can pass off a row that he emptied himself for one.
+ * The feed vouches for them. The change of an erasure has a digest of the rest of each entry, and
+ * the removed tokens; and a session has as many tombstones as the feed names, so an emptied row
+ * cannot pass for one.
  */
 
 import type { Usage } from "../../model/entry.ts";
@@ -34,7 +34,7 @@ export class FeedErasures {
     this.#tenant = tenant;
   }
 
-  /** Takes the next changes of the feed; gives those that what is stored does not bear out. */
+  /** Takes the next changes of the feed; gives those that contradict the stored rows. */
   async take(changes: readonly ChangeRecord[]): Promise<ChangeRecord[]> {
     const wrong: ChangeRecord[] = [];
     for (const change of changes) {
@@ -53,9 +53,8 @@ export class FeedErasures {
   }
 
   /**
-   * What is wrong with the number of tombstones that a session was found to have, or with the tokens
-   * that its other entries have used. Something may have been erased meanwhile: then both ends are
-   * right.
+   * Compares a session's tombstones and used tokens with the feed. A concurrent erasure makes both
+   * the old and the new figure valid.
    */
   async compare(session: Session, found: Buried): Promise<string[]> {
     const total = totalTokens(session.tokens);
@@ -78,7 +77,7 @@ export class FeedErasures {
     return this.#bySession.get(sessionId) ?? NOTHING;
   }
 
-  /** With what was erased since the feed was looked at. */
+  /** Including erasures since the feed was read. */
   async #ofNow(sessionId: string): Promise<Buried> {
     let buried = this.#of(sessionId);
     for (let after = this.#through; ; ) {

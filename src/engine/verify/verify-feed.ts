@@ -72,7 +72,7 @@ export async function verifyFeed(
   return { head: toHex(head.hash), passed };
 }
 
-/** A page of the feed; what cannot be read is passed over, and told. */
+/** A page of the feed; unreadable changes are reported and skipped. */
 async function readChanges(run: TenantRun, after: number, end: number): Promise<ChangePage> {
   const { store, tenant, problems } = run;
   let page: ChangePage = { changes: [], through: after };
@@ -126,11 +126,11 @@ async function verifyNamedEntries(
   const { found, unreadable } = await findReadable(store, tenant, ids);
   for (const { sessionId, entryId, entryHash, kind } of appended) {
     if (kind === DELETED) {
-      // It may have been stored again, with the same ids: what was said of it before is over.
+      // It may have been imported again with the same ids: discard earlier state.
       mismatched.delete(sessionId ?? "");
       continue;
     }
-    // What cannot be read is told of when its session is looked at.
+    // Unreadable entries are reported with their session.
     if (unreadable.has(entryId ?? "")) continue;
     const entry = found.get(entryId ?? "");
     if (entry === undefined) {

@@ -22,7 +22,7 @@ export interface SessionSum {
 /** Payloads that are held in memory at one time. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 
-/** What is remembered of an entry for those that follow it. */
+/** The state of an entry that its children need. */
 interface Known {
   readonly hash: string;
   readonly chain: number;
@@ -30,7 +30,7 @@ interface Known {
   readonly ordinal: number;
 }
 
-/** Undefined if its entries cannot all be read, so that nothing can be counted. */
+/** Undefined if some entries are unreadable, so that counts are impossible. */
 export async function verifySession(
   run: TenantRun,
   session: Session,
@@ -65,7 +65,7 @@ export async function verifySession(
       run.counted.entries++;
       const parent = entry.parentId === null ? undefined : known.get(entry.parentId);
       if (entry.parentId !== null && parent === undefined) {
-        // Below what cannot be read nothing can be computed.
+        // Descendants of an unreadable entry cannot be verified.
         if (unreadable === 0) add(entry.id, "the entry's parent is missing");
       } else if (!matches(entry, parent?.hash ?? root)) {
         add(entry.id, "the entry does not match its hash");
@@ -76,7 +76,7 @@ export async function verifySession(
       }
       noteChain(made, entry, parent);
       const { chain, depth, ordinal } = entry;
-      // Later entries are compared with what is stored, so that one change is one problem.
+      // Compare later entries with the stored hash, so that one change is one problem.
       known.set(entry.id, { hash: entry.hash ?? "", chain, depth, ordinal });
       if (entry.kind === "message" && entry.status === "committed") messages++;
       tokens += entry.usage === null ? 0 : totalTokens(entry.usage);
@@ -93,7 +93,7 @@ export async function verifySession(
   if (sequence !== session.entryCount) {
     add(null, `the session has ${sequence} entries, its row says ${session.entryCount}`);
   }
-  // Nothing can be counted, either.
+  // Counts are impossible as well.
   if (unreadable > 0) return undefined;
   if (messages !== session.messageCount) {
     add(null, `the session has ${messages} messages, its row says ${session.messageCount}`);
@@ -153,7 +153,7 @@ async function readOne({ store, tenant }: TenantRun, sessionId: string): Promise
   await store.readEntries(tenant, query);
 }
 
-/** Judges only what nobody has written to meanwhile. */
+/** Judges only sessions without concurrent writes. */
 async function compareSize(
   run: TenantRun,
   session: Session,

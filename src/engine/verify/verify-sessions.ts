@@ -28,7 +28,7 @@ export async function verifySessions(
   };
   let since = 0;
   // Sessions are listed by their last interaction, so one that is written to meanwhile moves to the
-  // front, past the page that is being read: the front is looked at again until nothing new is there.
+  // front, past the page that is being read: the front is read again until it has no new session.
   for (let before = -1; seen.size > before; ) {
     before = seen.size;
     await problems.attempt(tenant, null, async () => {

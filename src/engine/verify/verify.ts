@@ -1,10 +1,9 @@
 /**
- * Looks at everything in the store: the database's own check, every hash, every number.
+ * Verifies the whole store: the database's own check, every hash, every counter.
  *
- * It finds an entry that was changed, moved or taken away behind our back, a feed that was cut or
- * rewritten, a payload that does not match its address, and counters that do not match what they
- * count. It runs beside writers: each part is compared with what it was when its look began. What
- * cannot be read is one problem more, and never the end of the verification.
+ * It finds changed, moved and missing entries, a truncated or rewritten feed, payloads that do not
+ * match their hash, and wrong counters. It runs beside writers: each part is compared with its
+ * state at the start. An unreadable item is one more problem, never the end of the verification.
  */
 
 import { INPUTS } from "../../model/inputs/index.ts";

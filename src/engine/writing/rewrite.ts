@@ -1,4 +1,4 @@
-/** Going on from elsewhere: another leaf, another version of a message. Nothing is overwritten. */
+/** Branching: another leaf, another version of a message. Entries are never overwritten. */
 
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -7,14 +7,17 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { type ContentInput, normalizeContent } from "../../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "../append.ts";
-import { checkInput, checkKeyOrNull } from "../check.ts";
+import { checkInput, checkKeyOrNull, invalid } from "../check.ts";
+import { listSummaries, type Summary } from "../compaction/summarize.ts";
 import { findCompaction } from "../context/read-context.ts";
-import { listSummaries, type Summary } from "../context/summarize.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Draft, draftEntry, draftMessage, type MessageInput } from "../message-input.ts";
 import type { BranchInput, EditInput } from "../session-options.ts";
 
-/** Makes `entryId` the active leaf; with a summary, by an entry that remembers what is left behind. */
+/**
+ * Makes `entryId` the active leaf; with a summary, through an entry that records the abandoned
+ * branch.
+ */
 export async function branchSession(
   engine: EngineContext,
   sessionId: string,
@@ -66,6 +69,7 @@ export async function editMessage(
     metadata,
     parentId: old.parentId,
     supersedes: old.id,
+    ...(old.externalId === null ? {} : { externalId: old.externalId }),
   } as const;
   const draft = draftEntry(edited, engine.newId(), engine.now());
   const [entry] = await appendDrafts(engine, old.sessionId, [draft], rest);
@@ -80,6 +84,12 @@ export async function replaceMessage(
   message: MessageInput,
   options: AppendOptions,
 ): Promise<Entry[]> {
+  if (message.externalId !== undefined) {
+    throw invalid(
+      "externalId",
+      'a message that takes the place of another one has its external id; use appendEntries with existing: "replace"',
+    );
+  }
   const [first, ...rest] = draftMessage(message, () => engine.newId(), engine.now());
   if (first === undefined) throw new Error("a message has at least one entry");
   const entry = { ...first.entry, parentId: old.parentId, supersedes: old.id };
@@ -93,7 +103,7 @@ export async function replaceMessage(
  * The session's summary is that of the newest compaction on its path: where the path has another one
  * now, or none, so has the session. A summary that a host has set itself stays.
  */
-async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
+export async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
   const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) return;
   const compaction = await findCompaction(engine, sessionId, undefined);

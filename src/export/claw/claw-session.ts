@@ -1,8 +1,8 @@
 /**
- * What both formats of claw-code have in common: which entries are written, and what is said of the
- * session.
+ * Shared by both formats of claw-code: the written entries and the session's metadata.
  *
- * A compacted session there is the continuation as a system message, and behind it what was kept.
+ * claw-code represents a compacted session as a system message with the continuation, followed by
+ * the kept messages.
  */
 
 import { continuationMessage } from "../../compaction/render/continuation.ts";
@@ -18,10 +18,10 @@ import type { ExportInput } from "../format.ts";
 import type { LossLog } from "../losses.ts";
 import { toClawMessage } from "./claw-message.ts";
 
-/** What is to be written, in order: messages, and what the user typed. */
+/** Parts to write, in order: messages, and the user's prompts. */
 export type ClawPart = { readonly message: JsonObject } | { readonly asked: JsonObject };
 
-/** Where the summary of the path stands, and what it keeps. */
+/** The compaction on the path, and the messages that it keeps. */
 export interface ClawCompaction {
   readonly entry: Entry;
   readonly firstKept: string | null;
@@ -29,7 +29,7 @@ export interface ClawCompaction {
   readonly record: JsonObject;
   /** The last entry that the summary covers, where it says so. */
   readonly through: string | null;
-  /** Covered by nothing: they stay by their pins. */
+  /** Pinned messages that the compaction does not cover. */
   readonly pinned: ReadonlySet<string>;
 }
 
@@ -109,11 +109,11 @@ export async function* clawParts(
   if (continuation !== undefined) yield continuationOf(continuation, false);
 }
 
-/** What is known of the session, in the order in which the format's documents have it. */
+/** The session's metadata, in the order of the format's documents. */
 export function clawMeta(session: Session, losses: LossLog): JsonObject {
   const source = sourceFieldsOf(session, "claw-code");
   if (givenTitle(session) !== "") losses.add("titles");
-  // Version 1 has nothing but messages: what was read without an id is written without one.
+  // Version 1 has messages only: a session read without an id is written without one.
   if (source !== undefined && source.id === null) return { ...source.fields };
   const { projectPath } = session.origin;
   const { model, ...fields } = source?.fields ?? {};

@@ -14,7 +14,7 @@ export interface CarriedMessage {
   readonly blocks: readonly Block[];
   readonly at: number;
   readonly model: string | null;
-  /** The entry that it is a copy of; null for what was added here. */
+  /** The entry that it copies; null for added text. */
   readonly entry: string | null;
   /** The message is synthetic: a summary, or a result that was added to complete a pair. */
   readonly injected: boolean;
@@ -244,7 +244,7 @@ class Pairing {
   }
 }
 
-/** Texts and pictures; text where there is nothing else. */
+/** Texts and pictures, or a plain string if there are only texts. */
 function plainOutput(
   output: ToolResultBlock["output"],
   losses: LossLog,

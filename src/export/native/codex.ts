@@ -1,9 +1,9 @@
 /**
- * Rollouts of Codex CLI: a header, the items that the model is sent, and beside what was said the
- * events that its window shows.
+ * Rollouts of Codex CLI: a header, the items sent to the model, and for each said text the event
+ * that its window shows.
  */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { CarriedMessage } from "./carried.ts";
@@ -52,7 +52,7 @@ function toRecords(message: CarriedMessage): object[] {
   ];
 }
 
-/** An item for each call and each sealed block, and one for what is said between two of these. */
+/** An item for each call and each sealed block, and one for the text between two of these. */
 function toItems({ role, blocks }: CarriedMessage): object[] {
   const items: object[] = [];
   let content: object[] = [];
@@ -87,7 +87,12 @@ function toPart(block: Block, role: string): object | undefined {
 function toItem(block: Block): object {
   switch (block.type) {
     case "tool_use":
-      return { type: "function_call", name: block.name, arguments: block.input, call_id: block.id };
+      return {
+        type: "function_call",
+        name: block.name,
+        arguments: inputTextOf(block),
+        call_id: block.id,
+      };
     case "tool_result": {
       const { output, toolUseId } = block;
       return {

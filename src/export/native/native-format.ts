@@ -38,7 +38,7 @@ export function jsonLines(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-/** Arguments as the object that most formats keep; what is none stands in `input`. */
+/** Arguments as an object, as most formats keep them; other values go into `input`. */
 export function toArguments(input: string): object {
   try {
     const value = parseExact(input);

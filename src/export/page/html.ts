@@ -1,8 +1,8 @@
 /**
- * A session as one HTML page that needs nothing else and runs nothing.
+ * A session as a self-contained HTML page without scripts.
  *
- * What agents wrote is untrusted: all of it is escaped, the page has no script, and its policy forbids
- * the browser to run or to load anything.
+ * Transcript text is untrusted: all of it is escaped, and the page's Content-Security-Policy
+ * forbids scripts and requests.
  */
 
 import type { ExportFormat } from "../format.ts";

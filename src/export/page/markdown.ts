@@ -1,4 +1,6 @@
-/** A session as a Markdown document. What was said is Markdown already; code stands in fences. */
+/**
+ * A session as a Markdown document. Messages are Markdown already; tool traffic goes into fences.
+ */
 
 import type { ExportFormat } from "../format.ts";
 import { aboutSession, type PagePart, toPageEntry } from "./page-entry.ts";

@@ -90,7 +90,7 @@ class PiWriter {
       return made;
     });
     if (placed.length === 0) {
-      // Its children follow what it followed.
+      // Attach its children to its own parent.
       if (kindRules(entry.kind).movesLeaf && parentId !== null) this.#ids.set(entry.id, parentId);
       return [];
     }

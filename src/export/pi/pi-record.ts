@@ -120,7 +120,7 @@ function customRecord(entry: Entry, data: JsonObject, source: SourceFields | und
   return { type: "custom", customType: type, ...present({ data: inner }) };
 }
 
-/** A command of the user's: our first block names it, the second is what it printed. */
+/** A shell command of the user: the first block has the command, the second its output. */
 function shellMessage(entry: Entry, data: JsonObject, source: SourceFields | undefined): object {
   const { type: _type, display: _display, source: _source, ...fields } = data;
   const [, output] = entry.blocks;

@@ -1,21 +1,25 @@
 /**
- * Automatic compaction: what a host calls at the end of each turn, and when a context was too long.
+ * Automatic compaction. A host calls it at the end of each turn and after a context overflow.
  *
- * It composes what the engine offers and decides nothing by itself: the policy does, from figures, and
- * every decision is told with its numbers. A compaction or a flush that fails is told as well, and does
- * not fail the turn that it comes after.
+ * The policy decides from the session's figures; every decision is reported with its numbers. A
+ * compaction or flush that fails is reported and does not fail the turn before it.
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
 import { contextWindow as findWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../../context/tokens.ts";
-import type { CompactionResult } from "../../engine/context/compact.ts";
-import type { CompactInput } from "../../engine/context/compact-options.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
+import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { type AutoPolicy, type AutoPolicyName, toAutoPolicy } from "../compaction/auto-policy.ts";
+import {
+  type AutoPolicy,
+  type AutoPolicyName,
+  DEFAULT_AUTO_POLICY,
+  toAutoPolicy,
+} from "../compaction/auto-policy.ts";
 import { compactBy } from "../compaction/compact-by.ts";
 import { type CompactionDecision, decide } from "../compaction/decide.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
@@ -33,7 +37,7 @@ export interface AutoCompactionOptions {
   readonly model?: string;
   /** What the model takes, where its name does not tell. */
   readonly contextWindow?: number;
-  /** Who writes summaries, and how. */
+  /** The summarizer and its options. */
   readonly compact?: Pick<
     CompactInput,
     "summarizer" | "model" | "fallback" | "profile" | "strategy" | "before"
@@ -69,8 +73,8 @@ export interface AutoCompaction {
   /** Evaluates the policy, and flushes and compacts if it says so. */
   afterTurn(session: SessionHandle, usage?: TurnUsage, turn?: TurnContext): Promise<AfterTurn>;
   /**
-   * Makes room after a provider said that the context was too long, for the `attempt`-th time in a row.
-   * Gives whether something was compacted: with `none`, nothing ever is.
+   * Compacts after the `attempt`-th context overflow in a row. Gives whether it compacted; policy
+   * `none` never does.
    */
   makeRoom(
     session: SessionHandle,
@@ -84,14 +88,14 @@ export interface AutoCompaction {
 
 export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompaction {
   checkFields(options, "options", INPUTS.autoCompaction);
-  const policy = toAutoPolicy(options.policy ?? "turns");
+  const policy = toAutoPolicy(options.policy ?? DEFAULT_AUTO_POLICY);
   const { tokenCounter = TOKEN_ESTIMATE, now = Date.now, compact = {} } = options;
   checkFields(compact, "compact", INPUTS["autoCompaction.compact"]);
   const window = windowOf(options);
   const flush =
     options.flush === undefined || options.flush === false ? null : checkFlush(options.flush);
 
-  /** Tells the host, and keeps what was told. */
+  /** Reports events to the host and records them. */
   function recorder() {
     const events: GatewayEvent[] = [];
     const tell: EventListener = (event) => {
@@ -182,8 +186,8 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
 }
 
 /**
- * Where the host names nobody, the session may have named a model that the store does not have: its
- * summary is then written without one, since a session that is never compacted ends in an overflow.
+ * A session may name a model that the store lacks. If the host names none either, the summary is
+ * written mechanically: a session that is never compacted ends in an overflow.
  */
 function writerOf(compact: NonNullable<AutoCompactionOptions["compact"]>) {
   const isNamed = compact.summarizer !== undefined || compact.model !== undefined;

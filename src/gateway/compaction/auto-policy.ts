@@ -1,10 +1,10 @@
 /**
- * When a session is compacted without anybody asking: policies, as plain objects.
+ * Policies of automatic compaction, as plain objects.
  *
- * The engine has none of them. A host chooses one, and can print it, store it and compare it.
+ * The engine itself never compacts: a host chooses a policy, and can print, store and compare it.
  */
 
-import { CLAW_MESSAGES } from "../../compaction/presets.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 
@@ -21,7 +21,7 @@ export interface NonePolicy {
   readonly name: "none";
 }
 
-/** As claw-code: when what was sent to the model reaches a number of tokens. */
+/** claw-code's policy: compact when the tokens sent to the model reach a limit. */
 export interface ClawPolicy extends PolicyGuards {
   readonly name: "claw";
   readonly inputTokens: number;
@@ -33,7 +33,7 @@ export interface ClawPolicy extends PolicyGuards {
   readonly metric: "pressure" | "cumulative";
   /** The newest messages that stay as they were said. */
   readonly messages: number;
-  /** Below this many tokens in what no summary covers nothing happens. */
+  /** No compaction below this many tokens without a summary. */
   readonly tokens: number;
 }
 
@@ -56,27 +56,23 @@ export interface TurnsPolicy extends PolicyGuards {
 export type AutoPolicy = NonePolicy | ClawPolicy | PiPolicy | TurnsPolicy;
 export type AutoPolicyName = AutoPolicy["name"];
 
+export const DEFAULT_AUTO_POLICY: AutoPolicyName = "turns";
+
 /** claw-code's own variable: the threshold of `claw` in tokens. */
 export const CLAW_VARIABLE = "CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS";
 
-/** Below this a summary costs about what it saves. */
-const MIN_GAIN_TOKENS = 1_000;
-/** Two exchanges: a context that is too full at once again will not get better by itself. */
-const COOLDOWN_MESSAGES = 4;
 const GUARDS: PolicyGuards = {
-  minGainTokens: MIN_GAIN_TOKENS,
-  cooldownMessages: COOLDOWN_MESSAGES,
+  minGainTokens: COMPACTION.minGainTokens,
+  cooldownMessages: COMPACTION.cooldownMessages,
 };
-
-const CLAW_INPUT_TOKENS = 200_000;
 
 export function nonePolicy(): NonePolicy {
   return { name: "none" };
 }
 
 /**
- * It compacts with the preset `claw`, which always keeps `messages` (4). 200,000 tokens, or what the environment says; what is no number
- * above 0 says nothing.
+ * Compacts with the preset `claw`, which keeps `messages`. The limit is `COMPACTION.claw.inputTokens` or
+ * the environment variable's value; a value that is not a number above 0 is ignored.
  */
 export function clawPolicy(
   options: Partial<Omit<ClawPolicy, "name">> = {},
@@ -84,37 +80,47 @@ export function clawPolicy(
 ): ClawPolicy {
   checkFields(options, "options", INPUTS.clawPolicy);
   const inputTokens = threshold(environment[CLAW_VARIABLE]);
-  const preset = { inputTokens, metric: "pressure", messages: CLAW_MESSAGES, tokens: 0 } as const;
-  return { name: "claw", ...GUARDS, ...preset, ...options };
+  const { messages } = COMPACTION.claw;
+  return {
+    name: "claw",
+    ...GUARDS,
+    inputTokens,
+    metric: "pressure",
+    messages,
+    tokens: 0,
+    ...options,
+  };
 }
 
 export function piPolicy(options: Partial<Omit<PiPolicy, "name">> = {}): PiPolicy {
   checkFields(options, "options", INPUTS.piPolicy);
-  const preset = { reserveTokens: 16_384, reserveTokensFloor: 20_000, keepRecentTokens: 20_000 };
-  return { name: "pi", ...GUARDS, ...preset, ...options };
+  const keepRecentTokens = COMPACTION.keepTokens;
+  return { name: "pi", ...GUARDS, ...COMPACTION.pi, keepRecentTokens, ...options };
 }
 
-/** It halves what is not summarised, so that it needs no least gain to come to rest. */
+/**
+ * Each compaction halves the messages without a summary, so it converges without a minimum gain.
+ */
 export function turnsPolicy(options: Partial<Omit<TurnsPolicy, "name">> = {}): TurnsPolicy {
   checkFields(options, "options", INPUTS.turnsPolicy);
-  const preset = { triggerTurns: 50, triggerTokens: 8_000, minGainTokens: null };
-  return { name: "turns", cooldownMessages: COOLDOWN_MESSAGES, ...preset, ...options };
+  return { name: "turns", ...GUARDS, ...COMPACTION.turns, minGainTokens: null, ...options };
 }
 
-const BY_NAME: Readonly<Record<AutoPolicyName, () => AutoPolicy>> = {
-  none: nonePolicy,
-  claw: clawPolicy,
-  pi: piPolicy,
+/** By name, with their defaults. */
+export const AUTO_POLICIES: Readonly<Record<AutoPolicyName, () => AutoPolicy>> = {
   turns: turnsPolicy,
+  pi: piPolicy,
+  claw: clawPolicy,
+  none: nonePolicy,
 };
 
 /** A policy by its name with its defaults, or as it is. */
 export function toAutoPolicy(policy: AutoPolicyName | AutoPolicy): AutoPolicy {
-  return typeof policy === "string" ? BY_NAME[policy]() : policy;
+  return typeof policy === "string" ? AUTO_POLICIES[policy]() : policy;
 }
 
 /** The whole number at the start of a text is not enough: `2e5` and `100k` are no settings. */
 function threshold(text: string | undefined): number {
   const tokens = /^\s*\+?\d+\s*$/.test(text ?? "") ? Number(text) : 0;
-  return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : CLAW_INPUT_TOKENS;
+  return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : COMPACTION.claw.inputTokens;
 }

@@ -9,7 +9,7 @@ import type { Usage } from "../../model/entry.ts";
 import type { AutoPolicy, PolicyGuards } from "./auto-policy.ts";
 import { compactionThreshold, effectiveReserve } from "./reserve.ts";
 
-/** What is known of a session at the end of a turn. */
+/** Figures of a session at the end of a turn. */
 export interface CompactionFigures {
   /** What the context takes now: the last report, cache included, and an estimate of what came since. */
   readonly contextTokens: number;
@@ -22,7 +22,7 @@ export interface CompactionFigures {
   readonly unsummarized: { readonly turns: number; readonly tokens: number };
   /** Messages since the last attempt to compact; null: there was none. */
   readonly messagesSinceAttempt: number | null;
-  /** What the last call was sent; null if nobody said. */
+  /** Input tokens of the last model call; null if unknown. */
   readonly lastInputTokens: number | null;
 }
 
@@ -42,7 +42,7 @@ export interface CompactionDecision {
   readonly compact: boolean;
   readonly reason: DecisionReason;
   readonly policy: AutoPolicy["name"];
-  /** What was compared, by name. */
+  /** The compared numbers, by name. */
   readonly numbers: Readonly<Record<string, number>>;
 }
 

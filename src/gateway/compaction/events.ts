@@ -48,7 +48,7 @@ export type GatewayEvent =
       readonly memories: readonly string[];
       readonly file?: string;
     })
-  /** Nothing is marked as done: the next turn tries again. */
+  /** The cycle stays unmarked, so the next turn tries again. */
   | (SessionEvent & {
       readonly type: "flush_failed";
       readonly code: string;
@@ -77,7 +77,7 @@ export type FlushReason =
   | "already_flushed"
   /** Another process is at it. */
   | "claimed_elsewhere"
-  /** The count is not of what stands there now: it is old, or somebody has compacted since. */
+  /** The token count is stale: too old, or from before the last compaction. */
   | "stale_count"
   | "heartbeat"
   | "read_only_workspace"

@@ -1,6 +1,6 @@
 /** What stays as it was said when a policy compacts, and ever less of it after each overflow. */
 
-import type { CompactInput, KeepInput } from "../../engine/context/compact-options.ts";
+import type { CompactInput, KeepInput } from "../../engine/compaction/compact-options.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { AutoPolicy } from "./auto-policy.ts";
 import { compactionThreshold } from "./reserve.ts";
@@ -26,7 +26,10 @@ export function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
   }
 }
 
-/** By attempt: about a quarter of the window, then the last exchange, then nothing but what waits. */
+/**
+ * By attempt: keep about a quarter of the window, then the last exchange, then only the unanswered
+ * message.
+ */
 const LESS: readonly ((contextWindow: number) => KeepInput)[] = [
   (contextWindow) => ({ tokens: Math.floor(contextWindow / 4) }),
   () => ({ messages: 2 }),
@@ -41,7 +44,7 @@ export function keepAfterOverflow(attempt: number, contextWindow: number): KeepP
   return { keep, limitTokens: Math.floor(contextWindow / (attempt + 1)) };
 }
 
-/** What a context may take after the `attempt`-th overflow: what was too much, ever further below. */
+/** The token budget after the `attempt`-th overflow: each attempt lowers it further. */
 export function budgetAfterOverflow(attempt: number, budget: number): number {
   return Math.max(MIN_CONTEXT_BUDGET, Math.floor(budget * 0.6 ** attempt));
 }

@@ -23,7 +23,7 @@ export interface MeasuredSession {
   /** The newest compaction on the path. */
   readonly compaction: string | null;
   readonly figures: CompactionFigures;
-  /** Whether `contextTokens` says something about what stands there now. */
+  /** Whether `contextTokens` counts the current context. */
   readonly fresh: boolean;
 }
 
@@ -67,7 +67,7 @@ export async function readFigures(
   };
 }
 
-/** A mark beyond the end is another session's, and says nothing. */
+/** A mark beyond the session's end was copied from another session: ignore it. */
 function since(attemptAt: number | null, messageCount: number): number | null {
   return attemptAt === null || attemptAt > messageCount ? null : messageCount - attemptAt;
 }

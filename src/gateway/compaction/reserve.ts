@@ -5,9 +5,13 @@
  * the flush comes too late or never.
  */
 
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import type { PiPolicy } from "./auto-policy.ts";
 
 export type ReserveSettings = Pick<PiPolicy, "reserveTokens" | "reserveTokensFloor">;
+
+/** For an answer where no policy says otherwise: pi's reserve without its floor. */
+export const REPLY_RESERVE: ReserveSettings = { ...COMPACTION.pi, reserveTokensFloor: 0 };
 
 /**
  * The reserve, lifted to its floor, but never more than half of the window: a reserve that is larger

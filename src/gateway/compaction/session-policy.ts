@@ -5,8 +5,8 @@ import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { type AutoPolicy, nonePolicy } from "./auto-policy.ts";
 
 /**
- * `metadata.compaction` has the triggers of `turns`; `strategy: "never"` and `enabled: false` switch
- * any policy off for the session. What is not understood is reported and changes nothing.
+ * `metadata.compaction` has the triggers of `turns`; `strategy: "never"` and `enabled: false`
+ * switch any policy off for the session. Unknown values are reported and ignored.
  */
 export function sessionPolicy(
   policy: AutoPolicy,

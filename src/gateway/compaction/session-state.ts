@@ -37,7 +37,7 @@ export function readAutoState(metadata: JsonObject): AutoState {
   };
 }
 
-/** Metadata without what is true of one session only: for a copy of it. */
+/** Metadata for a fork: without the compaction state of the original session. */
 export function withoutAutoState(metadata: JsonObject): JsonObject {
   const kept = Object.entries(metadata).filter(([name]) => !AUTO_KEYS.includes(name));
   return Object.fromEntries(kept);

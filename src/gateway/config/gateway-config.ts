@@ -1,7 +1,10 @@
 /** What a gateway can be told, with every setting in its place. */
 
+import type { SummarizerName } from "../../model/inputs/choices.ts";
 import type { ResetConfig } from "../../routing/resets/reset-policy.ts";
 import type { DmScope, IdentityLinks } from "../../routing/resolve-key.ts";
+import type { AutoPolicyName } from "../compaction/auto-policy.ts";
+import type { SilenceMode } from "../silence/silence.ts";
 
 export interface MaintenanceConfig {
   /** `warn` says what would be deleted, `enforce` deletes it. */
@@ -23,20 +26,22 @@ export interface SessionConfig extends ResetConfig {
   readonly identityLinks: IdentityLinks;
   readonly timeZone: string;
   readonly resetTriggers: readonly string[];
-  /** The first session of a thread starts with what was said before it, if that takes no more. */
+  /**
+   * A thread's first session forks its parent conversation if that has at most this many tokens.
+   */
   readonly parentForkMaxTokens: number;
   readonly maintenance: MaintenanceConfig;
 }
 
 export interface CompactionConfig {
   readonly enabled: boolean;
-  readonly policy: "turns" | "pi" | "claw" | "none";
+  readonly policy: AutoPolicyName;
   readonly reserveTokens: number;
   readonly keepRecentTokens: number;
   /** Where the policy `claw` compacts. */
   readonly inputTokens: number;
-  /** Who writes summaries: `model` is the store's own, or the one that a session names. */
-  readonly summarizer: "mechanical" | "model";
+  /** `model`: the store's model or the one that a session names writes summaries. */
+  readonly summarizer: SummarizerName;
 }
 
 export interface MemoryFlushConfig {
@@ -58,7 +63,7 @@ export interface GatewayConfig {
       readonly model: string | null;
       /** What the model is told before each conversation. */
       readonly instructions: string | null;
-      /** The window of models that are not in the catalogue; null: 200,000. */
+      /** The window of models that are not in the catalogue; null: `DEFAULT_CONTEXT_TOKENS`. */
       readonly contextTokens: number | null;
       readonly compaction: {
         readonly reserveTokensFloor: number;
@@ -66,7 +71,7 @@ export interface GatewayConfig {
       };
     };
   };
-  readonly silence: "whole" | "leading";
+  readonly silence: SilenceMode;
 }
 
 type Partly<Value> = Value extends readonly unknown[]
@@ -86,7 +91,7 @@ type MaintenanceInput = Omit<
   readonly highWaterBytes?: string | number | null;
 };
 
-/** What a host or a file says of it. What is left out has its default. */
+/** The configuration as a host or a file gives it; missing fields take their defaults. */
 export interface GatewayConfigInput extends Partly<Omit<GatewayConfig, "session">> {
   readonly session?: Partly<Omit<SessionConfig, "maintenance">> & {
     readonly maintenance?: MaintenanceInput;

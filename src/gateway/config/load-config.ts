@@ -1,4 +1,4 @@
-/** The configuration file: where it is, and what it says. */
+/** Finds and reads the configuration file. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * From what somebody wrote to a configuration: checked, completed, and with where each value is from.
+ * Checks a configuration, fills in defaults, and records the source of each value.
  *
- * A value of the wrong kind is an error that names its key. A key that nobody knows is told of and
- * changes nothing: it may belong to another program, or to a later version.
+ * A value of the wrong type is an error that names its key. An unknown key is reported and ignored:
+ * it may belong to another program or a later version.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -23,7 +23,7 @@ export interface ReadSetting {
 export interface ReadConfig {
   readonly config: GatewayConfig;
   readonly settings: readonly ReadSetting[];
-  /** Keys that mean nothing here. */
+  /** Unknown keys. */
   readonly unknown: readonly string[];
 }
 
@@ -74,7 +74,7 @@ function readLeaf(
   return value === null ? made(presetOf(setting), "default") : made(value as JsonValue, "file");
 }
 
-/** What is in the variable counts only if it is a number above 0. */
+/** The variable counts only if it is a number above 0. */
 function positive(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*0*[1-9]\d{0,14}\s*$/.test(text) ? Number(text) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a setting's value may be, how it is read, and what it must look like in the words of an error. */
+/** The types of settings: how each is parsed, and how an error describes it. */
 
 import type { JsonValue } from "../../model/json.ts";
 import { isTimeZone } from "../../routing/resets/daily-boundary.ts";

@@ -1,14 +1,19 @@
 /**
- * Every setting of a gateway: its key, what it may be, what it is if nobody says, and what it does.
+ * Every setting of a gateway: key, type, default and effect.
  *
  * Reading a configuration, its errors, `backscroll config` and the table in docs/gateway.md are all
  * made from this one list.
  */
 
+import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
+import { formatCount } from "../../model/format-count.ts";
+import { SUMMARIZERS } from "../../model/inputs/choices.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { RESET_MODES } from "../../routing/resets/reset-policy.ts";
 import { DEFAULT_DM_SCOPE, DM_SCOPES } from "../../routing/resolve-key.ts";
 import { DEFAULT_RESET_TRIGGERS } from "../../routing/triggers.ts";
+import { AUTO_POLICIES, CLAW_VARIABLE, DEFAULT_AUTO_POLICY } from "../compaction/auto-policy.ts";
 import {
   COUNT,
   choice,
@@ -26,7 +31,7 @@ export interface Setting {
   /** With `*` where a name of the user's own stands. */
   readonly key: string;
   readonly kind: SettingKind;
-  /** As somebody would write it; null: not set. */
+  /** As written in a configuration file; null: not set. */
   readonly preset: JsonValue | (() => JsonValue);
   readonly help: string;
   /** A variable that goes before the file, if it holds a number greater than 0. */
@@ -83,7 +88,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.parentForkMaxTokens",
     kind: COUNT,
     preset: 100_000,
-    help: "A thread starts with a copy of what was said before it, up to so many tokens; 0: always.",
+    help: "A thread starts as a fork of its parent conversation of at most this many tokens; 0: always.",
   },
   {
     key: "session.maintenance.mode",
@@ -95,7 +100,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.pruneAfter",
     kind: DURATION,
     preset: "30d",
-    help: "Sessions in which nobody wrote for so long go.",
+    help: "Delete sessions without a message for this long.",
   },
   {
     key: "session.maintenance.maxEntries",
@@ -113,7 +118,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.highWaterBytes",
     kind: SIZE,
     preset: null,
-    help: "What it takes after it took too much; 80 % of it if not set.",
+    help: "The size to shrink to above the budget. Default: 80 % of it.",
   },
   {
     key: "session.maintenance.ingested",
@@ -129,34 +134,34 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "compaction.policy",
-    kind: choice("turns", "pi", "claw", "none"),
-    preset: "turns",
-    help: "When they are.",
+    kind: choice(...Object.keys(AUTO_POLICIES)),
+    preset: DEFAULT_AUTO_POLICY,
+    help: "Auto-compaction policy.",
   },
   {
     key: "compaction.reserveTokens",
     kind: COUNT,
-    preset: 16_384,
+    preset: COMPACTION.pi.reserveTokens,
     help: "What the policy pi leaves free of the window.",
   },
   {
     key: "compaction.keepRecentTokens",
     kind: COUNT,
-    preset: 20_000,
+    preset: COMPACTION.keepTokens,
     help: "What stays as it was said with the policy pi.",
   },
   {
     key: "compaction.inputTokens",
     kind: COUNT,
-    preset: 200_000,
-    variable: "CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS",
+    preset: COMPACTION.claw.inputTokens,
+    variable: CLAW_VARIABLE,
     help: "Where the policy claw compacts.",
   },
   {
     key: "compaction.summarizer",
-    kind: choice("mechanical", "model"),
+    kind: choice(...SUMMARIZERS),
     preset: "mechanical",
-    help: "Who writes summaries; if the model's is of no use, the mechanical one is taken.",
+    help: "The summarizer; if the model's summary is rejected, the mechanical one is used.",
   },
   {
     key: "agents.defaults.id",
@@ -180,12 +185,12 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.contextTokens",
     kind: COUNT,
     preset: null,
-    help: "The window of a model that is not in the catalogue; 200,000 if not set.",
+    help: `The window of a model that is not in the catalogue; ${formatCount(DEFAULT_CONTEXT_TOKENS)} if not set.`,
   },
   {
     key: "agents.defaults.compaction.reserveTokensFloor",
     kind: COUNT,
-    preset: 20_000,
+    preset: COMPACTION.pi.reserveTokensFloor,
     help: "The least that is left free, whatever reserveTokens says; 0: no floor.",
   },
   {
@@ -197,7 +202,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     key: "agents.defaults.compaction.memoryFlush.softThresholdTokens",
     kind: COUNT,
-    preset: 4_000,
+    preset: COMPACTION.flushTokens,
     help: "How long before it.",
   },
   {
@@ -210,7 +215,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.compaction.memoryFlush.systemPrompt",
     kind: TEXT,
     preset: null,
-    help: "What is added to the agent's standing instructions then.",
+    help: "Text added to the agent's system prompt then.",
   },
   {
     key: "silence",

@@ -12,13 +12,13 @@ import { compactionThreshold } from "../compaction/reserve.ts";
 export interface FlushFigures {
   readonly contextTokens: number;
   readonly contextWindow: number;
-  /** The count belongs to what stands there now. */
+  /** The token count is of the current context. */
   readonly fresh: boolean;
   /** Memories were flushed since the newest compaction. */
   readonly flushed: boolean;
   /** A compaction is about to happen: the threshold no longer matters. */
   readonly compacting: boolean;
-  /** The turn was housekeeping, and nobody spoke. */
+  /** The turn was automatic: no person wrote. */
   readonly heartbeat: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface FlushSettings {
   readonly enabled: boolean;
   /** How far below the compaction's threshold the flush comes. */
   readonly softThresholdTokens: number;
-  /** What the agent may do in its workspace: with `ro` and `none` it writes nothing down. */
+  /** The agent's access to its workspace: with `ro` and `none` it writes no memories. */
   readonly workspaceAccess: "rw" | "ro" | "none";
 }
 

@@ -2,6 +2,7 @@
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { checkDuration } from "../../engine/leases/claim-lease.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
@@ -9,9 +10,9 @@ import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
 
 export interface MemoryFlushOptions extends Partial<FlushSettings> {
-  /** Who writes the memories: usually the model of the conversation, or a cheaper one. */
+  /** The model that writes the memories: usually the conversation's, or a cheaper one. */
   readonly model: ChatModel | AiSdkModel;
-  /** What it is asked. A hint to answer `NO_REPLY` is added where it is missing. */
+  /** The prompt. A hint to answer `NO_REPLY` is added if it is missing. */
   readonly prompt?: string;
   readonly systemPrompt?: string;
   /** A folder that gets a file `YYYY-MM-DD.md` as well, to which is only ever added. */
@@ -20,7 +21,7 @@ export interface MemoryFlushOptions extends Partial<FlushSettings> {
   readonly timeZone?: string;
   /** How long it may take; the model's own setting if left out. */
   readonly timeoutMs?: number;
-  /** What it is given of the conversation, in tokens; what the policy leaves if left out. */
+  /** Tokens of the conversation that the model gets. Default: what the policy leaves. */
   readonly tokenBudget?: number;
   /** How long other processes wait for one that died in a flush: 15 s if left out, at least 100 ms. */
   readonly leaseMs?: number;
@@ -53,7 +54,7 @@ export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
   checkFields(options, "flush", INPUTS["autoCompaction.flush"]);
   return {
     enabled: options.enabled ?? true,
-    softThresholdTokens: options.softThresholdTokens ?? 4_000,
+    softThresholdTokens: options.softThresholdTokens ?? COMPACTION.flushTokens,
     workspaceAccess: options.workspaceAccess ?? "rw",
     model: toChatModel(options.model),
     prompt: withHint(options.prompt ?? DEFAULT_PROMPT),

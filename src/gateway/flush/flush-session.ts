@@ -24,11 +24,11 @@ export interface FlushTask {
 }
 
 /**
- * Null if nothing was written down. The cycle is marked as flushed only after the flush has succeeded:
- * one that fails is told, and tried again at the next turn.
+ * Null if no flush was due or it failed. The cycle is marked as flushed only after the flush has
+ * succeeded: a failed flush is reported, and the next turn tries again.
  *
- * Of all processes that run turns of the session, one flushes at a time, and who comes later looks
- * again whether there is still something to do.
+ * A lease lets one process flush a session at a time; the next one checks again whether a flush is
+ * due.
  */
 export async function flushIfDue(task: FlushTask): Promise<FlushResult | null> {
   const { session, flush, compacting, turn } = task;
@@ -100,14 +100,14 @@ async function carryOut(
   try {
     const { compaction } = known;
     const result = await runFlush(session, flush, { tokenBudget, now, compaction, signal });
-    // Whoever has taken over by now says for itself that it is done.
+    // The process that took over the lease marks the cycle itself.
     signal.throwIfAborted();
     const state = readAutoState((await session.meta()).metadata);
     await markFlushed(session, state, compaction, now);
     tell({ type: "flushed", sessionId: session.id, ...result });
     return result;
   } catch (error) {
-    // Whoever failed, the model, the store or the folder: the conversation goes on without.
+    // A failing model, store or folder must not end the conversation.
     return failed(task, error);
   }
 }

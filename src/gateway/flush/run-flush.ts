@@ -1,9 +1,9 @@
 /**
- * A memory flush: a silent turn in which the agent writes down what a compaction might lose.
+ * A memory flush: a silent turn in which the agent writes memories of what a compaction might lose.
  *
- * It is given the conversation and one tool. What it writes goes into the engine's memories; nothing
- * of the turn becomes part of the conversation, so that nobody reads it and no search finds its echo.
- * A note of it stays in the log all the same.
+ * The model gets the conversation and one tool, which writes to the engine's memories. The turn's
+ * messages are not appended, so no reader and no search sees them; an entry in the log records the
+ * flush.
  */
 
 import type { ChatPart, ToolCallPart } from "../../context/chat-model.ts";
@@ -24,7 +24,7 @@ export interface FlushResult {
 export interface FlushRun {
   readonly tokenBudget: number;
   readonly now: number;
-  /** The newest compaction; null: there is none. What is written down was said since. */
+  /** The newest compaction, after which the flushed messages begin; null: there is none. */
   readonly compaction: string | null;
   readonly signal?: AbortSignal;
 }
@@ -85,7 +85,7 @@ async function ask(
   return { text, calls: parts.filter((part) => part.type === "tool_call") };
 }
 
-/** A refusal is told to the model, which may try again; what is wrong with the store is thrown. */
+/** Refused input becomes a tool result that the model can correct; store errors are thrown. */
 async function carryOut(
   session: SessionHandle,
   call: ToolCallPart,
@@ -105,7 +105,7 @@ async function carryOut(
   }
 }
 
-/** A model that has no use for tools says what it wants to keep. */
+/** A model without tool support answers with the text to keep. */
 async function keepText(
   session: SessionHandle,
   text: string,

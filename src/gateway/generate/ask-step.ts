@@ -1,6 +1,6 @@
 /**
- * One question to the model, with what it takes to get an answer: a context that fits, and less of it
- * whenever the provider says that it does not.
+ * One model call. After each context overflow that the provider reports, it calls again with a
+ * smaller context.
  */
 
 import { BackscrollError } from "../../model/errors.ts";

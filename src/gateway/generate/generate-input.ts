@@ -1,4 +1,4 @@
-/** What a host asks for when it wants an answer, and what it gets. */
+/** Input and result of `generate`. */
 
 import type { ChatModel, ChatRequest, ChatTool } from "../../context/chat-model.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
@@ -12,7 +12,7 @@ import type { SilenceMode } from "../silence/silence.ts";
 
 /** A tool that the host carries out. One of the AI SDK (`tool({ … })`) fits as it is. */
 export interface GenerateTool extends ChatTool {
-  /** What it gives is JSON or text. What it throws is told to the model. */
+  /** Returns JSON or text. An exception becomes an error result for the model. */
   execute?(input: never, options: ToolExecution): unknown;
 }
 
@@ -24,23 +24,25 @@ export interface ToolExecution {
   readonly context: never;
 }
 
-/** What is the same for every call of the model; times and retries are those of one call. */
+/** Options of every model call; timeouts and retries apply to each call. */
 type EveryCall = Omit<ChatRequest, "messages" | "tools">;
 
 export interface GenerateInput extends EveryCall {
   readonly conversationId: string;
   /** Any language model of the AI SDK, `compatibleModel(…)`, or an object with `name` and `stream`. */
   readonly model: ChatModel | AiSdkModel;
-  /** What is said now; stored before the model is asked. Left out: what stands there is answered. */
+  /**
+   * The new message, stored before the model is called. Default: answer the session's last message.
+   */
   readonly message?: ContentInput;
   /**
    * In place of `message`: one that is stored already, and is answered wherever it stands. Answers name
    * the message that they are to in `metadata.replyTo`.
    */
   readonly replyTo?: string;
-  /** Who says it; whoever created the session if left out. */
+  /** The message's actor. Default: the session's creator. */
   readonly from?: string;
-  /** Who answers; the session's agent if left out. */
+  /** The answer's actor. Default: the session's agent. */
   readonly as?: string;
   readonly tools?: Readonly<Record<string, GenerateTool>>;
   /** How often the model may be asked for one answer: 10 if left out. */
@@ -53,7 +55,7 @@ export interface GenerateInput extends EveryCall {
   readonly contextWindow?: number;
   /** How long a tool may take: 120 s if left out. */
   readonly toolTimeoutMs?: number;
-  /** Answers that are meant for nobody; false: every answer is delivered. `whole` if left out. */
+  /** How silent answers are recognised; false: every answer is delivered. Default: `whole`. */
   readonly silence?: SilenceMode | false;
   /** The message is housekeeping: it neither keeps the session alive nor flushes memories. */
   readonly heartbeat?: boolean;
@@ -86,9 +88,9 @@ export type GeneratePart =
   | { readonly type: "event"; readonly event: GatewayEvent };
 
 export interface GenerateResult {
-  /** What is to be delivered, before and after tools; empty if the answer is silent. */
+  /** The text to deliver, from before and after tool calls; empty if the answer is silent. */
   readonly text: string;
-  /** Nothing was said to anybody. An answer that spoke, used a tool and then fell silent is none. */
+  /** The whole answer is silent. Text before a tool call makes it an ordinary answer. */
   readonly silent: boolean;
   /** The last message of the model, as it is stored. */
   readonly entry: Entry;

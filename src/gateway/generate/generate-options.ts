@@ -10,7 +10,7 @@ import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import { toChatModel } from "../../providers/language-model.ts";
 import { type AutoCompaction, toAutoCompaction } from "../after-turn/auto-compaction.ts";
 import type { EventListener } from "../compaction/events.ts";
-import { effectiveReserve } from "../compaction/reserve.ts";
+import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
 import { SILENCE_MODES, type SilenceMode } from "../silence/silence.ts";
 import type { GenerateInput, GenerateTool } from "./generate-input.ts";
 
@@ -28,7 +28,7 @@ export interface GenerateOptions {
   /** What the messages of a context may take together. */
   readonly tokenBudget: number;
   readonly compaction: AutoCompaction;
-  /** The message that is answered; undefined: what stands there is. */
+  /** The message to answer; undefined: the last one on the path. */
   readonly replyTo: string | undefined;
   /** An answer to the same that was stopped, and whose place the next one takes. */
   readonly supersedes: string | undefined;
@@ -36,9 +36,6 @@ export interface GenerateOptions {
 
 export const DEFAULT_STEPS = 10;
 const DEFAULT_TOOL_TIMEOUT_MS = 120_000;
-/** For the answer, and for what an estimate gets wrong. */
-const RESERVE = { reserveTokens: 16_384, reserveTokensFloor: 0 };
-
 export async function checkGenerate(
   session: SessionHandle,
   input: GenerateInput,
@@ -88,7 +85,7 @@ function budgetOf(
     (sum, [name, tool]) => sum + countText(name + wordsOf(tool)) + TOOL_TOKENS,
     countText(instructions),
   );
-  const reserve = Math.max(effectiveReserve(RESERVE, window), maxOutputTokens);
+  const reserve = Math.max(effectiveReserve(REPLY_RESERVE, window), maxOutputTokens);
   return Math.max(MIN_CONTEXT_BUDGET, window - reserve - told);
 }
 

@@ -1,4 +1,4 @@
-/** A title for a conversation, by request. Nothing here is ever done by itself. */
+/** Generates a session's title when the host asks for it. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import type { ContextMessage } from "../../context/message.ts";
@@ -84,7 +84,7 @@ function isTextModel(model: GenerateTitleOptions["model"]): model is TextModel {
   return "generate" in model && !("stream" in model);
 }
 
-/** The first line that says something, without what is wrapped round it. */
+/** The first line with words, without quotes and markup around it. */
 function toTitle(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(WRAPPING, "").trim());
   const [line = ""] = lines.filter((found) => found !== "");

@@ -7,7 +7,7 @@ import { runGenerate } from "./run-generate.ts";
 
 export interface GenerateStream<Result extends GenerateResult = GenerateResult>
   extends AsyncIterable<GeneratePart> {
-  /** Only what is to be delivered. Nothing at all, if the answer is silent. */
+  /** The text to deliver; empty if the answer is silent. */
   readonly textStream: AsyncIterable<string>;
   /** Once all is stored. Rejects as `generate` does. */
   readonly result: Promise<Result>;
@@ -23,14 +23,14 @@ export function generate(memory: TenantEngine, input: GenerateInput): Promise<Ge
 }
 
 /**
- * The same, piece by piece. It begins at once and goes on whether or not somebody reads: a reader who
- * leaves does not stop an answer, the signal does.
+ * The same as a stream. It starts at once and does not depend on its reader: only the signal stops
+ * it.
  */
 export function generateStream(memory: TenantEngine, input: GenerateInput): GenerateStream {
   return streamOf((tell) => runGenerate(memory, input, tell));
 }
 
-/** What `run` tells, for whoever reads it, and what it gives. */
+/** Wraps the parts and the result of `run` as a stream. */
 export function streamOf<Result extends GenerateResult>(
   run: (tell: (part: GeneratePart) => void) => Promise<Result>,
 ): GenerateStream<Result> {

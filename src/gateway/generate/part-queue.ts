@@ -1,8 +1,7 @@
 /**
- * What happens, for those who read it: each from the beginning, at their own pace.
+ * A replayable queue of answer parts: each reader gets all parts from the first, at its own pace.
  *
- * The parts of one answer are kept until nobody holds the queue any more; they are no more than the
- * answer itself.
+ * All parts of one answer stay in memory until the queue is collected.
  */
 
 export class PartQueue<Part> {
@@ -21,7 +20,7 @@ export class PartQueue<Part> {
     this.#wake();
   }
 
-  /** Whoever reads hears of it after the last part. */
+  /** Readers get the error after the last part. */
   fail(error: unknown): void {
     this.#failure = { error };
     this.end();

@@ -9,7 +9,7 @@
 import type { ContextMessage } from "../../context/message.ts";
 import type { Block } from "../../model/block.ts";
 
-/** `me` is the actor who answers. What nobody in particular wrote is left as it is. */
+/** `me` is the answering actor. Messages without an actor stay as they are. */
 export function seenBy(messages: readonly ContextMessage[], me: string): ContextMessage[] {
   /** Whether the newest call with an id was `me`'s: agents may use the same ids. */
   const isOwn = new Map<string, boolean>();

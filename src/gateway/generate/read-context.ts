@@ -6,8 +6,8 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 /**
- * What is pinned is never cut: after an overflow the budget yields to it, up to `whole`, which is what
- * there was before.
+ * Pinned text is never cut: after an overflow the budget grows to hold it, at most to `whole`, the
+ * budget before the overflow.
  */
 export async function readContext(
   session: SessionHandle,

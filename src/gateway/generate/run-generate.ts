@@ -60,11 +60,11 @@ async function appendMessage({ input, session, from }: GenerateOptions): Promise
 /** Answers to one message that are looked through for one that was stopped. */
 const MAX_BEGUN = 50;
 
-/** What was begun in answer to what stands there, and then stopped. */
+/** An answer to the leaf that was begun and then stopped. */
 async function findStopped({ session, as }: GenerateOptions): Promise<string | undefined> {
   const { leaf } = await session.meta();
   if (leaf === null) return undefined;
-  // What was begun after the leaf was stored is on no path.
+  // Such an answer is on no path, so search the tree behind the leaf.
   const page = { tree: true, after: leaf, limit: MAX_BEGUN, preview: true };
   const { entries } = await session.listEntries(page);
   const begun = entries.findLast(({ status, supersededBy, role, actor, parentId }) => {

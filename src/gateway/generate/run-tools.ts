@@ -1,8 +1,8 @@
 /**
- * Carrying out what a model has called.
+ * Runs the tool calls of a model.
  *
- * Every call gets a result: what a tool throws, what does not fit its schema, what is stopped and what
- * does not exist are results as well. So a stored call is never without one.
+ * Every stored call gets a result: exceptions, invalid input, aborted calls and unknown tools
+ * become error results.
  */
 
 import type { ToolCallPart } from "../../context/chat-model.ts";
@@ -21,7 +21,7 @@ export interface ToolResult extends ToolResultInput {
   readonly isError: boolean;
 }
 
-/** What a result may take; what is longer is cut in the middle, and says so. */
+/** Longer results are cut in the middle, with a mark. */
 const MAX_RESULT_BYTES = 64 * 1024;
 
 /** All at once; the results come in the order of the calls. Never rejects. */
@@ -29,7 +29,7 @@ export function runTools(calls: readonly ToolCallPart[], run: ToolRun): Promise<
   return Promise.all(calls.map((call) => runTool(call, run)));
 }
 
-/** For a call that was never carried out, or whose result nobody will get to know. */
+/** The result of a call that was not run or whose outcome is unknown. */
 export function stoppedResult({ id, name }: Pick<ToolCallPart, "id" | "name">): ToolResult {
   return { id, name, output: "The call was stopped before it had a result.", isError: true };
 }

@@ -1,9 +1,9 @@
 /**
- * One message of a model on its way into the log.
+ * Stores one streamed message of a model.
  *
- * It is stored while it arrives, so that a crash loses little and others can watch. Before it is clear
- * that the answer is not a silent one nothing is opened: an open message is visible to all who follow
- * the session. A silent answer is stored at its end, in one piece.
+ * The message is written as it arrives, so a crash loses little and subscribers see it. It is
+ * opened only once the answer cannot be silent any more, since followers see open messages. A
+ * silent answer is stored in one piece at its end.
  */
 
 import type { ChatEnd, ChatPart, ToolCallPart } from "../../context/chat-model.ts";
@@ -29,7 +29,7 @@ export interface AnswerSettings {
 
 export interface WrittenAnswer {
   readonly calls: readonly ToolCallPart[];
-  /** What is delivered of it. */
+  /** The text to deliver. */
   readonly text: string;
   readonly silent: boolean;
   readonly end: ChatEnd;

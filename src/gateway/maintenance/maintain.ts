@@ -1,8 +1,8 @@
 /**
- * Maintenance: says what the rules would delete, and deletes it where that was asked for.
+ * Maintenance: reports the sessions that the rules would delete, and deletes them in mode
+ * `enforce`.
  *
- * Nothing is deleted unless the mode is `enforce`. Each session is looked at once more right before it
- * goes: one that was written to meanwhile stays.
+ * Each session is checked again right before its deletion: one that was written to meanwhile stays.
  */
 
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
@@ -34,7 +34,7 @@ export interface MaintenanceReport extends MaintenancePlan {
   readonly mode: GatewayConfig["session"]["maintenance"]["mode"];
   /** Whether `deletions` were carried out. */
   readonly applied: boolean;
-  /** Those that were to go and stayed, because somebody wrote meanwhile. */
+  /** Sessions kept because they were written to meanwhile. */
   readonly skipped: readonly string[];
 }
 
@@ -109,7 +109,7 @@ async function currentKeys(tenant: TenantEngine): Promise<Map<string, string>> {
 
 function isBusy(session: Session, { isRunning }: MaintainOptions, now: number): boolean {
   const sinceWrite = now - session.lastWriteAt;
-  // A clock that went back says nothing about how long ago something was.
+  // A negative age means that the clock went back: do not count it as recent.
   const isRecent = sinceWrite >= 0 && sinceWrite < RUNNING_MS;
   return isRecent || (isRunning?.(session.id) ?? false);
 }
@@ -136,7 +136,7 @@ async function deleteUnchanged(
   return true;
 }
 
-/** A route that leads nowhere is of no use, unless somebody has led it elsewhere meanwhile. */
+/** Deletes the route unless another process points it at another session meanwhile. */
 async function deleteRoute(tenant: TenantEngine, key: string, sessionId: string): Promise<void> {
   const route = await tenant.routes.find(key);
   if (route?.sessionId === sessionId) await tenant.routes.delete(key);

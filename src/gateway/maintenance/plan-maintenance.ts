@@ -36,11 +36,11 @@ export interface MaintenancePlan {
   readonly contentBytes: number;
   /** What the content takes afterwards. */
   readonly contentBytesAfter: number;
-  /** The budget is exceeded even then: nothing else may go. */
+  /** The budget is still exceeded, and no other session may be deleted. */
   readonly overBudget: boolean;
 }
 
-/** Of a budget, when nothing else is said. */
+/** Default share of the budget to shrink to. */
 const HIGH_WATER = 0.8;
 
 export function planMaintenance(
@@ -89,7 +89,7 @@ export function planMaintenance(
   };
 }
 
-/** What nobody goes on with goes first. */
+/** Orders by last use, oldest first. */
 function oldestFirst(a: MaintainedSession, b: MaintainedSession): number {
   const current = Number(a.key !== undefined) - Number(b.key !== undefined);
   return current || a.lastInteractionAt - b.lastInteractionAt;

@@ -16,7 +16,7 @@ export function policyOf(config: GatewayConfig, key: string, channel?: string): 
   return resolveResetPolicy(config.session, resetTypeOf(parsed), named);
 }
 
-/** Why the session that the key leads to is over, or undefined while it is not. */
+/** Why the route's session is due for a reset; undefined if it is not. */
 export function resetDue(
   config: GatewayConfig,
   key: string,
@@ -41,7 +41,7 @@ export function explainPolicy(config: GatewayConfig, key: string, channel?: stri
   const { mode, atHour, idleMinutes } = policyOf(config, key, channel);
   const hour = `${String(atHour).padStart(2, "0")}:00`;
   const silence = `after ${idleMinutes} ${idleMinutes === 1 ? "minute" : "minutes"} of silence`;
-  if (mode === "manual") return "only when somebody asks for it";
+  if (mode === "manual") return "only by command";
   if (mode === "idle") return silence;
   const daily = `daily at ${hour} (${config.session.timeZone})`;
   return idleMinutes === null ? daily : `${daily}, or ${silence}, whichever comes first`;

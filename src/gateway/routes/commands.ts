@@ -1,6 +1,6 @@
 /** Commands that a gateway answers by itself, in any conversation. */
 
-import type { CompactionResult } from "../../engine/context/compact.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -15,7 +15,7 @@ export type CompactOnRequest = (
   instructions: string,
 ) => Promise<CompactionResult>;
 
-/** Who carries out `/compact`: the host, which knows what it does with instructions, or the engine. */
+/** Runs `/compact`: the host's own function, which may use the instructions, or the engine's. */
 export interface CompactCommand {
   readonly compact: CompactOnRequest;
   readonly isHosts: boolean;
@@ -26,14 +26,14 @@ export interface GatewayCommand {
   readonly rest: string;
 }
 
-/** A summary that no model wrote follows no instructions: whoever gives some is to know. */
+/** A mechanical summary follows no instructions; tell the sender. */
 const UNREAD = "Your instructions were not used: no model wrote this summary.";
 
 export function matchCommand(text: string): GatewayCommand | undefined {
   const found = matchTrigger(text, ["/status", "/compact"]);
   if (found === undefined) return undefined;
   const name = found.trigger as GatewayCommand["name"];
-  // Words after /status are somebody's talk about it.
+  // With words after it, `/status` is ordinary talk.
   return name === "/status" && found.rest !== "" ? undefined : { name, rest: found.rest };
 }
 
@@ -44,7 +44,7 @@ export async function answerCommand(
   command: GatewayCommand,
   { compact, isHosts }: CompactCommand,
 ): Promise<string> {
-  if (session === undefined) return "There is no session yet: nobody has written here.";
+  if (session === undefined) return "There is no session yet.";
   if (command.name === "/status") {
     const status = await sessionStatus(tenant, session.id, config);
     return formatSessionStatus(status, config.session.timeZone);

@@ -16,8 +16,8 @@ import type { CheckedInbound } from "../inbound-message.ts";
 const NEWEST = 50;
 
 /**
- * What is the same whenever a message is delivered, and of no other message. The channel's own id is
- * not: two accounts or two chats may both have a message 17, and share a session.
+ * The idempotency key of a delivery. The channel's message id alone is not unique: two accounts or
+ * chats that share a session may both have a message 17.
  */
 export function deliveryOf(message: CheckedInbound): string | undefined {
   const { channel = null, account = null, peer = null, key = null, id } = message;

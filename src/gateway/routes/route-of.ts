@@ -24,7 +24,7 @@ export async function routeOf(
   return last === undefined ? undefined : { key: last.key, route: undefined };
 }
 
-/** The model that answers in a session: what its route asks for, else who answered last. */
+/** The session's model: its route's override, else the model of the last answer. */
 export async function modelOf(
   handle: SessionHandle,
   { modelOverride }: RouteFields,

@@ -1,8 +1,8 @@
 /**
- * A key's next session.
+ * Starts the next session of a key.
  *
- * The session and the route that leads to it are made in one go, under the version of the route that
- * was seen: of two who would start a session at once, one does, and the other finds it.
+ * One transaction creates the session and moves the route by compare-and-swap on its version: of
+ * two concurrent starts one wins, and the other finds the winner's session.
  */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -19,7 +19,7 @@ import type { GatewayConfig } from "../config/gateway-config.ts";
 export interface SessionStart {
   readonly key: string;
   readonly agent: string;
-  /** Who wrote the message that starts it. */
+  /** The actor of the first message. */
   readonly actor: string;
   readonly reason: string;
   readonly fields: JsonObject;
@@ -30,7 +30,7 @@ export interface SessionStart {
   readonly version: number;
 }
 
-/** `route_conflict` if somebody else was quicker. */
+/** Throws `route_conflict` if another process moved the route first. */
 export async function startSession(
   tenant: TenantEngine,
   start: SessionStart,
@@ -48,8 +48,8 @@ export async function startSession(
 }
 
 /**
- * The first session of a thread: a copy of what was said before it, or undefined if there is nothing to
- * copy, or too much.
+ * The first session of a thread: a fork of the parent conversation; undefined if that is empty or
+ * too long.
  */
 export async function forkParent(
   tenant: TenantEngine,
@@ -68,7 +68,7 @@ export async function forkParent(
     const place = { sessionId: fork.id, fields, reason, expectedVersion: version };
     return await tenant.routes.put(key, place);
   } catch (error) {
-    // Somebody else's is in its place: nobody would ever find this one.
+    // Another process won the route: delete this unreachable fork.
     await fork.delete();
     throw error;
   }

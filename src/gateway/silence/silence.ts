@@ -1,9 +1,9 @@
 /**
- * Answers that are meant for nobody.
+ * Silent answers.
  *
- * An agent that has only done its housekeeping, or has nothing to add, answers `NO_REPLY`. It must not
- * be delivered, not even its first letters, and a real answer that merely mentions it must be. So text
- * is held back while it could still become the token, and not a moment longer.
+ * An agent with nothing to say answers `NO_REPLY`. The filter never delivers any part of that
+ * token, and delivers answers that only mention it: it holds text back only while the text can
+ * still become the token.
  */
 
 export const SILENT_TOKEN = "NO_REPLY";
@@ -25,9 +25,9 @@ export function isSilent(text: string, mode: SilenceMode = "whole"): boolean {
 }
 
 export interface SilenceFilter {
-  /** Takes the next piece of the answer, and gives what may be delivered now: often nothing. */
+  /** Takes the next piece of the answer and gives the text to deliver now, which may be empty. */
   push(piece: string): string;
-  /** Once the answer is complete: what was held back, unless the answer is silent. */
+  /** At the end of the answer: the text held back, unless the answer is silent. */
   end(): { readonly silent: boolean; readonly text: string };
   /** Whether something was let through: from then on the answer is a real one. */
   readonly isOpen: boolean;

@@ -28,7 +28,7 @@ export interface SessionStatus {
   readonly compactionCount: number;
   /** When the agent last wrote its notes before a compaction. */
   readonly memoryFlushAt: number | null;
-  /** The next reset if nobody writes any more; null: none by itself. */
+  /** The next automatic reset if no message comes; null: none. */
   readonly nextReset: { readonly at: number; readonly reason: StaleReason } | null;
   /** The rule behind it. */
   readonly resetRule: string;

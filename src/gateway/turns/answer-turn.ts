@@ -20,7 +20,7 @@ import { type CompactionSetup, compactionOf } from "./compaction-of.ts";
 import { isOn, shownThoughts } from "./levels.ts";
 import { mirrorTurn } from "./mirror-turn.ts";
 
-/** As for `generate`; what is left out is as the configuration and the route say. */
+/** As for `generate`; defaults come from the configuration and the route. */
 export interface GatewayGenerateInput extends Omit<GenerateInput, "model" | "tools"> {
   /** Before the gateway's own, and before what the route asks for. */
   readonly model?: AnyModel;
@@ -33,13 +33,13 @@ export type GatewayTools =
   | ((fields: RouteFields) => NonNullable<GenerateInput["tools"]>);
 
 interface Delivery {
-  /** False: the route says that nothing is to be sent. */
+  /** False: the route's send policy denies delivery. */
   readonly deliver: boolean;
   /** What else is to be sent: with `verboseLevel` on, that the session was compacted. */
   readonly notices: readonly string[];
 }
 
-/** Where nothing is to be delivered `text` is empty; `entry` has what was said. */
+/** `text` is empty if delivery is denied; `entry` has the answer. */
 export interface GatewayAnswer extends GenerateResult, Delivery {
   /** With `reasoningLevel` on, what the model thought before it answered. */
   readonly thoughts: readonly string[];
@@ -48,7 +48,7 @@ export interface GatewayAnswer extends GenerateResult, Delivery {
 export interface GatewayAfterTurn extends AfterTurn, Delivery {}
 
 export interface GatewayTurnContext extends TurnContext {
-  /** Who answered, and writes memories down; the gateway's own if left out. */
+  /** The model that answered and writes memories. Default: the gateway's. */
   readonly model?: AnyModel;
 }
 
@@ -63,7 +63,7 @@ export interface TurnParts {
   readonly now: () => number;
 }
 
-/** Throws `model_unavailable` if nobody said which model, and as `generate` does. */
+/** Throws `model_unavailable` without a model, and what `generate` throws. */
 export async function answerTurn(
   parts: TurnParts,
   input: GatewayGenerateInput,

@@ -58,13 +58,13 @@ export function chooseModel(
   };
 }
 
-/** The host knows its model: what it says goes before what the level usually means. */
+/** The host's reasoning option goes before the route's level. */
 function reasoningOf({ reasoning }: ModelChoice, fields: RouteFields): ReadThinking {
   if (reasoning === null) return {};
   return reasoning === undefined ? readThinking(fields) : { reasoning };
 }
 
-/** Where one model answers for all, an override changes nothing, unless it asks for that one. */
+/** With a single model, an override of another model is ignored and reported. */
 function ignoredOverrides(
   { modelOverride, providerOverride, authProfileOverride }: RouteFields,
   answering: string,

@@ -16,7 +16,7 @@ import type { MemoryFlushOptions } from "../flush/flush-options.ts";
 import type { SilenceMode } from "../silence/silence.ts";
 
 export interface CompactionSetup {
-  /** Who answers in the conversation, and writes memories down; without one nobody does. */
+  /** The model that answers and writes memories; undefined: no memory flush. */
   readonly model?: ChatModel | AiSdkModel;
   /** Its name, where the model itself is not at hand: for its window. */
   readonly modelName?: string | null;
@@ -54,7 +54,7 @@ export function compactionOf(
   };
 }
 
-/** Who writes summaries, and how: what the host says goes before what the configuration does. */
+/** The summarizer and its options: the host's go before the configuration's. */
 export function summariesOf(
   { compaction }: GatewayConfig,
   given: CompactionSetup["compact"],

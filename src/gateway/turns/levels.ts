@@ -20,8 +20,8 @@ const MEANINGS: Readonly<Record<string, ReasoningEffort | null>> = {
 };
 
 /**
- * `thinkingLevel` as the effort that a model is asked for, whatever its case. A word that means nothing
- * is told and changes nothing: it may be another gateway's, and nobody should go without an answer.
+ * Maps `thinkingLevel`, in any case, to a reasoning effort. An unknown word is reported and
+ * ignored: it may belong to another gateway, and the message still needs an answer.
  */
 export function readThinking({ thinkingLevel = "" }: RouteFields): ReadThinking {
   const word = thinkingLevel.trim().toLowerCase();

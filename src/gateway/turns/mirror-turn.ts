@@ -12,7 +12,7 @@ import type { RouteFields } from "../../model/route.ts";
 import { readAutoState } from "../compaction/session-state.ts";
 import { routeOf } from "../routes/route-of.ts";
 
-/** Another turn that is as quick as this one writes the same: what is lost is made good by the next. */
+/** Concurrent turns write the same fields, so the next turn repairs a lost update. */
 const MAX_TRIES = 5;
 
 /** Writes what differs, and only into a route that still leads to the session. */

@@ -1,9 +1,9 @@
 /**
- * From a message of a channel to what is to be sent back: taken in, stored, answered.
+ * From a channel's message to the reply: route, store, answer.
  *
- * A channel that hears nothing delivers again. So the answer to a message is looked for before a model
- * is asked. A session answers one message after another, in whichever process they arrive: two answers
- * at once would each see half of what the other does.
+ * A channel redelivers unacknowledged messages, so look for a stored answer before calling the
+ * model. A lease makes a session answer one message at a time across processes: two concurrent
+ * answers would each see half of the other.
  */
 
 import { textOf } from "../../model/block.ts";
@@ -24,22 +24,22 @@ export type ReplyOptions = Omit<
 export type ReplyReason =
   /** A model has answered, now or when the message was delivered before. */
   | "answered"
-  /** The agent has nothing to say. */
+  /** The answer is silent. */
   | "silent"
   /** The route's `sendPolicy` is `deny`. */
   | "denied"
   /** The gateway itself has answered. */
   | "command"
-  /** There is nothing to answer. */
+  /** The message is empty. */
   | "empty"
   /** Delivered again after another session had begun, or after it or its answer was erased. */
   | "repeated"
-  /** Nobody said which model answers. */
+  /** No model is configured. */
   | "no_model";
 
 export interface GatewayReply {
   readonly inbound: InboundResult;
-  /** What is to be sent, whoever says it; null: nothing is. */
+  /** The text to send, from the agent or the gateway; null: none. */
   readonly reply: string | null;
   readonly reason: ReplyReason;
   readonly silent: boolean;

@@ -1,4 +1,4 @@
-/** The models that a store was opened with, as those who answer: by the names that it knows them under. */
+/** The models that the store was opened with, by name. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";

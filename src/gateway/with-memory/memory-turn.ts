@@ -2,6 +2,7 @@
 
 import { contextWindow } from "../../context/context-window.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
+import type { MessageInput } from "../../engine/message-input.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { BlockInput } from "../../model/block.ts";
@@ -13,7 +14,7 @@ import {
   type AutoCompactionOptions,
   toAutoCompaction,
 } from "../after-turn/auto-compaction.ts";
-import { effectiveReserve } from "../compaction/reserve.ts";
+import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
 import { seenBy } from "../generate/perspective.ts";
 import { readContext } from "../generate/read-context.ts";
 import { newMessages } from "./read-prompt.ts";
@@ -23,9 +24,9 @@ import { writePrompt } from "./write-prompt.ts";
 export interface WithMemoryOptions {
   readonly memory: TenantEngine;
   readonly conversationId: string;
-  /** Who speaks to the model; whoever created the session if left out. */
+  /** The actor of the user's messages. Default: the session's creator. */
   readonly from?: string;
-  /** Who the model is; the session's agent if left out. */
+  /** The actor of the model's messages. Default: the session's agent. */
   readonly as?: string;
   /** What of the conversation the model is given: see `buildContext`. */
   readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf" | "replyTo">>;
@@ -45,8 +46,6 @@ export interface MemoryTurn {
   readonly tokenBudget: number;
 }
 
-const RESERVE = { reserveTokens: 16_384, reserveTokensFloor: 0 };
-
 /** Stores what the app's prompt has that the log has not. */
 export async function beginTurn(
   model: SdkModel,
@@ -62,12 +61,15 @@ export async function beginTurn(
   const fresh = newMessages(given, waiting, messageCount === 0);
   if (fresh.length > 0) {
     const { from = createdBy } = options;
-    const whose = { user: { actor: from }, assistant: { actor }, tool: {}, system: {} };
+    const whose: Partial<Record<MessageInput["role"], object>> = {
+      user: { actor: from },
+      assistant: { actor },
+    };
     await session.append(fresh.map(({ message }) => ({ ...message, ...whose[message.role] })));
   }
   const window = options.contextWindow ?? contextWindow(model.modelId).tokens;
   const system = given.filter(({ role }) => role === "system");
-  const free = Math.max(MIN_CONTEXT_BUDGET, window - effectiveReserve(RESERVE, window));
+  const free = Math.max(MIN_CONTEXT_BUDGET, window - effectiveReserve(REPLY_RESERVE, window));
   const whole = options.context?.tokenBudget ?? free;
   return {
     session,
@@ -100,7 +102,10 @@ export function storeAnswer(
   });
 }
 
-/** What a model says that a call took, flat as in version 2 or nested as since; null: nothing. */
+/**
+ * Token usage of a call, flat as in version 2 of the AI SDK's specification or nested as in later
+ * ones; null if absent.
+ */
 export function readUsage(usage: unknown): Usage | null {
   if (!isPlainObject(usage)) return null;
   const { inputTokens, outputTokens, cachedInputTokens } = usage;

@@ -7,16 +7,16 @@ import { isPlainObject } from "../../model/json.ts";
 import type { ToolResultInput } from "../../transcript/normalize.ts";
 import type { SdkMessage, SdkPart } from "./sdk-model.ts";
 
-/** A message to store, and what it is recognised by if it is there already. */
+/** A message to store, and the key that recognises a stored copy. */
 export interface ReadMessage {
   readonly message: MessageInput;
   readonly key: string;
 }
 
 /**
- * What is new in a prompt: the part behind its last assistant message, which the log has, without what
- * was stored by an earlier attempt (`waiting`: the messages of the log that nobody has answered). In a
- * session without messages all of it is new.
+ * The new messages of a prompt: those behind its last assistant message, without those that an
+ * earlier attempt stored (`waiting`: stored messages without an answer). In an empty session all
+ * are new.
  */
 export function newMessages(
   prompt: readonly SdkMessage[],

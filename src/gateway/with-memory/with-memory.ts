@@ -22,8 +22,8 @@ import type { SdkCall, SdkModel, SdkPart } from "./sdk-model.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 
 /**
- * Wraps `model`. An app may send only what is new, or the whole conversation as it knows it: what the
- * log has is not stored again. Messages of the app's role `system` are passed on, and not stored.
+ * Wraps `model`. An app may send only new messages or the whole conversation: stored messages are
+ * not stored again. Messages of the app's role `system` are passed on, and not stored.
  */
 export function withMemory<Model extends AiSdkModel>(
   model: Model,

@@ -69,7 +69,7 @@ async function* readRuns(
     starts.set(start, count);
     const rest = body();
     yield { ...toSession(start, count, path), entries: readEntries(rest, problems), problems };
-    // What nobody has read is passed over.
+    // Skip unread lines.
     for await (const _ of rest);
   }
 }
@@ -112,7 +112,7 @@ async function* readEntries(
   for await (const { text: line, number: lineNumber } of lines) {
     if (/^####( |$)/.test(line)) isStrict ??= line.endsWith("  ");
     const found = channelOf(line, isStrict === true);
-    // An empty line belongs to what stands round it.
+    // An empty line belongs to the block around it.
     const next = found ?? (line.trim() === "" ? channel : "assistant");
     if (next !== channel) {
       const entry = flush();

@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import type { EntryDraft } from "../drafts.ts";
+import { type EntryDraft, toContentBlocks } from "../drafts.ts";
 import {
   costField,
   countField,
@@ -49,7 +49,9 @@ const KNOWN = [
   ...["model_name", "timestamp", "metrics"],
 ];
 
-/** What has no field here: to be written again, also a time that we would write differently. */
+/**
+ * Fields without a place here, kept for export, including times that we would format differently.
+ */
 function stepFields(step: Fields, createdAt: number | null): JsonObject {
   const { timestamp, message, metrics } = step;
   const isOwnTime = createdAt !== null && timestamp === new Date(createdAt).toISOString();
@@ -99,7 +101,7 @@ function toAnswer(
   };
 }
 
-/** `prompt_tokens` counts what came from a cache, and what was written to one. */
+/** `prompt_tokens` includes cache reads and writes. */
 function toUsage(metrics: Fields): Usage | null {
   const input = countField(metrics, "prompt_tokens");
   const output = countField(metrics, "completion_tokens");
@@ -154,14 +156,10 @@ export function ownExtra(of: Fields): Fields {
 
 /** Text, or since version 1.6 a list of texts and images. */
 function toBlocks(message: unknown): Block[] {
-  if (typeof message === "string") return message === "" ? [] : [{ type: "text", text: message }];
-  return (Array.isArray(message) ? message : []).map((part): Block => {
-    const fields: Fields = isPlainObject(part) ? part : {};
-    const text = textField(fields, "text");
-    if (text !== undefined) return { type: "text", text };
-    const source = objectField(fields, "source");
+  return toContentBlocks(FORMAT, message, (part) => {
+    const source = objectField(part, "source");
     const [url, mediaType] = [textField(source, "path"), textField(source, "media_type")];
-    if (url !== undefined && mediaType !== undefined) return { type: "image", mediaType, url };
-    return { type: "opaque", provider: FORMAT, json: JSON.stringify(part) ?? "null" };
+    if (url === undefined || mediaType === undefined) return undefined;
+    return { type: "image", mediaType, url };
   });
 }

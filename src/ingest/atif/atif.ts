@@ -32,7 +32,7 @@ export const ATIF: TranscriptSource = {
         problems.add("unexpected", "the file is JSON, but no trajectory with steps");
         return;
       }
-      // What is wrong with a step is told when it is read in its turn.
+      // Damaged steps are reported when they are read.
       const first = await firstOf(document.elements(new ProblemLog()));
       const stem = fileName(input.path).replace(/\.json$/, "");
       const id = idOf(frame) ?? (stem === "" ? null : stem);

@@ -22,7 +22,7 @@ export interface Draft {
   readonly unknown?: string;
 }
 
-/** Undefined if there is nothing to read: many messages are empty marks. */
+/** Undefined for empty messages, which are frequent. */
 export function toDraft(
   message: Fields,
   id: string,

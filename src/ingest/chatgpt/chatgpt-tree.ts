@@ -1,6 +1,6 @@
 /**
- * The tree of a conversation. Some nodes hold no message, and some messages nothing to read: what
- * follows such a node follows the entry before it.
+ * The tree of a conversation. Nodes without a message or text are skipped: their children attach to
+ * the entry before them.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -13,7 +13,7 @@ import { type CallPlace, FORMAT, toDraft } from "./chatgpt-message.ts";
 interface NodePlace {
   /** The entry at or above the node that moves the leaf. */
   readonly entry: string | null;
-  /** The last call above it: a tool's message does not name what it answers. */
+  /** The last call above it: a tool's message does not name its call. */
   readonly call: CallPlace | undefined;
 }
 

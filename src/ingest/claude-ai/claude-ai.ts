@@ -1,8 +1,7 @@
 /**
  * The export of Claude.ai: `conversations.json`, an array of conversations.
  *
- * An answer holds its tools' results. Here it is cut at them: what was said, what the tools gave, what
- * was said then.
+ * An answer contains its tools' results. It is split at them into assistant messages and results.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -132,7 +131,7 @@ function numbered(blocks: readonly Block[], id: string): Block[] {
   });
 }
 
-/** Runs of results, and of what stands between them; a message without content is one that is empty. */
+/** Runs of results and of other blocks; a message without content is one empty run. */
 function cutAtResults(blocks: readonly Block[]): Block[][] {
   const parts: Block[][] = [];
   for (const block of blocks) {

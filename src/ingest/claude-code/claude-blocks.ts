@@ -57,7 +57,7 @@ function toToolResult(fields: Fields): Block | undefined {
   };
 }
 
-/** Text where it is nothing but one text, otherwise blocks. What the output holds is no provider's. */
+/** A string if it is a single text, otherwise blocks. Outputs have no provider metadata. */
 export function toOutput(content: unknown): string | Block[] {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;

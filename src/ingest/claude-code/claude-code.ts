@@ -56,7 +56,7 @@ export const CLAUDE_CODE: TranscriptSource = {
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
-    // Nobody escapes letters of a name: without this one, the first line that is one of ours decides.
+    // Names are not escaped in practice; without this one, the first known line decides.
     const isUnmistakable = !text.includes('"parts"');
     let isJson = false;
     let isOurs = false;

@@ -27,7 +27,7 @@ import { ClaudeTitle } from "./claude-title.ts";
 import { ClaudeTree, MAIN } from "./claude-tree.ts";
 import { UsageWindow } from "./claude-usage.ts";
 
-/** Left out, and counted: copies of files and of what stands elsewhere, several times over. */
+/** Skipped and counted: copies of files and of other lines. */
 const IGNORED: readonly unknown[] = ["progress", "file-history-snapshot", "attribution-snapshot"];
 
 /** Calls without a result, and boundaries, that a later reading may meet the rest of. */
@@ -169,7 +169,7 @@ export class ClaudeFile {
     const id = idOf(record, line);
     if (!this.#isAside(record)) this.#deliver(this.#queue.beforeAnswer(), record, given);
     const parent = this.#place(record, id, [id], line);
-    // What was kept stands before the summary here, and what follows it there follows the summary.
+    // Kept messages precede the summary here; their successors in the file follow the summary.
     for (const tail of compaction.tails) this.#tree.redirect(tail, id);
     this.#usage.add(this.#entry(record, compaction.entry, id, parent), undefined, given);
   }
@@ -296,7 +296,7 @@ export class ClaudeFile {
       createdAt: mapped.createdAt,
       metadata: isEmpty(mapped.metadata) ? own : { ...own, ...mapped.metadata },
     };
-    // The first of a file goes on from what is there of its session.
+    // The first line of a file attaches to the session's stored entries.
     if (parent !== undefined) entry.parentSourceId = parent;
     if (references !== undefined) entry.references = references;
     if (answer !== undefined) entry.answer = answer;
@@ -313,7 +313,7 @@ export class ClaudeFile {
   }
 }
 
-/** A summary's boundary is a new start there; what it follows has a name of its own. */
+/** A summary's boundary has no parent in the file; `logicalParentUuid` names its predecessor. */
 function parentOf(record: Fields): string | null | undefined {
   const logical = textField(record, "logicalParentUuid");
   const { parentUuid } = record;

@@ -179,7 +179,7 @@ function withName(block: ToolResultBlock, names: RecentMap<string, string>): Too
   return toolName === undefined ? block : { ...block, toolName };
 }
 
-/** What is worth keeping of a message beside what was said. An answer is always a message. */
+/** Fields of a message worth keeping beside its content. An answer is always a message. */
 function messageFields(
   message: Fields,
   known: readonly string[] = NONE,
@@ -195,7 +195,7 @@ function messageFields(
   return kept;
 }
 
-/** What has no place of its own. Every line comes here: it is one pass. */
+/** Fields without a place of their own. Hot path: one pass per line. */
 function keptFields(record: Fields, message: JsonObject, common: JsonObject): JsonObject {
   const kept: Record<string, JsonValue> = {};
   for (const name of Object.keys(record)) {

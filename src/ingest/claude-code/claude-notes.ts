@@ -1,7 +1,7 @@
 /**
- * Lines of Claude Code that are no part of what was said: what a hook did, how long a turn took, what
- * was attached, which mode was set. They are kept whole, as custom data under the name of their type,
- * also where the type is one that we do not know.
+ * Lines of Claude Code that are not messages: hooks, turn durations, attachments, modes. They are
+ * kept whole, as custom data under the name of their type, also where the type is one that we do
+ * not know.
  */
 
 import { type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";

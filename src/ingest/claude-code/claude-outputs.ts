@@ -21,7 +21,7 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 const FOLDER = "tool-results";
 
-/** What stands for a longer output begins with it. */
+/** The prefix of a placeholder of a longer output. */
 const MARK = "<persisted-output>";
 
 interface Named {
@@ -66,7 +66,7 @@ export class ClaudeOutputs {
       try {
         const alone = [await this.#filled(entry, named)];
         yield alone;
-        // It was gone through: who still holds the batch does not hold what may be megabytes.
+        // Iterated: release megabytes that the batch would keep alive.
         alone.length = 0;
       } finally {
         letOthers?.();
@@ -76,7 +76,7 @@ export class ClaudeOutputs {
     yield given === 0 ? entries : entries.slice(given);
   }
 
-  /** Another one: who has made the entry holds it for longer than its output should be held. */
+  /** A copy: the creator of the entry holds it longer than the output should live. */
   async #filled(entry: ImportedEntry, named: Named): Promise<ImportedEntry> {
     const { file } = named;
     const owner = ownerOf(entry.blocks, file);

@@ -24,7 +24,7 @@ export interface QueuedPrompt {
   readonly isWithResults?: boolean;
 }
 
-/** Prompts that may wait at the same time; nobody types more. */
+/** Limit of queued prompts. */
 const MAX_WAITING = 100;
 
 export class ClaudeQueue {
@@ -77,7 +77,7 @@ export class ClaudeQueue {
     }
   }
 
-  /** Results of tools were written: what was taken before them goes to the model with them. */
+  /** Tool results were written: prompts taken before them went to the model with them. */
   noteResults(): void {
     this.#isAfterResults = true;
     this.#taken = this.#taken.map((prompt) => ({ ...prompt, isWithResults: true }));
@@ -98,8 +98,8 @@ export class ClaudeQueue {
   }
 
   /**
-   * A user's line follows. Gives the prompts that the model got before it: those that went with results.
-   * The line itself is the one that was dequeued, or what it became when the user took it back.
+   * A user's line follows. Gives the prompts that the model got before it: those that went with
+   * results. The line itself is the dequeued prompt, or its edited form.
    */
   beforePrompt(text: string): readonly QueuedPrompt[] {
     this.#isAfterResults = false;

@@ -28,12 +28,12 @@ export interface ClaudeHeader {
   readonly gitBranch: string | null;
   readonly startedAt: number | null;
   readonly parentSession: string | null;
-  /** All of the file is one sub-agent's: what is a sidechain elsewhere is the conversation here. */
+  /** The file belongs to one sub-agent: its sidechain is the conversation. */
   readonly isAgent: boolean;
   readonly title: string | null;
   /** What nearly every line repeats: an entry keeps only what differs from this. */
   readonly common: JsonObject;
-  /** What stands beside a sub-agent's file. */
+  /** The companion file of a sub-agent. */
   readonly agent: JsonObject;
   /** The mark of a file that was written from a session of ours. Absent in older state. */
   readonly copyMark?: JsonObject;
@@ -116,7 +116,7 @@ function agentOf(name: string, records: readonly Fields[]): string | undefined {
   return line?.["isSidechain"] === true ? textField(line, "agentId") : undefined;
 }
 
-/** A description is a line; what is longer is not read. */
+/** A description is one line; longer files are not read. */
 const MAX_AGENT_BYTES = 64 * 1024;
 
 async function readAgent(name: string, files: FileAccess | undefined): Promise<JsonObject> {
@@ -125,7 +125,7 @@ async function readAgent(name: string, files: FileAccess | undefined): Promise<J
     const value: unknown = JSON.parse(text ?? "{}");
     return isPlainObject(value) ? (value as JsonObject) : {};
   } catch {
-    // A file beside the transcript that is damaged takes nothing from the transcript.
+    // A damaged companion file does not affect the transcript.
     return {};
   }
 }

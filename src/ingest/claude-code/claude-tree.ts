@@ -36,7 +36,7 @@ export interface TreeLine {
   readonly answer?: string | undefined;
   readonly calls?: readonly string[];
   readonly results?: readonly string[];
-  /** Claude Code wrote it without asking the model: nobody goes back to another branch with it. */
+  /** Claude Code wrote it without a model call: it never switches branches. */
   readonly isSynthetic?: boolean;
 }
 
@@ -118,8 +118,8 @@ export class ClaudeTree {
     const { parentUuid, chain, nodes } = line;
     const named = typeof parentUuid === "string" ? this.#spots.get(parentUuid) : undefined;
     const found = typeof parentUuid !== "string" || named !== undefined;
-    // A later root of the conversation, as after plan mode, goes on from its newest line: nobody went
-    // back. A root of a sidechain is another sub-agent.
+    // A later root of the conversation, as after plan mode, attaches to its newest line. A root of
+    // a sidechain is another sub-agent.
     const isNewStart = parentUuid === null && chain !== MAIN;
     const tip = isNewStart ? null : (this.#last.get(chain) ?? null);
     const before = named === undefined || (line.isSynthetic && tip !== null) ? tip : named;

@@ -19,7 +19,7 @@ export const USAGE_FIELDS: readonly string[] = [
   ...["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"],
 ];
 
-/** Null where nothing was taken: what Claude Code makes up itself says so with zeros. */
+/** Null without usage: synthetic messages of Claude Code have zeros. */
 export function toUsage(usage: unknown): Usage | null {
   if (!isPlainObject(usage)) return null;
   const counts: Usage = {
@@ -46,11 +46,11 @@ interface Held {
 }
 
 export class UsageWindow {
-  /** What was released stands before `#first`, until there is enough of it to take it out. */
+  /** Released entries are before `#first` until a batch of them is removed. */
   readonly #held: (Held | undefined)[] = [];
   #first = 0;
   #length = 0;
-  /** What was given of each answer. */
+  /** The reported usage of each answer. */
   readonly #given: Map<string, Usage>;
 
   constructor(state?: JsonValue) {

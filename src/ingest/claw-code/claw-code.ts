@@ -25,7 +25,7 @@ export const CLAW_CODE: TranscriptSource = {
     if (first !== undefined && typeof first["type"] === "string") return isRecord(first);
     if (first !== undefined) return Array.isArray(first["messages"]) && "version" in first;
     const text = new TextDecoder("utf-8").decode(head);
-    // Codex names its header so, too, and puts what it says into a payload.
+    // Codex has a header of the same name, with a payload.
     if (/^\s*\{[^\n]{0,200}"type"\s*:\s*"session_meta"/.test(text)) {
       return !/^[^\n]{0,400}"payload"\s*:/.test(text);
     }
@@ -140,7 +140,7 @@ function tryParse(text: string): unknown {
   try {
     return parseExact(text);
   } catch {
-    // Reported by whoever finds that it is neither a line nor a part of an object.
+    // The caller reports it if it is neither a line nor part of an object.
     return undefined;
   }
 }

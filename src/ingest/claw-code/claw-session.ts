@@ -1,11 +1,11 @@
 /**
- * A session of claw-code as its parts come: first what is known of it, then its messages.
+ * A session of claw-code, part by part: its metadata, then its messages.
  *
  * Messages have no ids there, so they are known by their number in the conversation. Once a session
- * is compacted, its file holds a record of that, the continuation as its first message, and the rest.
- * The continuation becomes our compaction entry; it is known by the record, never by its words. The
- * record also says how many messages are gone, so that those which stay keep their numbers: a file
- * that was read before and has been compacted since adds the compaction and what is new.
+ * is compacted, its file holds a record of that, the continuation as its first message, and the
+ * rest. The continuation becomes our compaction entry; it is known by the record, never by its
+ * words. The record also says how many messages are gone, so that those which stay keep their
+ * numbers: a file that was compacted since its last reading adds the compaction and new messages.
  */
 
 import { textOf } from "../../model/block.ts";
@@ -23,7 +23,7 @@ import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
 import { FORMAT, toMessage } from "./claw-message.ts";
 
-/** What is said of a session beside its messages: the same names in both formats. */
+/** Session metadata, with the same names in both formats. */
 const KNOWN = [
   "version",
   "session_id",
@@ -108,7 +108,7 @@ export class ClawSession {
     this.#messages++;
   }
 
-  /** Of a session of which nothing was kept, the compaction is all. */
+  /** A compaction that keeps no message is the whole session. */
   *end(): Generator<ImportedEntry> {
     yield* this.#compactionEntry(null);
   }

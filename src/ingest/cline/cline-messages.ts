@@ -11,7 +11,7 @@ import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import type { ModelCall } from "./cline-usage.ts";
 
-/** `calls` tells of each answer in turn what it took. A message that is undefined was told of before. */
+/** `calls` has the usage of each answer in order. Undefined messages were reported before. */
 export async function* readMessages(
   messages: AsyncIterable<unknown>,
   calls: readonly ModelCall[],

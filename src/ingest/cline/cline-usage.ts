@@ -1,4 +1,4 @@
-/** What the editor noted of each call of the model: when, which model, and what it took. */
+/** The editor's log of model calls: time, model, usage. */
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -43,7 +43,7 @@ export async function readShown(bytes: Uint8Array | undefined, models: unknown):
 async function* readList(bytes: Uint8Array | undefined): AsyncGenerator<unknown> {
   if (bytes === undefined) return;
   const input = { lines: splitLines([bytes]), bytes: [bytes], isRepeatable: true };
-  // What is wrong with it is no fault of the transcript's.
+  // Damage in this file is not reported as the transcript's.
   const problems = new ProblemLog();
   const document = await readDocument(input, "messages", problems);
   if (Array.isArray(document?.frame)) yield* document.elements(problems);

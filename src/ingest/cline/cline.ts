@@ -103,7 +103,7 @@ function read(input: SourceInput, format: string): ReturnType<TranscriptSource["
       problems.add("unexpected", "the file is JSON, but no list of messages");
       return;
     }
-    // What is wrong with it is told when it is read in its turn.
+    // Damage is reported when the file itself is read.
     const first = await firstOf(document.elements(new ProblemLog()));
     const { item, shown } = await BESIDE.take(() => readBeside(input.files));
     const session = describe(input.path, format, first, item, shown.first);

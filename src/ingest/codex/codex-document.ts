@@ -47,7 +47,7 @@ function isDocument(texts: readonly string[], path: string): boolean {
   return scanObject(first) === undefined ? isDocumentPath(path) : has("session") && has("items");
 }
 
-/** The session as the first record, then its items. What was written last replaces all before it. */
+/** Yields the session as the first record, then its items. Each rewrite replaces the document. */
 export async function* readRollout(
   input: SourceInput,
   problems: ProblemLog,

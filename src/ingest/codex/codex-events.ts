@@ -42,8 +42,8 @@ const ITEM = /"item":\{"type":"(\w+)"/;
 const BEGINNING = 400;
 
 /**
- * A record with its types alone, for a line of which nothing else is needed. These are half of some
- * files. To be asked only when there are items: without them the events are all there is.
+ * A record with its types alone, for lines that are otherwise unused: half of some files. Only for
+ * files with items; without items the events are the only content.
  */
 export function skimEvent(text: string): JsonObject | undefined {
   const [, type] = EVENT.exec(text) ?? [];

@@ -105,7 +105,7 @@ export class CodexFile {
     yield this.#usage.end();
   }
 
-  /** Whether events only repeat what stands beside them. */
+  /** Whether events only repeat items. */
   get hasItems(): boolean {
     return this.#hasItems;
   }

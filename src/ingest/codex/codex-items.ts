@@ -9,9 +9,9 @@ import type { RecentMap } from "../recent-map.ts";
 export interface MappedItem {
   readonly role: Role;
   readonly blocks: readonly Block[];
-  /** Written by the client in somebody's name. */
+  /** Injected by the client under the user's role. */
   readonly injected: boolean;
-  /** What has no place here. */
+  /** Fields without a place here. */
   readonly fields: JsonObject;
 }
 
@@ -167,7 +167,7 @@ function toOutput(output: unknown): { output: string | readonly Block[]; failed:
   return { output: blocks === undefined ? JSON.stringify(output) : plain(blocks), failed: false };
 }
 
-/** Text where it is nothing but one text. */
+/** A string if it is a single text. */
 function plain(blocks: string | readonly Block[]): string | readonly Block[] {
   if (typeof blocks === "string" || blocks.length !== 1) return blocks;
   const [only] = blocks;

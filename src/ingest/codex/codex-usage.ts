@@ -1,9 +1,9 @@
 /**
- * What a model call took, put on the last message of its answer.
+ * Attaches a model call's usage to the last message of its answer.
  *
- * Codex tells it in an event of its own, behind the answer and often behind the results of its calls,
- * so entries are held back until it comes. The event is repeated when only a rate limit has changed:
- * then its totals are those of the event before, and it counts for nothing.
+ * Codex reports it in an event after the answer and often after the results of its calls, so
+ * entries are held back until it comes. The event repeats when only a rate limit changed: its
+ * totals equal the previous event's, and it is ignored.
  */
 
 import { lengthOfBlocks } from "../../model/block.ts";

@@ -66,7 +66,7 @@ export const CODEX: TranscriptSource = {
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
       const skim = (text: string) => (file?.hasItems ? skimEvent(text) : undefined);
-      // What is gone on with are lines: an object is read whole each time.
+      // Only line files are resumable: an object is read as a whole each time.
       const told = resume === undefined ? await tellDocument(input) : { isDocument: false, input };
       isDocument = told.isDocument;
       const records = isDocument

@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
-import type { EntryDraft } from "../drafts.ts";
+import { type EntryDraft, toContentBlocks } from "../drafts.ts";
 import {
   countField,
   type Fields,
@@ -64,7 +64,7 @@ export function toDrafts(
   }
 }
 
-/** What the editor showed, what was sent in full, and what stands in a field of ours. */
+/** Fields shown by the editor, sent in full, or mapped to a field of ours. */
 const KNOWN = [
   ...["message", "editorState", "promptLogs", "toolCallStates", "toolCallState"],
   ...["reasoning", "conversationSummary"],
@@ -158,15 +158,9 @@ function toUsage(usage: Fields): Usage | null {
 }
 
 function toBlocks(content: unknown): Block[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return (Array.isArray(content) ? content : []).map((part): Block => {
-    const fields: Fields = isPlainObject(part) ? part : {};
-    const text = textField(fields, "text");
-    if (text !== undefined) return { type: "text", text };
-    const image = objectField(fields, "imageUrl");
-    const url = textField(image, "url");
-    if (url !== undefined) return { type: "image", url };
-    return { type: "opaque", provider: FORMAT, json: JSON.stringify(part) ?? "null" };
+  return toContentBlocks(FORMAT, content, (part) => {
+    const url = textField(objectField(part, "imageUrl"), "url");
+    return url === undefined ? undefined : { type: "image", url };
   });
 }
 

@@ -50,7 +50,7 @@ function apply(state: unknown, { kind, k, v, i }: Fields): boolean {
   return setAt(holder, name, kind === SET ? v : undefined);
 }
 
-/** What stands behind index `i` goes first. */
+/** Drops the elements behind index `i` first. */
 function push(list: unknown, holder: unknown, name: unknown, v: unknown, i: unknown): boolean {
   const added = Array.isArray(v) ? v : [];
   // A list that was not there is one that was empty.

@@ -116,7 +116,7 @@ function askedFields(request: Fields): NonNullable<EntryDraft["fields"]> {
   };
 }
 
-/** What has a field here, is told elsewhere in the file, or belongs to the editor's view. */
+/** Fields that are mapped here, repeated elsewhere in the file, or part of the editor's view. */
 const SKIPPED = [
   ...["requestId", "timestamp", "message", "response", "responseId", "result", "modelId", "agent"],
   ...["variableData", "modeInfo", "followups", "contentReferences", "codeCitations", "usedContext"],
@@ -153,7 +153,7 @@ function toRounds(metadata: Fields): Answer[] {
   });
 }
 
-/** A part is text, a tree of what was rendered, or data that is named. */
+/** A part is text, a rendered tree, or named data. */
 function outputOf(content: readonly Fields[]): string {
   return content
     .map((part) => {

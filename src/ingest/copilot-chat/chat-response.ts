@@ -6,7 +6,7 @@ import { type Fields, nameOf, objectField, objectsIn, otherFields, textField } f
 
 export const FORMAT = "copilot-chat";
 
-/** What was said, and what the calls in it gave. */
+/** The text of a response, its calls and their results. */
 export interface Answer {
   readonly blocks: readonly Block[];
   readonly results: readonly Block[];

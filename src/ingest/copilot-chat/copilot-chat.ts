@@ -15,7 +15,7 @@ import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } fr
 import { replayLog } from "./chat-log.ts";
 import { FORMAT, toDrafts } from "./chat-request.ts";
 
-/** An answer to which nothing was written for so long is done, or its editor is gone. */
+/** An answer without writes for this long is complete or abandoned. */
 const QUIET_MS = 10 * 60 * 1000;
 
 const EDITORS = ["Code", "Code - Insiders", "VSCodium"];
@@ -144,7 +144,7 @@ async function* readRequests(
     for (const draft of drafts) {
       if (!ids.isNew(draft.sourceId)) continue;
       yield { entry: toImportedEntry(FORMAT, { parentSourceId: parent, ...draft }) };
-      // A sub-agent's messages name their parents, and nothing follows them.
+      // A sub-agent's messages name their parents and do not move the leaf.
       if (draft.kind === "message" && draft.parentSourceId === undefined) parent = draft.sourceId;
     }
   };

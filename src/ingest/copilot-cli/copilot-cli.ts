@@ -1,9 +1,9 @@
 /**
  * Session files of GitHub Copilot CLI: `events.jsonl`, a line for each event.
  *
- * Events name the event before them, but the file is written in one line: what is a tree here are the
- * sub-agents, whose messages name the call that started them. They are branches of that call's
- * message, and the conversation goes on beside them.
+ * Events name their predecessor, but the file is linear: only sub-agents branch, as their messages
+ * name the call that started them. They are branches of that call's message, and the conversation
+ * goes on beside them.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";

@@ -173,7 +173,7 @@ export class CopilotEvents {
       case "system.notification": {
         const text = textField(data, "content");
         if (text === undefined) return undefined;
-        // Put into the conversation by the agent: the model sees it, and nobody has said it.
+        // Injected by the agent: visible to the model, not said by the user.
         const note = { type, display: true };
         const fields = otherFields(data, ["content"]);
         return { kind: "custom_message", blocks: [{ type: "text", text }], data: note, fields };

@@ -8,7 +8,7 @@ import { countField, type Fields, otherFields, textField } from "../fields.ts";
 
 export const FORMAT = "copilot-cli";
 
-/** Everything but where it stands; undefined if the event lacks what it needs. */
+/** The entry without its position; undefined if required fields are missing. */
 export type MessageDraft = Omit<EntryDraft, "sourceId">;
 
 export function toUserMessage(data: Fields): MessageDraft | undefined {
@@ -28,7 +28,7 @@ export function toSystemMessage(data: Fields): MessageDraft | undefined {
   const content = textField(data, "content");
   if (content === undefined) return undefined;
   const fields = otherFields(data, ["content", "role"]);
-  // The agent's own instructions: nobody said them, and search is not to find them.
+  // The agent's instructions: kept out of search.
   const marks = { injected: true };
   return { kind: "message", role: "system", blocks: toText(content), fields, marks };
 }
@@ -139,7 +139,7 @@ function toText(content: string): Block[] {
   return content === "" ? [] : [{ type: "text", text: content }];
 }
 
-/** Nothing but zeros says that nothing was reported. */
+/** All zeros means that no usage was reported. */
 function toUsage(counts: Partial<Usage>): Usage | null {
   const zero = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 };
   const usage = { ...zero, ...counts };

@@ -1,8 +1,8 @@
 /**
- * Sessions of crabtalk: JSON lines, the first of which says what the session is; or a folder for each
- * session with the same in a file `meta`, and a file for each step.
+ * Sessions of crabtalk: JSON lines with a header; or a folder for each session with the header in a
+ * file `meta` and a file for each step.
  *
- * Older files say `topic` and `uptime_secs`: they mean nothing any more.
+ * `topic` and `uptime_secs` of older files are ignored.
  */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";

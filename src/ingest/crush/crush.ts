@@ -26,7 +26,7 @@ import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../s
 
 const FORMAT = "crush";
 
-/** Messages change: what is written in the same second is read again. */
+/** Messages change in place: rows of the last second are read again. */
 const TABLES: SessionTables = {
   column: "parts",
   grows: { column: "updated_at", repeats: true },

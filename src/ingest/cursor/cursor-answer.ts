@@ -30,7 +30,7 @@ const MARK = /^\[(Thinking|Tool call|Tool result)\]\s*(.*?)\s*$/;
 export class CursorAnswer {
   readonly #id: string;
   readonly #text: LongText;
-  /** What the text that is being read belongs to; an empty mark for what stands between marks. */
+  /** The mark that the current text belongs to; empty between marks. */
   #piece: { readonly mark: string; readonly name: string } | undefined;
   #said: Said | undefined;
   #length = 0;
@@ -43,7 +43,7 @@ export class CursorAnswer {
     this.#text = new LongText(problems);
   }
 
-  /** Takes a line in; gives what it has ended. */
+  /** Takes a line and gives the blocks that it completes. */
   add(line: string, number: number): Said | undefined {
     const [, mark, name = ""] = MARK.exec(line) ?? [];
     if (mark !== undefined) {
@@ -60,7 +60,7 @@ export class CursorAnswer {
     return ended;
   }
 
-  /** Gives what is left. */
+  /** Gives the remaining blocks. */
   *end(): Generator<Said> {
     const ended = this.#endPiece();
     if (ended !== undefined) yield ended;

@@ -29,7 +29,7 @@ const MESSAGES: LongColumn = { table: "cursorDiskKV", key: "key", column: "value
 const CONVERSATIONS: LongColumn = { ...MESSAGES, limits: CONVERSATION };
 const ITEMS: LongColumn = { ...CONVERSATIONS, table: "ItemTable" };
 
-/** What is stamped with an earlier time may be written later. */
+/** Rows may be written later than their timestamp. */
 const SLACK_MS = 60_000;
 
 export interface ComposersEnd {
@@ -61,7 +61,7 @@ export async function* readComposers(
         problems.add("not_json", `the conversation ${id} is no JSON object, or too large`);
       continue;
     }
-    // Without it nothing says whether the conversation has grown.
+    // Without it, growth of the conversation cannot be detected.
     const updated = timeField(composer, "lastUpdatedAt");
     if (updated !== null && updated < since) continue;
     newest = Math.max(newest, updated ?? 0);
@@ -83,7 +83,7 @@ export async function* readComposers(
 
 /** The messages of a conversation, one in memory at a time where each has a record of its own. */
 interface Bubbles {
-  /** From the first on, each time. What is not there is told of in `problems`. */
+  /** Restarts from the first message each time. Missing ones are reported in `problems`. */
   read(problems: ProblemLog): Iterable<Fields>;
 }
 
@@ -115,7 +115,7 @@ function toSession(
 ): ImportedSession | undefined {
   const cwd = folderOf(bubbles);
   if (cwd === undefined) {
-    // None is there: nothing to store, and much to tell.
+    // All are missing: report, store nothing.
     for (const _ of bubbles.read(problems));
     return undefined;
   }
@@ -134,7 +134,7 @@ function toSession(
       if (last !== undefined) yield* give(last);
       last = bubble;
     }
-    // What is being written is given when it is whole.
+    // A message in progress is yielded once it is complete.
     if (last !== undefined && isLive && isOpen(last)) postpone();
     else if (last !== undefined) yield* give(last);
   }
@@ -152,8 +152,8 @@ function toSession(
 }
 
 /**
- * The first that a message names; null if none does, undefined if there is no message. What is wrong
- * with them is told when they are read.
+ * The first that a message names; null if none does, undefined if there is no message. Damage is
+ * reported when they are read.
  */
 function folderOf(bubbles: Bubbles): string | null | undefined {
   let found: null | undefined;

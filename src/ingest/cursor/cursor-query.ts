@@ -6,7 +6,7 @@ export const FORMAT = "cursor";
 
 const QUERY = /<user_query>\s*([\s\S]*?)\s*<\/user_query>/;
 
-/** The blocks with what was typed, and the text that stood round it. */
+/** The blocks with the typed text, and the template around it. */
 export function unwrapQuery(blocks: readonly Block[]): {
   readonly blocks: Block[];
   readonly context: string;

@@ -44,7 +44,7 @@ async function* readEntries(
   if (message !== undefined) yield* message.end();
 }
 
-/** What is under one heading. */
+/** A section under one heading. */
 class Message {
   readonly #id: string;
   readonly #body: Prompt | CursorAnswer;

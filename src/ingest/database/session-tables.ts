@@ -44,7 +44,7 @@ export function readSessionTables(
   async function* sessions(): AsyncGenerator<ImportedSession> {
     yield* withDatabase(input.path, problems, async function* (database) {
       const { column } = tables.grows;
-      // Asked first: what is written during the reading is read by the next.
+      // Read the high-water mark first: the next reading gets rows written meanwhile.
       const [row] = database.rows(`SELECT max(${column}) AS newest FROM messages`);
       const newest = countField(row ?? {}, "newest") ?? 0;
       for (const session of changedSessions(database, tables, input.resume)) {
@@ -84,7 +84,7 @@ export function toTime(value: unknown): number | null {
   return Math.round(value < 1e11 ? value * 1000 : value);
 }
 
-/** A message of a role that nobody knows. */
+/** A message of an unknown role. */
 export function toOddDraft(
   format: string,
   role: unknown,

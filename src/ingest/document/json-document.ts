@@ -18,11 +18,11 @@ import { type Bytes, isLonger, WHOLE_BYTES } from "./look-ahead.ts";
 import { Pieces, type Text } from "./text-pieces.ts";
 
 export interface JsonDocument {
-  /** The value, with nothing in its list. */
+  /** The value with an empty list. */
   readonly frame: unknown;
   /**
-   * What is in the list, from its beginning each time. Undefined stands for an element that is no JSON
-   * or too long, and is told of: those behind it keep their numbers.
+   * The list's elements, from the first each time. Undefined stands for an element that is not JSON
+   * or too long and was reported, so that later ones keep their numbers.
    */
   elements(problems: ProblemLog): AsyncIterable<unknown>;
 }
@@ -34,15 +34,16 @@ export interface DocumentLimits {
   readonly elementBytes: number;
 }
 
-/** Of what is parsed whole: an element of an export, a file beside a document. */
+/** The limit of values parsed as a whole: an element of an export, a companion file. */
 export const MAX_ELEMENT_BYTES: number = 8 * 1024 * 1024;
 
 /** The long values of a message are cut as they are read, so this bounds the time that it may take. */
 const LIMITS: DocumentLimits = { wholeBytes: WHOLE_BYTES, elementBytes: 256 * 1024 * 1024 };
 
 /**
- * The list is the document itself if that is an array, or else its field `list`; what is no list there
- * stays in the frame. Undefined, and a problem, if it is no JSON, was cut off, or is too long.
+ * The list is the document itself if that is an array, or else its field `list`; other values of
+ * that field stay in the frame. Undefined, and a problem, if it is no JSON, was cut off, or is too
+ * long.
  */
 export async function readDocument(
   input: Pick<SourceInput, "lines" | "bytes" | "isRepeatable">,
@@ -56,7 +57,7 @@ export async function readDocument(
   }
   const text = await joinLines(input.lines, problems);
   if (text === undefined || text.trim() === "") return undefined;
-  // What was read once is in memory: it can be gone through again, element by element.
+  // The document is in memory and can be iterated again.
   if (text.length > limits.wholeBytes) {
     return readLong([Buffer.from(text)], list, problems, limits.elementBytes);
   }

@@ -1,9 +1,9 @@
 /**
- * Where the long list of a JSON document stands in its bytes, and where each element of it ends.
+ * Finds the byte ranges of the elements of a JSON document's long list.
  *
- * A conversation in one document can be longer than memory, and nearly all of it is one list. Only
- * strings and brackets are looked at, and strings are jumped over, so that finding the elements costs
- * little. Whether any of it is JSON is for whoever parses the pieces.
+ * A conversation in one document can be longer than memory, and nearly all of it is one list. It
+ * tracks only strings and brackets, so it is cheap. The parser of the pieces checks that they are
+ * JSON.
  */
 
 import { endOfString, slashesBefore } from "../json-scan.ts";
@@ -34,8 +34,9 @@ export class ListScanner {
   }
 
   /**
-   * The marks of the next piece of the document. `text` has a character for each byte: what is looked
-   * for is ASCII, which is part of no other character in UTF-8. A name that occurs twice has two lists.
+   * The marks of the next piece of the document. `text` has a character for each byte: the scanner
+   * looks for ASCII, which is part of no other character in UTF-8. A name that occurs twice has two
+   * lists.
    */
   *marks(text: string): Generator<ListMark> {
     let at = this.#isString && text !== "" ? this.#goOn(text) : 0;
@@ -59,7 +60,7 @@ export class ListScanner {
     return this.#passString(text, 0, from);
   }
 
-  /** Where the string that began before `start` ends; nothing before `from` can end it. */
+  /** The end of the string that began before `start`, searched from `from`. */
   #passString(text: string, start: number, from: number): number {
     const end = endOfString(text, from);
     this.#isString = end < 0;
@@ -114,7 +115,7 @@ function isNamed(text: string, field: string): boolean {
   try {
     return JSON.parse(`"${text}"`) === field;
   } catch {
-    // No JSON: whoever parses the document finds out.
+    // Not JSON: the parser reports it.
     return false;
   }
 }

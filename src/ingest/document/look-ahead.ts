@@ -14,7 +14,7 @@ export const WHOLE_BYTES: number = 1024 * 1024;
 
 export interface Ahead {
   readonly lines: readonly Line[];
-  /** Whether nothing was enough in the first megabyte of a file that is longer. */
+  /** Whether the first megabyte of a longer file did not decide. */
   readonly isCut: boolean;
   /** To be read instead of the input that was looked at. */
   readonly input: SourceInput;

@@ -12,7 +12,7 @@ export interface Text {
   readonly isCut: boolean;
 }
 
-/** What is there of a text that goes on in the next chunk; nothing of one that is too long. */
+/** The part of a text that continues in the next chunk; empty for one that is too long. */
 export class Pieces {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
@@ -27,7 +27,7 @@ export class Pieces {
     this.#length += part.length;
     if (this.#length > this.#maxBytes) this.#parts = [];
     else if (this.#length > CUT_LINE_BYTES) this.#addLong(part);
-    // A copy: whoever reads the file may fill the same memory again.
+    // Copy: the file reader reuses its buffer.
     else this.#parts.push(Buffer.from(part));
   }
 

@@ -12,7 +12,7 @@ import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
 import { fileName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
-import { ResumedLines } from "../resumed-lines.ts";
+import { KnownSession } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { DroidRecords, FORMAT } from "./droid-records.ts";
 
@@ -41,14 +41,9 @@ export const DROID: TranscriptSource = {
   read(input) {
     const problems = new ProblemLog();
     const records = new DroidRecords(problems, input.resume);
-    const kept = input.resume?.["session"];
-    let known: Fields = isPlainObject(kept) ? kept : {};
-    const lines = new ResumedLines(() => ({
-      session: known as JsonObject,
-      records: records.state(),
-    }));
+    const known = new KnownSession(input.resume, records);
     async function* sessions(): AsyncGenerator<ImportedSession> {
-      const rest = readRecords(lines.read(input.lines), problems);
+      const rest = readRecords(known.lines.read(input.lines), problems);
       const first: JsonRecord[] = [];
       while (first.length < LOOKED_AT && !first.some(({ record }) => "timestamp" in record)) {
         const { value, done } = await rest.next();
@@ -56,13 +51,13 @@ export const DROID: TranscriptSource = {
         first.push(value);
       }
       if (first.length === 0) return;
-      if (Object.keys(known).length === 0) known = describe(first, problems);
+      if (known.isNew) known.fields = describe(first, problems);
       async function* entries(): AsyncGenerator<ImportedEntry> {
         for (const { record, line } of first) yield* records.read(record, line);
         for await (const { record, line } of rest) yield* records.read(record, line);
       }
       yield {
-        ...toSession(known, await readSettings(input), input.path),
+        ...toSession(known.fields, await readSettings(input), input.path),
         entries: entries(),
         problems,
       };
@@ -70,7 +65,7 @@ export const DROID: TranscriptSource = {
     return {
       sessions: sessions(),
       problems,
-      state: () => lines.state(),
+      state: () => known.lines.state(),
       isLost: () => records.isLost,
     };
   },

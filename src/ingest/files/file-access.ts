@@ -1,8 +1,8 @@
 /**
- * Files beside a transcript, for its reader.
+ * Companion files of a transcript, for its reader.
  *
- * A transcript may name any path. What is reached through this lies in the place that the transcript
- * was found in, also after links are followed; everything else is as if it were not there.
+ * A transcript may name any path. Access is confined to the root that the transcript was found in,
+ * also after following links; other files count as missing.
  */
 
 import { lstat, readdir, realpath } from "node:fs/promises";
@@ -80,7 +80,7 @@ export async function sumFolder(
   return { size, mtimeUs };
 }
 
-/** Undefined for what is no file. */
+/** Undefined if it is not a regular file. */
 async function factsOf(path: string): Promise<Pick<FoundFile, "size" | "mtimeUs"> | undefined> {
   try {
     const facts = await lstat(path);
@@ -129,7 +129,7 @@ function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined
   );
 }
 
-/** Read in pieces if it is long: of what is cut nothing is held. */
+/** Read in chunks if it is long: cut parts are not kept in memory. */
 function cutRegular(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined> {
   return withRegular(path, async ({ handle, facts }) => {
     if (facts.size > MAX_RECORD_BYTES) return undefined;

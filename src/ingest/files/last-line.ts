@@ -20,7 +20,7 @@ export interface ReadThrough {
 export interface LastLine {
   /** Where the file ends, in bytes. */
   readonly end: number;
-  /** Nothing waits: only in lines that are JSON each can a part be told from the whole. */
+  /** No hold-back: only in JSON lines can an incomplete line be detected. */
   readonly isText: boolean;
 }
 

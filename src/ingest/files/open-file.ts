@@ -1,9 +1,9 @@
 /**
  * A transcript on disk, opened once and read in pieces, or at once if it is small.
  *
- * Agents write while we read, delete what is old and rewrite what they compact. So a file has the
- * size that it had when it was opened: what is written later belongs to the next reading, and nobody
- * can make us follow a file without end. What cannot be read to its end is a problem, not a failure.
+ * Agents write while we read, delete old files and rewrite compacted ones. So a reading ends at the
+ * size that the file had when it was opened; later bytes belong to the next reading. A file that
+ * cannot be read to its end is a reported problem, not an exception.
  */
 
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ const HEAD_BYTES = 64 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What is hashed before the place where a reading ended, to see whether the file is still the same. */
+/** Bytes hashed before the last offset, to detect a rewritten file. */
 const TAIL_BYTES = 4_096;
 
 export interface OpenOptions {
@@ -97,7 +97,7 @@ export class TranscriptFile implements AsyncDisposable {
     yield* offset > 0 ? raw : toPlain(raw, problems, this.#options.maxUnpackedBytes);
   }
 
-  /** What `read` gives, anew each time it is iterated. What is wrong with the bytes is told once. */
+  /** As `read`, restartable. Damage of the bytes is reported once. */
   repeatable(problems: ProblemLog, offset = 0): AsyncIterable<Uint8Array> {
     const read = (log: ProblemLog) => this.read(log, offset);
     let isTold = false;

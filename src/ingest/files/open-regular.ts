@@ -1,8 +1,8 @@
 /**
- * Opening what should be a file.
+ * Opens a regular file.
  *
- * Whoever opens a named pipe waits for its writer, and there may never be one. So nothing waits, and
- * what was opened is looked at: a device or a pipe could be without end.
+ * Opening a named pipe blocks until it has a writer. So open without blocking and check the type: a
+ * device or pipe may be endless.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
@@ -35,9 +35,9 @@ export interface ReadFile {
 }
 
 /**
- * All of a file that has at most `maxBytes`, without leaving the thread: to hand four short calls to
- * another one takes longer than they do. Undefined if it has more, if it becomes shorter meanwhile, or
- * if the disk has been slow: then somebody else should wait for it.
+ * All of a file that has at most `maxBytes`, without leaving the thread: handing four short calls
+ * to the thread pool takes longer than the calls. Undefined if it has more, if it becomes shorter
+ * meanwhile, or if the disk has been slow: then the thread pool should wait for it.
  */
 export function readSmall(path: string, maxBytes: number): ReadFile | undefined {
   const started = performance.now();

@@ -14,7 +14,7 @@ export const OVERSIZE = ["cut", "skip"] as const;
 /** `skip` leaves such lines out whole. */
 export type Oversize = (typeof OVERSIZE)[number];
 
-/** Passes lines on. What is too long is cut or left out, and counted either way. */
+/** Passes lines on. Overlong ones are cut or skipped, and counted. */
 export function limitLines(
   lines: AsyncIterable<Line>,
   oversize: Oversize,

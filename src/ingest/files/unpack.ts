@@ -50,7 +50,7 @@ async function beginningOf(
   while (length < MAGIC_BYTES) {
     const next = await source.next();
     if (next.done) break;
-    // A copy, where more is read: whoever reads the file may fill the same memory again.
+    // Copy if more follows: the file reader reuses its buffer.
     const isEnough = chunks.length === 0 && next.value.length >= MAGIC_BYTES;
     chunks.push(isEnough ? next.value : Uint8Array.from(next.value));
     length += next.value.length;
@@ -104,7 +104,7 @@ export function encodingOf(head: Uint8Array): Encoding | undefined {
   return head[0] === 0xfe && head[1] === 0xff ? "utf-16be" : undefined;
 }
 
-/** Converts to UTF-8. What is no UTF-16 becomes replacement characters. */
+/** Converts to UTF-8. Invalid UTF-16 becomes replacement characters. */
 export async function* toUtf8(
   bytes: AsyncIterable<Uint8Array>,
   encoding: Encoding,
@@ -115,7 +115,7 @@ export async function* toUtf8(
   yield encoder.encode(decoder.decode());
 }
 
-/** Whoever reads the file may fill the same memory again, and a stream keeps what it was given. */
+/** Copy: the file reader reuses its buffer, and a stream keeps references. */
 async function* copies(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes) yield Uint8Array.from(chunk);
 }

@@ -1,9 +1,9 @@
 /**
- * From a place to its files.
+ * Walks a root folder.
  *
- * A place may hold a million files: they are handed out in small groups as the folders are read, and
- * nothing but the folders that are open is remembered. No link is followed below the place's root: one
- * that leads inside leads to what is found anyway, and one that leads outside is not ours to read.
+ * A place may hold a million files: they come in small groups as folders are read, and only open
+ * folders are held in memory. No link is followed below the place's root: its target is either
+ * found anyway or outside of the root.
  */
 
 import { type Dir, type Dirent, lstatSync, type Stats } from "node:fs";
@@ -21,14 +21,14 @@ export interface FoundFile {
   readonly allocated: number;
 }
 
-/** What was passed over, by why. */
+/** Skipped paths by reason. */
 export interface WalkCounts {
   links: number;
   /** Devices, sockets and pipes. */
   special: number;
   /** Folders and files that may not be read, or went away meanwhile. */
   unreadable: number;
-  /** Folders nested deeper than anybody nests them. */
+  /** Folders nested too deeply. */
   tooDeep: number;
 }
 
@@ -56,7 +56,7 @@ export async function* walk(
   let root: string;
   let facts: Stats;
   try {
-    // The root itself may be a link: whoever named it meant what it leads to.
+    // The root itself may be a link.
     root = await realpath(place.root);
     facts = await stat(root);
     if (below !== "" && (await realpath(join(root, below))) !== join(root, below)) return;
@@ -96,7 +96,7 @@ export function mtimeUsOf(facts: Stats): number {
   return Math.round(facts.mtimeMs * 1000);
 }
 
-/** Also of a file that somebody named: `root` is then its folder. */
+/** Also for a named file: `root` is then its folder. */
 export function toFound(root: string, path: string, facts: Stats): FoundFile {
   const allocated = facts.blocks === undefined ? facts.size : facts.blocks * 512;
   return { path, root, size: facts.size, mtimeUs: mtimeUsOf(facts), allocated };
@@ -159,7 +159,7 @@ function readUntilFolder(
       else if (place.skips?.(path) !== true) return path;
     }
   } catch {
-    // The folder went away, or its disk fails: what was found before is handed out all the same.
+    // The folder was deleted or its disk fails: yield the files found before.
     counts.unreadable++;
   }
   return undefined;

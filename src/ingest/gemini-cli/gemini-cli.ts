@@ -1,10 +1,10 @@
 /**
  * Chats of Gemini CLI: one JSON object, or its successor, JSON lines.
  *
- * The lines are a log of what happened to the chat. A message is written again when it has changed,
- * the user can go back to an earlier one, and all messages can be replaced. Here a message is given
- * once it is followed by another, or at the end; what it gains later is a message behind it. Going
- * back is a branch.
+ * The lines are a log of changes to the chat. A message is written again when it has changed, the
+ * user can go back to an earlier one, and all messages can be replaced. A message is yielded once
+ * another follows it, or at the end; later additions become a message behind it. Going back makes a
+ * branch.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";

@@ -27,7 +27,7 @@ export function toDrafts(
     blocks: content.map(toBlock),
     createdAt: toTime(message["created"]),
     fields: otherFields(message, ["role", "content", "created", "id", "metadata"]),
-    // What the program put in for the model, and shows to nobody.
+    // Injected for the model and hidden from the user.
     ...(role === "user" && shown["userVisible"] === false ? { marks: { injected: true } } : {}),
   };
   return toMessageDrafts(draft, names);

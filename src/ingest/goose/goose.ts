@@ -25,7 +25,7 @@ import type { Environment, ImportedEntry, ImportedSession, TranscriptSource } fr
 import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
 import { FORMAT, toDrafts } from "./goose-message.ts";
 
-/** What was added has a higher number; what was written anew as well. */
+/** Added and rewritten rows have higher numbers. */
 const TABLES: SessionTables = {
   column: "content_json",
   grows: { column: "id", repeats: false },

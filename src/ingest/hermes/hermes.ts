@@ -91,7 +91,7 @@ class HermesMessages {
     let aside: string | null = null;
     for (const row of database.rows(sql, sessionId)) {
       const draft = this.#draft(row, textOfRow(database, column, row, this.#problems) ?? "");
-      // What was compacted was said all the same; what is neither was taken back.
+      // Compacted messages count as said; other inactive ones were retracted.
       const isAside = row["active"] === 0 && row["compacted"] !== 1;
       const parentSourceId: string | null = isAside ? (aside ?? tip) : tip;
       if (draft.kind === "message" || draft.kind === "compaction") {

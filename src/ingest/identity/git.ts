@@ -17,10 +17,10 @@ export interface GitAttributes {
   readonly worktree: string;
 }
 
-/** Deeper folders are no checkouts that anybody works in. */
+/** Limit of the search for a checkout's root. */
 const MAX_LEVELS = 40;
 
-/** A configuration is a few hundred bytes; what is larger is none. */
+/** A configuration has a few hundred bytes; larger files are ignored. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** Remembers each folder: agents write thousands of sessions in the same few. */
@@ -93,7 +93,7 @@ async function readSmall(path: string): Promise<string | undefined> {
     if (!found.isFile() || found.size > MAX_CONFIG_BYTES) return undefined;
     return await readFile(path, "utf8");
   } catch {
-    // Not there, or not for us to read: then nothing is known of the repository.
+    // Missing or unreadable: the repository is unknown.
     return undefined;
   }
 }

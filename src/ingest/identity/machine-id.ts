@@ -63,7 +63,7 @@ async function keptId(folder: string): Promise<string> {
     await writeFile(file, `${id}\n`, { flag: "wx", mode: 0o600 });
     return id;
   } catch {
-    // Somebody else has made it, or nothing can be written: then the id lasts as long as we do.
+    // Another process created it, or the folder is read-only: then the id lasts for this process.
     return (await readFile(file, "utf8").catch(() => "")).trim() || id;
   }
 }

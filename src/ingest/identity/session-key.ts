@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import { shortHash } from "./short-hash.ts";
 
-/** Of the folder in which the agent worked; what has none is a project, too. */
+/** The project of the agent's working folder; sessions without one share a project. */
 export function projectId(cwd: string | null): string {
   return shortHash(cwd ?? "");
 }

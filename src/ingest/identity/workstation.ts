@@ -1,9 +1,9 @@
 /**
  * Which workstation a session comes from.
  *
- * The same session id may exist on two machines: a copied home folder, a synchronised disk. Both are
- * kept, because the workstation is part of a session's key. The id is a hash, so that it says nothing
- * of the machine to who reads it.
+ * The same session id may exist on two machines: a copied home folder, a synchronised disk. Both
+ * are kept, because the workstation is part of a session's key. The id is a hash, so that it does
+ * not disclose the machine.
  */
 
 import { hostname } from "node:os";

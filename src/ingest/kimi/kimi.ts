@@ -20,7 +20,7 @@ import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source
 
 const FORMAT = "kimi";
 
-/** Marks that tell nothing of the conversation; the system prompt is the same in every session. */
+/** Marks without conversation content; the system prompt is the same in every session. */
 const MARKS: readonly unknown[] = ["_system_prompt", "_checkpoint", "_usage"];
 
 export const KIMI: TranscriptSource = {

@@ -36,8 +36,9 @@ export function cutLine(text: string): string {
 }
 
 /**
- * Cuts the string literals of a JSON text that are longer than `length`, between two characters. Half
- * an image is none, so a value that looks encoded goes whole. Works on what is no JSON as well.
+ * Cuts the string literals of a JSON text that are longer than `length`, between two characters.
+ * Half an image is useless, so a value that looks encoded is dropped as a whole. Also works on
+ * malformed JSON.
  */
 export function cutStrings(text: string, length: number): string {
   const parts: string[] = [];
@@ -91,7 +92,7 @@ export function boundary(text: string, start: number, length: number): number {
   }
   const code = text.charCodeAt(stop - 1);
   if (code >= 0xd800 && code <= 0xdbff) stop--;
-  // A backslash run may have begun before what was looked at.
+  // A run of backslashes may begin before the scanned range.
   let slashes = 0;
   while (text.charCodeAt(stop - 1 - slashes) === 0x5c) slashes++;
   return slashes % 2 === 1 ? stop - 1 : stop;

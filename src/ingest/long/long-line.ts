@@ -1,9 +1,9 @@
 /**
- * A line of any length, of which only what is kept of it is ever in memory.
+ * Reads a line of any length; only the kept part is ever in memory.
  *
- * A line of 60 MB would be there several times over before its values could be cut: in the pieces that
- * were read, as one, and as text. So a value that gets too long is cut as it comes. What is not yet text
- * is little: bytes since the last value that has ended, and the beginning of the one at hand.
+ * A line of 60 MB would otherwise be in memory several times before its values are cut: as chunks,
+ * joined, and as text. So overlong values are cut as they arrive. The undecoded rest is small:
+ * bytes since the last complete value, and the beginning of the current one.
  */
 
 import { isAscii } from "node:buffer";
@@ -30,7 +30,7 @@ export interface CutLimits {
   /** How much of each value is kept, in tries, until the whole is no longer than `length`. */
   readonly kept: readonly number[];
   readonly length: number;
-  /** Of what is longer even then nothing is kept. */
+  /** Lines that stay longer are dropped. */
   readonly maxLength: number;
 }
 
@@ -54,7 +54,7 @@ export class CutLine implements LongLine {
   readonly #limits: CutLimits;
   /** Whether anything was cut. */
   isCut = false;
-  /** What has ended, cut as much as it had to be so far. */
+  /** Complete values, cut as far as needed so far. */
   #text = "";
   /** How much of each value is kept: it decreases. */
   #level = 0;
@@ -113,7 +113,7 @@ export class CutLine implements LongLine {
     return quote + 1;
   }
 
-  /** Where the quote stands that ends the value at hand; -1 if it is not there. */
+  /** The index of the current value's closing quote; -1 if absent. */
   #endOfValue(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; ) {
       if (this.#isEscaped) {
@@ -170,11 +170,11 @@ export class CutLine implements LongLine {
 
   /** Makes text of all up to `settledEnd` but the value at hand, which goes on. */
   #settle(settledEnd: number): void {
-    // With its opening quote: what is cut on its own must not begin inside of a value.
+    // Include the opening quote: a separately cut part must not begin inside a value.
     const end = this.#value < 0 ? settledEnd : this.#value - 1;
     const { text, damage } = decodeUtf8(this.#recent.subarray(0, end));
     this.#damage ??= damage;
-    // At the last level what is there cannot be cut any more.
+    // At the last level the text cannot be cut further.
     this.#text += this.#isLastLevel ? this.#cut(text) : text;
     this.#recent.copyWithin(0, end, this.#recentLength);
     this.#recentLength -= end;

@@ -11,7 +11,7 @@ import type { ProblemLog } from "../problems.ts";
 /** How many characters are kept of a text that is too long for its entry. */
 export const CUT_LENGTH: number = 1024 * 1024;
 
-/** What stands at the end of a text that was cut. */
+/** The mark at the end of a cut text. */
 export function cutNote(characters: number): string {
   return `\n[cut: ${characters} more characters]`;
 }
@@ -20,7 +20,7 @@ export function cutNote(characters: number): string {
 export interface TextLimits {
   /** A text may have so many; each takes a byte at least. */
   readonly whole: number;
-  /** What is kept of one that has more. */
+  /** The kept length of a longer text. */
   readonly cut: number;
 }
 
@@ -62,7 +62,7 @@ export class LongText {
     else if (this.#lines.length === LINES) this.#join();
   }
 
-  /** Gives the text, and begins another. `clean` is done to it before it says what was cut. */
+  /** Gives the text and starts another. `clean` runs before the mark is added. */
   take(clean: (text: string) => string = (text) => text.trim()): string {
     this.#join();
     const text = clean(this.#parts.join("\n"));

@@ -1,9 +1,9 @@
 /**
- * Sessions that openclaw has moved away from its records.
+ * Archived sessions of openclaw.
  *
  * One that was deleted or reset is a file in pi's format, kept in a column, packed or not. One that
- * nobody went on with for long ("cold") is packed with what was derived from it: a line for each row,
- * of which the events are the records. It lies in the database or in a folder of its own.
+ * was idle for long ("cold") is packed with its derived rows: a line for each row, of which the
+ * events are the records. It is in the database or in a folder of its own.
  */
 
 import { createZstdDecompress } from "node:zlib";
@@ -32,7 +32,7 @@ export function hasArchives(database: ForeignDatabase, table: string): boolean {
   return ["session_id", "archive_name", "archive_blob"].every((name) => database.has(table, name));
 }
 
-/** The archives of a session, each as the lines of a file. What cannot be read is counted. */
+/** The archives of a session, each as the lines of a file. Unreadable ones are counted. */
 export function* archivedLines(
   database: ForeignDatabase,
   id: string,
@@ -49,7 +49,7 @@ export function* archivedLines(
   }
 }
 
-/** Without what is in them. */
+/** Without their content. */
 function rowsOf(database: ForeignDatabase, table: string, id: string): Row[] {
   if (!hasArchives(database, table)) return [];
   const columns = "rowid AS number, archive_name AS name, length(archive_blob) AS size";

@@ -1,10 +1,10 @@
 /**
- * Which sessions of openclaw's database have changed since an earlier reading.
+ * Finds the sessions of openclaw's database that changed since an earlier reading.
  *
- * A record has the time at which it was said, and may come into the database weeks later, with a file
- * that is taken over or restored. So times tell nothing. A session is known by its number of records,
- * its last one and its archives. There may be many thousands: their hashes are summed in a fixed number
- * of groups, and where a sum differs, the sessions of its group are read.
+ * A record has the time at which it was said, and may come into the database weeks later, with a
+ * file that is taken over or restored. So timestamps do not help. A session's fingerprint has its
+ * number of records, the last one and its archives. There may be many thousands: their hashes are
+ * summed in a fixed number of groups, and where a sum differs, the sessions of its group are read.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -21,7 +21,7 @@ const GROUP_DIGITS = 3;
 const SUM_BYTES = 6;
 
 export class SessionMarks {
-  /** What is known of each session, from the oldest on. */
+  /** The fingerprints of sessions, from the oldest on. */
   readonly #facts = new Map<string, string[]>();
   readonly #sums = new Map<string, Buffer>();
 

@@ -3,7 +3,13 @@
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
-import { type EntryDraft, KnownIds, toCustomEntry, toImportedEntry } from "../drafts.ts";
+import {
+  type EntryDraft,
+  KnownIds,
+  toContentBlocks,
+  toCustomEntry,
+  toImportedEntry,
+} from "../drafts.ts";
 import {
   countField,
   type Fields,
@@ -200,16 +206,10 @@ function toSaid(content: unknown, of: Fields): Block[] {
 }
 
 function toBlocks(content: unknown): Block[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return (Array.isArray(content) ? content : []).flatMap((part): Block[] => {
-    const fields: Fields = isPlainObject(part) ? part : {};
-    const text = textField(fields, "text");
-    if (text !== undefined) return [{ type: "text", text }];
-    const urls = fields["image_urls"];
-    if (Array.isArray(urls)) {
-      return urls.filter((url) => typeof url === "string").map((url) => ({ type: "image", url }));
-    }
-    return [{ type: "opaque", provider: FORMAT, json: JSON.stringify(part) ?? "null" }];
+  return toContentBlocks(FORMAT, content, (part) => {
+    const urls = part["image_urls"];
+    if (!Array.isArray(urls)) return undefined;
+    return urls.filter((url) => typeof url === "string").map((url) => ({ type: "image", url }));
   });
 }
 

@@ -10,7 +10,7 @@ import { firstRecord, readRecords } from "../jsonl.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
-import { ResumedLines } from "../resumed-lines.ts";
+import { KnownSession } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
 import { FORMAT, QwenRecords } from "./qwen-records.ts";
 
@@ -31,32 +31,28 @@ export const QWEN_CODE: TranscriptSource = {
   read(input) {
     const problems = new ProblemLog();
     const records = new QwenRecords(problems, input.resume);
-    const kept = input.resume?.["session"];
-    let known: Fields = isPlainObject(kept) ? kept : {};
-    const lines = new ResumedLines(() => ({
-      session: known as JsonObject,
-      records: records.state(),
-    }));
+    const known = new KnownSession(input.resume, records);
     async function* sessions(): AsyncGenerator<ImportedSession> {
-      const rest = readRecords(lines.read(input.lines), problems);
+      const rest = readRecords(known.lines.read(input.lines), problems);
       const { value: first, done } = await rest.next();
       if (done) return;
-      if (Object.keys(known).length === 0) known = describe(first.record);
+      if (known.isNew) known.fields = describe(first.record);
       async function* entries(): AsyncGenerator<ImportedEntry> {
         if (first !== undefined) yield* records.read(first.record, first.line);
         for await (const { record, line } of rest) yield* records.read(record, line);
       }
       const stem = fileName(input.path).replace(/\.jsonl$/, "");
+      const { version } = known.fields;
       const session = toImportedSession(FORMAT, {
-        id: textField(known, "id") ?? (stem === "" ? null : stem),
-        cwd: textField(known, "cwd") || null,
-        gitBranch: textField(known, "gitBranch") || null,
-        startedAt: timeField(known, "at"),
-        fields: known["version"] === null ? {} : { version: nameOf(known["version"]) },
+        id: textField(known.fields, "id") ?? (stem === "" ? null : stem),
+        cwd: textField(known.fields, "cwd") || null,
+        gitBranch: textField(known.fields, "gitBranch") || null,
+        startedAt: timeField(known.fields, "at"),
+        fields: version === null ? {} : { version: nameOf(version) },
       });
       yield { ...session, entries: entries(), problems };
     }
-    return { sessions: sessions(), problems, state: () => lines.state() };
+    return { sessions: sessions(), problems, state: () => known.lines.state() };
   },
 
   resumeCommand: ({ id }) => commandFor("qwen --resume ", id),

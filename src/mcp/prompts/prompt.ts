@@ -19,7 +19,7 @@ interface Definition<Input extends z.ZodRawShape> {
   readonly description: string;
   /** Texts, all of them: the protocol has no others. */
   readonly input: Input;
-  /** Arguments that work: who sends others is shown them. */
+  /** Example arguments, shown with errors. */
   readonly example: Readonly<Record<string, string>>;
   readonly run: (
     host: McpHost,

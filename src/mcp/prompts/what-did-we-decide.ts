@@ -19,7 +19,7 @@ export const whatDidWeDecide: Prompt = definePrompt({
   run: async (host, { topic }) => {
     const { ids: excludeSession } = await findOwnSessions(host);
     const { hits } = await host.tenant.searchSessions(topic, {
-      // The topic is somebody's words, and nothing in it an operator.
+      // The topic is plain words, without operators.
       match: "words",
       limit: DEFAULT_HITS,
       contextBefore: 1,

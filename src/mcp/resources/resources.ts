@@ -1,4 +1,4 @@
-/** Sessions as resources: what is known of one, and its messages by page. */
+/** Sessions as resources: fields, and messages by page. */
 
 import type {
   ListResourcesResult,

@@ -64,7 +64,7 @@ const SUMMARY_CHARACTERS = 1_200;
 
 export const getSessionMeta: Tool = defineTool({
   name: "get_session_meta",
-  title: "What is known of a conversation",
+  title: "Fields of a conversation",
   description:
     "What is known of a conversation without reading it: title, origin, counts, summary, how full its context is, what it cost. Without session_id: what the whole store holds. Not for what was done in it (recap).",
   scope: "read",

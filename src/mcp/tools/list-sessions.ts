@@ -119,7 +119,7 @@ async function readPage(
   };
   const sessions: Session[] = [];
   let after = cursor;
-  // What is left out makes room for others, within reason.
+  // Ask for more to fill the places of omitted sessions, within a limit.
   for (let pages = 0; pages < MAX_PAGES && sessions.length < limit; pages++) {
     const page = await tenant.listSessions({
       ...filter,

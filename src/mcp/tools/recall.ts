@@ -14,7 +14,7 @@ import { MESSAGE_VIEW, type MessageView, toMessageView } from "../views/message-
 import { ABOUT, EXAMPLE_ID, hits, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-/** Of the messages that recall gives, as the library does if nobody says otherwise. */
+/** The library's default number of recalled messages. */
 const DEFAULT_RECALLED = 8;
 
 /** Of a message in a model's answer. */

@@ -37,7 +37,7 @@ const INPUT = z.object({
 
 export const recap: Tool = defineTool({
   name: "recap",
-  title: "What was done",
+  title: "Recap",
   description:
     'What was done in a period, a project or a session: what was asked, what came of it, which files were changed, which commands run. Use it for "what did I do yesterday?" or "where were we in this project?". Not to find something that was said (search_sessions).',
   scope: "read",

@@ -34,7 +34,7 @@ export const remember: Tool = defineTool({
   }),
   run: async ({ tenant, access }, { session_id: sessionId, ...input }) => {
     const agent = actorFor(access, input.agent) ?? NOBODY;
-    // A session that is not there, or is somebody else's, must not be named.
+    // Refuse unknown sessions and those of others.
     const named = sessionId === undefined ? undefined : await tenant.getSessionMeta(sessionId);
     const metadata = named === undefined ? {} : { sessionId: named.id };
     const memory = await tenant.putMemory({ ...input, agent, metadata });

@@ -38,15 +38,15 @@ interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
   readonly scope: AccessScope;
   /** May take something away that was there. Tools that only read never do. */
   readonly destructive?: boolean;
-  /** The same call again changes nothing more. */
+  /** Idempotent. */
   readonly idempotent?: boolean;
   readonly input: Input;
-  /** Arguments that work: who sends others is shown them. */
+  /** Example arguments, shown with errors. */
   readonly example: z.input<Input>;
   readonly output: z.ZodType<Body>;
   /**
-   * What an answer takes if nobody says: the tool has an argument `max_tokens`. Without it, another
-   * argument bounds the answer, or nothing has to.
+   * The default of the argument `max_tokens`. Absent: another argument bounds the answer, or it is
+   * small.
    */
   readonly maxTokens?: number;
   /** The field of the input that says how many items are wanted: fewer are read if need be. */
@@ -95,7 +95,7 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
     scope,
     example: definition.example,
     output: definition.output,
-    // Made when somebody asks: a server that is started for one call never needs it.
+    // Built on demand: a server started for one call never needs it.
     list: () => {
       listed ??= toListed(definition);
       return listed;
@@ -190,7 +190,7 @@ function toListed<Input extends z.ZodObject, Body extends AnswerBody>(
       readOnlyHint: readOnly,
       destructiveHint: definition.destructive ?? false,
       idempotentHint: readOnly || (definition.idempotent ?? false),
-      // Nothing leaves the store.
+      // A closed world: the store only.
       openWorldHint: false,
     },
   };

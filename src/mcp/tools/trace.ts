@@ -33,7 +33,7 @@ const INPUT = z.object({
 
 export const trace: Tool = defineTool({
   name: "trace",
-  title: "Who touched, ran or met it",
+  title: "Which sessions touched, ran or met it",
   description:
     "Which sessions changed or read a file, ran a command, or met an error, and what cleared it. Takes one of file, command and error. Use it when you meet an error, or before you change what others may have changed for a reason. Not for words that were said (search_sessions).",
   scope: "read",

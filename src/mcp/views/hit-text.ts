@@ -1,4 +1,4 @@
-/** A hit as a model reads it: the session, what was found, and a line of what stands round it. */
+/** A hit as text for a model: the session, the match, and a line of context. */
 
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
@@ -20,14 +20,14 @@ const BRANCHES = {
   left: " (on a branch that was left)",
 } as const;
 
-/** Neighbours that say nothing are passed over: so many more are to be asked for on each side. */
+/** Extra neighbours on each side, as empty ones are skipped. */
 export const HIT_REACH = 3;
 
 export interface HitStyle {
   readonly before: number;
   readonly after: number;
   readonly now: number;
-  /** Of the newest session, where nobody has said which one is the caller's. */
+  /** Of the newest session, if the caller's own is unknown. */
   readonly isNewest: boolean;
 }
 
@@ -40,7 +40,7 @@ export function showHit(hit: SearchHit, session: Session, style: HitStyle): stri
   return [`${heading.replace(hit.shortId, () => ref)}${branch}${newest}`, ...lines].join("\n");
 }
 
-/** What was found, and the nearest neighbours that say something. */
+/** The hit and its nearest neighbours with text. */
 function shownItems(
   window: readonly WindowItem[],
   { before, after }: HitStyle,
@@ -56,7 +56,7 @@ function shownItems(
   ];
 }
 
-/** What a client put in by itself is no neighbour, whatever role it gave it. */
+/** Neighbours without text, system messages and injected text are skipped. */
 function isSaid({ snippet, role }: WindowItem): boolean {
   if (snippet.trim() === "" || role === "system") return false;
   return role === "assistant" || !opensInjected(snippet);
@@ -89,7 +89,7 @@ function withoutName(text: string, { role, toolName }: WindowItem): string {
   return isNamed ? text.slice((toolName ?? "").length + 2) : text;
 }
 
-/** The lines with matches, each cut round its first match; the beginning if nothing is marked. */
+/** The lines with matches, each cut around its first match; the beginning if there is no match. */
 function passages({ snippet, matches }: WindowItem): string {
   const found: string[] = [];
   let start = 0;

@@ -1,9 +1,9 @@
-/** A message as a model reads it: what was said in full, tools in a line each. */
+/** A message as text for a model: its text in full, each tool call in a line. */
 
 import { maskBlock } from "../../api/mask.ts";
 import { formatSpan } from "../../api/text/age.ts";
 import { telling } from "../../api/text/tool-call-line.ts";
-import { type Block, textOf } from "../../model/block.ts";
+import { type Block, inputTextOf, textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
 import { cutToBytes } from "../cut-text.ts";
@@ -12,7 +12,7 @@ import { showBlocks, toBlockViews } from "./message-view.ts";
 
 const CALL_CHARACTERS = 240;
 const RESULT_CHARACTERS = 320;
-/** What is before a cut is masked with so much of what is behind it. */
+/** Characters behind a cut that masking also sees. */
 const LONGEST_SECRET_BYTES = 4_096;
 /** A pause that is worth a word. */
 const PAUSE_MS = 60 * 60 * 1_000;
@@ -50,7 +50,7 @@ function showInShort(block: Block): string {
   switch (block.type) {
     case "text":
       return cutToBytes(masked(block, DEFAULT_MCP_MESSAGE_BYTES).trim(), DEFAULT_MCP_MESSAGE_BYTES);
-    // Thinking and provider data are not part of what was said.
+    // Thinking and provider data are left out.
     case "thinking":
     case "opaque":
       return "";
@@ -79,5 +79,5 @@ function masked(block: Extract<Block, { type: "text" }>, bytes: number): string 
 
 function maskedInput(block: Extract<Block, { type: "tool_use" }>): string {
   const cut = maskBlock(block);
-  return cut.type === "tool_use" ? cut.input : "";
+  return cut.type === "tool_use" ? inputTextOf(cut) : "";
 }

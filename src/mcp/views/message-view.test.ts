@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Block } from "../../model/block.ts";
+import { SAMPLE_ENTRY } from "../../model/entry.cases.ts";
 import type { Entry } from "../../model/entry.ts";
 import { showMessage } from "./message-text.ts";
 import { showBlocks, toBlockViews, toMessageView } from "./message-view.ts";
@@ -7,28 +8,11 @@ import { showBlocks, toBlockViews, toMessageView } from "./message-view.ts";
 const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 
 const ENTRY: Entry = {
-  id: "e1",
-  sessionId: "s1",
-  sequence: 1,
-  parentId: null,
-  kind: "message",
+  ...SAMPLE_ENTRY,
   role: "assistant",
   actor: "coder",
-  status: "committed",
-  blocks: [],
-  data: null,
   index: 3,
-  usage: null,
   model: "m",
-  adapter: null,
-  supersededBy: null,
-  copiedFrom: null,
-  pinned: false,
-  metadata: {},
-  createdAt: 0,
-  hash: null,
-  truncated: false,
-  erased: false,
 };
 
 const BLOCKS: Block[] = [

@@ -1,16 +1,18 @@
 /**
- * A message as it is shown: bounded, masked, and without what only a provider reads.
+ * A message as data: bounded, masked, without provider data.
  *
- * A message may take megabytes. What is shown of it has a size that the caller chose; whoever wants
- * more asks for this message with more room.
+ * A message may have megabytes. The caller chooses the shown size, and can ask for one message with
+ * a larger one.
  */
 
 import { z } from "zod";
 import { toWireBlock } from "../../api/block.ts";
 import { maskBlock } from "../../api/mask.ts";
 import { toWireTime } from "../../api/wire.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolUseBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { readableBlock, withInputText } from "../../model/tool-input.ts";
 import { cutToBytes } from "../cut-text.ts";
 
 export interface BlockView {
@@ -26,7 +28,7 @@ export interface MessageView {
   readonly created_at: string;
   readonly model: string | null;
   readonly blocks: readonly BlockView[];
-  /** Something of it is not shown. */
+  /** The message is cut. */
   readonly truncated: boolean;
   readonly erased: boolean;
 }
@@ -111,8 +113,12 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
       return { ...block, text: take(block.text) };
     case "thinking":
       return { type: "thinking", text: take(block.text) };
-    case "tool_use":
-      return { ...block, input: take(block.input) };
+    case "tool_use": {
+      // The object alone: what is shown has no room for the same twice.
+      const call = readableBlock(withInputText(block, take(inputTextOf(block)))) as ToolUseBlock;
+      const { inputText: _, ...shown } = call;
+      return shown;
+    }
     case "tool_result": {
       const { output } = block;
       return {
@@ -122,7 +128,7 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
       };
     }
     case "image": {
-      // Nobody reads base64, and everybody pays for it.
+      // Leave out base64, which costs tokens and tells a model nothing.
       const { type, mediaType, url } = block;
       const media = mediaType === undefined ? {} : { mediaType };
       return { type, ...media, ...(url === undefined ? {} : { url: take(url) }) };
@@ -143,7 +149,7 @@ function showBlock(block: BlockView): string {
     case "thinking":
       return `(thinking) ${String(block["text"])}`;
     case "tool_use":
-      return `→ ${String(block["name"])} ${String(block["input"])}`;
+      return `→ ${String(block["name"])} ${inputTextOf({ input: block["input"] as JsonValue })}`;
     case "tool_result": {
       const { output } = block;
       const text = Array.isArray(output) ? showBlocks(output as BlockView[]) : String(output);

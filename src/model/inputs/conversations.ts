@@ -1,5 +1,15 @@
 /** Inputs of the calls that open a store, write conversations and read them. */
 
+import { ORIGIN_FIELDS, SETTABLE_FIELDS, type SettableField } from "../session-fields.ts";
+
+type NewSessionField =
+  | SettableField
+  | "id"
+  | "agent"
+  | "createdBy"
+  | "startedAt"
+  | "idempotencyKey";
+
 export const CONVERSATION_INPUTS = {
   open: [
     "durability",
@@ -39,41 +49,38 @@ export const CONVERSATION_INPUTS = {
     "id",
     "agent",
     "createdBy",
-    "owner",
-    "title",
-    "participants",
-    "metadata",
-    "ttl",
-    "retention",
+    ...SETTABLE_FIELDS,
     "startedAt",
     "idempotencyKey",
     "origin",
-  ],
-  "createSession.origin": [
-    "source",
-    "workstation",
-    "projectId",
-    "projectPath",
-    "gitBranch",
-    "repo",
-    "file",
+  ] as readonly (NewSessionField | "origin")[],
+  "createSession.origin": Object.keys(ORIGIN_FIELDS) as readonly (keyof typeof ORIGIN_FIELDS)[],
+  ensureSession: [
     "key",
-  ],
+    "id",
+    "agent",
+    "createdBy",
+    ...SETTABLE_FIELDS,
+    "startedAt",
+    "origin",
+  ] as readonly (Exclude<NewSessionField, "idempotencyKey"> | "key" | "origin")[],
+  "ensureSession.origin": Object.keys(ORIGIN_FIELDS).filter(
+    (field) => field !== "key",
+  ) as readonly Exclude<keyof typeof ORIGIN_FIELDS, "key">[],
   fork: [
     "id",
     "agent",
     "createdBy",
-    "owner",
-    "title",
-    "participants",
-    "metadata",
-    "ttl",
-    "retention",
+    ...SETTABLE_FIELDS,
     "startedAt",
     "idempotencyKey",
     "through",
-  ],
-  update: ["title", "owner", "summary", "metadata", "participants", "ttl", "retention", "figures"],
+  ] as readonly (NewSessionField | "through")[],
+  update: [...SETTABLE_FIELDS, "summary", "figures"] as readonly (
+    | SettableField
+    | "summary"
+    | "figures"
+  )[],
   "update.figures": [
     "exchangeCount",
     "toolCounts",
@@ -90,12 +97,15 @@ export const CONVERSATION_INPUTS = {
     "project",
     "workstation",
     "repo",
+    "model",
     "source",
     "parentSessionId",
     "since",
     "until",
     "title",
     "machineMade",
+    "keyPrefix",
+    "metadata",
     "limit",
     "cursor",
   ],
@@ -115,11 +125,25 @@ export const CONVERSATION_INPUTS = {
     "metadata",
     "createdAt",
     "interaction",
+    "externalId",
+    "raw",
   ],
   "append.toolCalls": ["id", "name", "input", "arguments"],
   "append.toolResults": ["id", "name", "output", "isError"],
   "append.usage": ["inputTokens", "outputTokens", "cacheCreationTokens", "cacheReadTokens"],
   "append.options": ["expectedLeaf", "parent", "idempotencyKey"],
+  "appendEntries.custom": ["kind", "type", "data", "externalId", "createdAt"],
+  "appendEntries.customMessage": [
+    "kind",
+    "type",
+    "content",
+    "display",
+    "metadata",
+    "externalId",
+    "createdAt",
+  ],
+  "appendEntries.options": ["expectedLeaf", "parent", "idempotencyKey", "existing"],
+  replaceSuffix: ["expected", "replacement", "key"],
   openMessage: ["role", "actor", "model", "adapter", "metadata", "idempotencyKey"],
   "openMessage.commit": [
     "usage",

@@ -13,6 +13,19 @@ export const HOST_INPUTS = {
     "headers",
   ],
 
+  embeddingModel: ["name", "dimensions", "timeoutMs", "maxRetries"],
+  compatibleEmbedder: [
+    "name",
+    "dimensions",
+    "timeoutMs",
+    "maxRetries",
+    "baseUrl",
+    "model",
+    "apiKey",
+    "headers",
+  ],
+  localEmbedder: ["model", "from"],
+
   generate: [
     "instructions",
     "maxOutputTokens",
@@ -151,4 +164,7 @@ export const HOST_INPUTS = {
   ],
   keepUp: ["signal", "everyMs", "leaseMs", "onError"],
   memoryTools: ["scope"],
+  chatStore: ["agent", "createdBy", "keyPrefix"],
+  resumableStreams: ["namespace", "leaseMs", "keepSeconds"],
+  anthropicMemory: ["namespace", "history"],
 } as const;

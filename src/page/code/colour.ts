@@ -5,7 +5,7 @@ import type { CodeAnswer, CodeQuestion, Token } from "./tokens.ts";
 /** The name that the build gave to the worker's file. */
 declare const __WORKER__: string;
 
-/** Longer code stays plain: nobody reads it by its colours. */
+/** Longer code stays plain. */
 const MAX_CODE = 50_000;
 const KNOWN_LANGUAGE = /^[\w+#-]{1,20}$/;
 

@@ -1,6 +1,6 @@
 /**
- * The state of the page in its address, behind the `#`: it is never sent, so that no log and no proxy
- * holds what somebody looked for.
+ * The state of the page in its address, behind the `#`: fragments are never sent, so no log and no
+ * proxy sees the query.
  *
  *     #/?q=cron&agent=codex         a search
  *     #/session/ID?m=ENTRY&leaf=…   a session, at a message, on a path
@@ -55,6 +55,7 @@ export function param(name: string): string {
 
 /** A step that Back undoes. */
 export function go(hash: string): void {
+  write();
   if (hash === location.hash) return;
   history.pushState(null, "", hash);
   address.value = parse(hash);
@@ -62,9 +63,35 @@ export function go(hash: string): void {
 
 /** The same step, seen from elsewhere: no entry of its own in the history. */
 export function restate(hash: string): void {
+  unwritten = undefined;
   history.replaceState(null, "", hash);
   address.value = parse(hash);
 }
+
+/**
+ * Debounced `restate` for typing: updates the view at once and the history after a pause. Chromium
+ * ignores more than 200 `replaceState` calls in 30 seconds.
+ */
+export function restateSoon(hash: string): void {
+  unwritten = hash;
+  clearTimeout(writing);
+  writing = setTimeout(write, WRITE_MS);
+  address.value = parse(hash);
+}
+
+const WRITE_MS = 300;
+let unwritten: string | undefined;
+let writing: ReturnType<typeof setTimeout> | undefined;
+
+function write(): void {
+  clearTimeout(writing);
+  if (unwritten !== undefined) history.replaceState(null, "", unwritten);
+  unwritten = undefined;
+}
+
+addEventListener("pagehide", write);
+// Following a link pushes an entry: the typed query must be in the one before it.
+addEventListener("click", write, { capture: true });
 
 addEventListener("popstate", () => {
   address.value = parse(location.hash);

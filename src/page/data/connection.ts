@@ -1,8 +1,8 @@
 /**
- * The server that the page came from, and who we are to it.
+ * The connection to the page's server, and the caller's access.
  *
- * Where a token is needed, a person types it: it is kept in memory, and in the tab's session storage only
- * if they say so. It never stands in an address.
+ * A typed token is kept in memory, and in the tab's session storage only on request. It is never in
+ * a URL.
  */
 
 import { computed, signal } from "@preact/signals";

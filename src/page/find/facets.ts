@@ -1,4 +1,8 @@
-/** How many sessions each value of a filter has, in what is listed or found now. */
+/**
+ * The number of sessions for each filter value in the current list or result.
+ *
+ * Counting a list reads every session in it, so the page asks for counts only while a menu is open.
+ */
 
 import { effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
@@ -13,31 +17,33 @@ export interface FacetValue {
 
 export type Facets = Readonly<Partial<Record<Filter, readonly FacetValue[]>>>;
 
-export const facets = signal<Facets>({});
-
-/** Counting waits for a pause in the typing, in milliseconds: results come first. */
-const PAUSE_MS = 150;
+/** Undefined while the counts load. */
+export const facets = signal<Facets | undefined>(undefined);
+/** The filter whose menu is open. */
+export const openMenu = signal<Filter | undefined>(undefined);
 
 const latest = new Latest();
+/** The key and time of the last request: another menu reuses its counts. */
+let counted: { readonly key: string; readonly at: number } | undefined;
+const FRESH_MS = 10_000;
 
 export function countByAddress(): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
   return effect(() => {
     if (connection.value.kind !== "open" || address.value.view !== "find") return;
+    if (openMenu.value === undefined) return;
     const query = param("q").trim();
-    const { since, role, model: _, ...chosen } = chosenFilters();
+    const { since, role, ...chosen } = chosenFilters();
     const from = sinceOf(since);
-    clearTimeout(timer);
-    timer = setTimeout(
-      () =>
-        void count({
-          ...chosen,
-          ...(from === undefined ? {} : { since: from }),
-          ...(query === "" ? {} : { query, asYouType: true }),
-          ...(query === "" || role === undefined ? {} : { role }),
-        }),
-      query === "" ? 0 : PAUSE_MS,
-    );
+    const key = JSON.stringify([query, since, role, chosen]);
+    if (counted?.key === key && performance.now() - counted.at < FRESH_MS) return;
+    if (counted?.key !== key) facets.value = undefined;
+    counted = { key, at: performance.now() };
+    void count({
+      ...chosen,
+      ...(from === undefined ? {} : { since: from }),
+      ...(query === "" ? {} : { query, asYouType: true }),
+      ...(query === "" || role === undefined ? {} : { role }),
+    });
   });
 }
 
@@ -45,10 +51,12 @@ type FacetsInput = NonNullable<Parameters<ReturnType<typeof engine.peek>["facets
 
 async function count(input: FacetsInput): Promise<void> {
   try {
-    const counted = await latest.run((signal) => engine.peek().facets({ ...input, signal }));
-    if (counted !== undefined) facets.value = counted;
+    const result = await latest.run((signal) => engine.peek().facets({ ...input, signal }));
+    if (result !== undefined) facets.value = result;
   } catch (error) {
-    // The list and the hits are there without it.
+    // The list and the hits work without counts.
+    counted = undefined;
+    facets.value = {};
     tell(error);
   }
 }

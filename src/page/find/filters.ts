@@ -1,6 +1,6 @@
 /** Filters of a search and of the list: what they are called, and what of them stands in the address. */
 
-import { address, format, go, param, restate } from "../data/address.ts";
+import { address, format, go, param, restateSoon } from "../data/address.ts";
 
 export const FILTERS = [
   "agent",
@@ -49,11 +49,11 @@ export function choose(filter: Filter, value: string | undefined): void {
 /** Typing does not fill the history: one search is one step. */
 export function typeQuery(q: string): void {
   const next = format("find", "", { q, ...chosenFilters() });
-  if (address.value.view === "find" && (param("q") !== "" || q === "")) restate(next);
+  if (address.value.view === "find" && (param("q") !== "" || q === "")) restateSoon(next);
   else go(next);
 }
 
-/** The moment a period begins; undefined for what is none. */
+/** The start of a period; undefined for an unknown name. */
 export function sinceOf(period: string | undefined, now: number = Date.now()): Date | undefined {
   const days = PERIODS.find(([key]) => key === period)?.[2];
   return days === undefined ? undefined : new Date(now - days * 86_400_000);

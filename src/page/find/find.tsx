@@ -1,4 +1,4 @@
-/** The first view: a box with the focus, and below it what was found, or the newest sessions. */
+/** The first view: a focused search box, and below it hits or the newest sessions. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** Hits, the best first: the session, the message with its marks, and a line of what stands round it. */
+/** Hits, the best first: the session, the message with marked matches, and a line of context. */
 
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
@@ -54,8 +54,8 @@ function HitRow({ hit }: { readonly hit: Hit }) {
   const session = known.value.get(hit.sessionId);
   const at = window.findIndex((item) => item.found);
   const item = window[at];
-  const before = window[at - 1];
-  const after = before === undefined ? window[at + 1] : undefined;
+  const before = saying(window[at - 1]);
+  const after = before === undefined ? saying(window[at + 1]) : undefined;
   const isOnActivePath = session === undefined || leaf === null || leaf === session.leaf;
   const link = sessionAddress(hit.sessionId, {
     m: entryId ?? "",
@@ -90,6 +90,11 @@ function HitRow({ hit }: { readonly hit: Hit }) {
       </a>
     </li>
   );
+}
+
+/** The neighbour if it has text: a message of tool calls only has none. */
+function saying(item: WindowItem | undefined): WindowItem | undefined {
+  return item === undefined || item.snippet.trim() === "" ? undefined : item;
 }
 
 /** One line of context. */

@@ -17,7 +17,7 @@ export interface Found {
 const NOTHING: Found = { query: "", result: undefined, failure: "" };
 
 export const found = signal<Found>(NOTHING);
-/** What is known of sessions that were found, by id; it comes after the hits. */
+/** Fields of the found sessions by id, which arrive after the hits. */
 export const known = signal<ReadonlyMap<string, Session>>(new Map());
 
 const latest = new Latest();
@@ -27,7 +27,7 @@ const PAUSE_MS = 120;
 const MAX_KNOWN = 2_000;
 
 export function searchInput(chosen: Chosen) {
-  const { since, model: _, ...same } = chosen;
+  const { since, ...same } = chosen;
   const from = sinceOf(since);
   return { ...same, ...(from === undefined ? {} : { since: from }) };
 }

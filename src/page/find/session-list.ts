@@ -12,7 +12,7 @@ export interface Listed {
   readonly sessions: readonly Session[];
   readonly nextCursor: string | undefined;
   readonly failure: string;
-  /** Whether an answer has come: before it, an empty list says nothing. */
+  /** Whether the first answer has arrived: an empty list is meaningful only then. */
   readonly ready: boolean;
 }
 
@@ -30,7 +30,7 @@ const REFRESH_MS = 1_000;
 const latest = new Latest();
 
 function listInput(chosen: Chosen) {
-  const { since, role: _, model: __, ...same } = chosen;
+  const { since, role: _, ...same } = chosen;
   const from = sinceOf(since);
   return { ...same, ...(from === undefined ? {} : { since: from }) };
 }

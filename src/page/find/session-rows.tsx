@@ -28,7 +28,7 @@ export function SessionList({ filtered }: { readonly filtered: boolean }) {
 
 export function SessionRow({ session }: { readonly session: Session }) {
   const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
-  // As the head of the session counts them: what was read from the cache comes again with each call.
+  // As the session's heading counts them: without cache reads, which repeat with each call.
   const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
   return (
     <li>

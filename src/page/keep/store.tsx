@@ -159,8 +159,8 @@ function Forgetting({ onDone }: { readonly onDone: () => void }) {
     <section>
       <h2>Retention</h2>
       <p class="about">
-        A server sweeps by itself. What a session keeps is set with the session; each can be deleted
-        where it is read.
+        A server sweeps by itself. What a session keeps, and for how long, is set where it is read
+        (Keep).
       </p>
       <button type="button" onClick={() => void sweep()}>
         Sweep now

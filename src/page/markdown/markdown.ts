@@ -16,7 +16,7 @@ const marked = new Marked({
   breaks: true,
   renderer: {
     html: ({ text }) => escapeHtml(text),
-    // Nothing is loaded from elsewhere: an image is a link to it.
+    // Remote images become links: the page loads nothing from other origins.
     image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
   },
 });
@@ -35,7 +35,7 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "INPUT") node.setAttribute("disabled", "");
 });
 
-/** Puts `text` into `place`, in place of what was there. */
+/** Replaces the content of `place` by `text`. */
 export function showMarkdown(place: Element, text: string): void {
   const html = marked.parse(text, { async: false });
   const clean = DOMPurify.sanitize(html, {

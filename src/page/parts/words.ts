@@ -65,6 +65,21 @@ export function counted(count: number, one: string, many: string = `${one}s`): s
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
+/** Maps each path to its shortest unique suffix, or to itself if it has none. */
+export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, string> {
+  const parts = new Map(paths.map((path) => [path, path.split(/[/\\]/).filter(Boolean)]));
+  const ends = new Map<string, string>();
+  for (let count = 1; ends.size < parts.size; count++) {
+    const open = [...parts].filter(([path]) => !ends.has(path));
+    for (const [end, alike] of Map.groupBy(open, ([, own]) => own.slice(-count).join("/"))) {
+      const [only] = alike.length === 1 ? alike : [];
+      if (only !== undefined) ends.set(only[0], end || only[0]);
+      for (const [path, own] of alike) if (own.length < count) ends.set(path, path);
+    }
+  }
+  return ends;
+}
+
 /** The end of a path, of either kind of system: two parts where the last is but a number, as of worktrees. */
 export function projectName(path: string): string {
   const parts = path.split(/[/\\]/).filter(Boolean);

@@ -1,9 +1,9 @@
 /**
- * The arithmetic of a list of which a few rows exist at a time.
+ * The arithmetic of a virtual list.
  *
- * The scroll bar shows the place by index: its travel is bounded, because browsers cut an element at
- * 33,554,428 px and round positions long before. What is seen hangs on an anchor, a row and its
- * distance from the upper edge of the view; rows above it may load, fold and grow without moving it.
+ * The scroll bar shows the place by index: its travel is bounded, because browsers cut an element
+ * at 33,554,428 px and round positions long before. The view is anchored at a row and its distance
+ * from the upper edge; rows above it may load, fold and grow without moving it.
  */
 
 /** About what a message takes, in pixels, before it was seen. */
@@ -99,7 +99,7 @@ export function wantedRange(placed: Placed, measured: Measured): Range {
     last++;
     bottom += ROW_PX;
   }
-  // What is far away goes, with some slack, or the same rows would come and go.
+  // Remove distant rows with hysteresis, or the same rows would come and go.
   let edge = placed.top;
   for (const [at, height] of heights.entries()) {
     if (edge + height < from - view && range.first + at === first && first < last - 1) first++;

@@ -1,4 +1,4 @@
-/** Looks for words in the session that is open, and steps through what was found. */
+/** Finds words in the open session and steps through the matches. */
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";

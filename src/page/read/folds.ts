@@ -1,4 +1,4 @@
-/** What is unfolded, by name: rows come and go, and what was opened stays open. */
+/** The open folds by name: they survive virtual rows. */
 
 import { signal } from "@preact/signals";
 

@@ -5,13 +5,13 @@ import type { RemoteEngine } from "../../client/index.ts";
 import type { Entry } from "../data/types.ts";
 
 const PAGE = 50;
-/** About 3,000 previews: more than anybody scrolls through at once, and a bound for the memory. */
+/** About 3,000 previews: a bound for memory. */
 const MAX_PAGES = 60;
 
 export class MessagePages {
   /** Messages on the path. */
   readonly total = signal(0);
-  /** Grows when a page comes: whoever shows messages reads it. */
+  /** Incremented with each page: a dependency of the views. */
   readonly version = signal(0);
   readonly #engine: RemoteEngine;
   readonly #sessionId: string;
@@ -19,7 +19,9 @@ export class MessagePages {
   readonly #onFailure: (error: unknown) => void;
   readonly #pages = new Map<number, readonly Entry[]>();
   readonly #coming = new Map<number, Promise<void>>();
-  /** Of what was asked before the path changed, nothing is kept. */
+  /** The messages around a link's target, shown until their pages arrive. */
+  #around: { readonly offset: number; readonly messages: readonly Entry[] } | undefined;
+  /** Discards answers to requests from before a change of path. */
   #epoch = 0;
 
   constructor(
@@ -38,7 +40,7 @@ export class MessagePages {
   get(index: number): Entry | undefined {
     const page = Math.floor(index / PAGE);
     const messages = this.#pages.get(page);
-    if (messages === undefined) return undefined;
+    if (messages === undefined) return this.#around?.messages[index - this.#around.offset];
     // The most recently used page is the last of the map.
     this.#pages.delete(page);
     this.#pages.set(page, messages);
@@ -61,17 +63,19 @@ export class MessagePages {
       const at = messages.findIndex(({ id }) => id === entryId);
       if (at !== -1) return page * PAGE + at;
     }
-    const { messages, offset, total } = await this.#engine.listMessages(this.#sessionId, {
-      around: entryId,
-      limit: 1,
-      preview: true,
-      ...this.#path(),
-    });
-    const isMessage = messages[0]?.id === entryId;
-    const index = isMessage ? offset : Math.max(0, Math.min(offset, total - 1));
-    // With its page there, the message is in the first thing that is painted.
+    const { messages, offset, total } = await this.#readAround(entryId, PAGE);
+    const at = messages.findIndex(({ id }) => id === entryId);
+    // A path of its own, which is another branch's, would end with it.
+    if (at !== -1 && offset + at < total - 1) {
+      // What stands round it is painted before the pages that it is in have come.
+      this.#around = { offset, messages };
+      this.total.value = total;
+      return offset + at;
+    }
+    const near = at === -1 ? (await this.#readAround(entryId, 1)).offset : offset + at;
+    const index = Math.max(0, Math.min(near, total - 1));
     await this.load(Math.floor(index / PAGE));
-    return isMessage && this.get(index)?.id !== entryId ? "elsewhere" : index;
+    return at !== -1 && this.get(index)?.id !== entryId ? "elsewhere" : index;
   }
 
   /** Reads one message at a place, whether or not its page is kept. */
@@ -95,10 +99,10 @@ export class MessagePages {
     return loading;
   }
 
-  /** Reads on from what is known of the end. */
+  /** Reads on from the known end. */
   async grow(): Promise<void> {
     const page = Math.max(0, Math.floor((this.total.peek() - 1) / PAGE));
-    // One that is on its way may have left before what is new was stored.
+    // A pending request may predate the new entries.
     await this.#coming.get(page)?.catch(() => undefined);
     await this.load(page);
     const last = Math.floor((this.total.peek() - 1) / PAGE);
@@ -108,6 +112,7 @@ export class MessagePages {
   /** The path is another one, or its content changed: everything is read again. */
   async reset(): Promise<void> {
     this.#epoch++;
+    this.#around = undefined;
     this.#coming.clear();
     const kept = [...this.#pages.keys()].slice(-3);
     await Promise.all((kept.length === 0 ? [0] : kept).map((page) => this.load(page)));
@@ -131,6 +136,11 @@ export class MessagePages {
     for (const old of [...this.#pages.keys()].slice(0, -MAX_PAGES)) this.#pages.delete(old);
     this.total.value = total;
     this.version.value++;
+  }
+
+  #readAround(entryId: string, limit: number) {
+    const input = { around: entryId, limit, preview: true, ...this.#path() };
+    return this.#engine.listMessages(this.#sessionId, input);
   }
 
   #path(): { readonly leaf?: string } {

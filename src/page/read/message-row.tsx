@@ -17,7 +17,7 @@ type ToolResult = BlockOf<"tool_result">;
 /** A call and its result are at most so many messages apart. */
 const NEAR = 16;
 
-/** A message of nothing but these is shown without a head: its lines say what they are. */
+/** A message of these blocks alone has no heading: its lines are self-explanatory. */
 const FOLDED: ReadonlySet<string> = new Set(["tool_use", "thinking"]);
 
 export function MessageRow(props: {
@@ -87,7 +87,9 @@ function Message(props: {
       aria-busy={isPending}
     >
       <header>
-        <b dir="auto">{author}</b>
+        <b dir="auto" title={author}>
+          {undated(author)}
+        </b>
         <a href={sessionAddress(model.id, { m: entry.id })} title={moment(entry.createdAt)}>
           {clock(entry.createdAt)}
         </a>
@@ -125,7 +127,12 @@ function authorOf(entry: Entry): string {
   return actor ?? role ?? "";
 }
 
-/** A line that opens to the summary, and leads to what it covers. */
+/** A model's name without its release date. */
+function undated(author: string): string {
+  return author.replace(/-20\d{6}$/, "");
+}
+
+/** A line that opens to the summary and links to the covered messages. */
 function Compaction(props: { readonly summary: Summary; readonly model: SessionModel }) {
   const { summary, model } = props;
   return (
@@ -176,7 +183,7 @@ function resultsOf(
   return results;
 }
 
-/** Whether a message has nothing but results that are shown with their calls. */
+/** Whether a message has only results that are shown with their calls. */
 function isAbsorbed(model: SessionModel, index: number, { blocks }: Entry): boolean {
   if (blocks.length === 0 || !blocks.every(({ type }) => type === "tool_result")) return false;
   return blocks.every((block) => {

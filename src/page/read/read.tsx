@@ -7,8 +7,8 @@ import { engine } from "../data/connection.ts";
 import { isTyping } from "../parts/shortcuts.tsx";
 import { counted } from "../parts/words.ts";
 import { MessageRow } from "./message-row.tsx";
+import { takeOpened } from "./opened-session.ts";
 import { SessionHead } from "./session-head.tsx";
-import { SessionModel } from "./session-model.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 export function Read() {
@@ -18,7 +18,10 @@ export function Read() {
 }
 
 function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string | undefined }) {
-  const model = useMemo(() => new SessionModel(engine.peek(), id, leaf), []);
+  const { model, start: opening } = useMemo(
+    () => takeOpened(engine.peek(), { id, leaf: leaf ?? "", at: param("m") }),
+    [],
+  );
   const list = useRef<VirtualList>(null);
   const start = useSignal<{ readonly index: number | undefined } | undefined>(undefined);
   const target = useSignal(param("m"));
@@ -27,7 +30,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
   const seen = useSignal(0);
 
   useEffect(() => {
-    void model.open(target.peek()).then(({ index }) => {
+    void opening.then(({ index }) => {
       if (index === "elsewhere") toOtherPath(target.peek());
       else start.value = { index };
     });

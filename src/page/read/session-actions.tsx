@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { go } from "../data/address.ts";
 import { mayWrite, tell } from "../data/connection.ts";
 import type { Session } from "../data/types.ts";
+import { RetentionPanel } from "../keep/retention-panel.tsx";
 import { Copy } from "../parts/copy.tsx";
 import { ask } from "../parts/question.tsx";
 import { counted } from "../parts/words.ts";
@@ -12,7 +13,7 @@ import { ExportPanel } from "../share/export-panel.tsx";
 import { SharePanel } from "../share/share-panel.tsx";
 import type { SessionModel } from "./session-model.ts";
 
-type Shown = "" | "export" | "share";
+type Shown = "" | "export" | "share" | "keep";
 
 export function SessionActions(props: { readonly model: SessionModel; readonly session: Session }) {
   const { model, session } = props;
@@ -27,7 +28,9 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
       () => undefined,
     );
     const close = (event: Event) => {
-      if (!place.current?.contains(event.target as Node)) shows.value = "";
+      // A question that a panel asks stands outside of it.
+      const target = event.target as Element;
+      if (!place.current?.contains(target) && target.closest("dialog") === null) shows.value = "";
     };
     document.addEventListener("pointerdown", close);
     return () => document.removeEventListener("pointerdown", close);
@@ -75,6 +78,14 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
           >
             Share
           </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-expanded={shows.value === "keep"}
+            onClick={() => flip("keep")}
+          >
+            Keep
+          </button>
           <button type="button" class="quiet" onClick={() => void remove()}>
             Delete
           </button>
@@ -84,6 +95,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
         <ExportPanel engine={model.engine} session={session} leaf={model.leaf} />
       )}
       {shows.value === "share" && <SharePanel engine={model.engine} session={session} />}
+      {shows.value === "keep" && <RetentionPanel engine={model.engine} session={session} />}
     </div>
   );
 }

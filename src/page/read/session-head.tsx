@@ -5,11 +5,11 @@ import { sessionAddress } from "../data/address.ts";
 import type { Session } from "../data/types.ts";
 import { Origins } from "../find/session-rows.tsx";
 import { age, counted, day, moment, short } from "../parts/words.ts";
-import { Branches } from "./branches.tsx";
 import { firstSince } from "./find-date.ts";
 import { FindInSession } from "./find-in-session.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
+import { SessionTree } from "./session-tree.tsx";
 
 /** A session that was written to so recently counts as going on. */
 const LIVE_MS = 300_000;
@@ -22,10 +22,11 @@ export function SessionHead(props: {
 }) {
   const { model, session, onJump, onIndex } = props;
   const { title, agent, startedAt, updatedAt, messageCount, tokens } = session;
-  const shows = useSignal<"" | "branches" | "agents">("");
+  const shows = useSignal<"" | "tree" | "agents">("");
   const branches = model.branches.value;
-  const agents = model.subagents.value;
-  const flip = (what: "branches" | "agents") => {
+  const forks = model.subagents.value.filter(({ forkPoint }) => forkPoint !== null).length;
+  const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
+  const flip = (what: "tree" | "agents") => {
     shows.value = shows.value === what ? "" : what;
   };
   const used = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
@@ -69,17 +70,18 @@ export function SessionHead(props: {
             aria-expanded={shows.value === "agents"}
             onClick={() => flip("agents")}
           >
-            {counted(agents.length, "session")} from here
+            {counted(agents.length, "sub-agent")}
           </button>
         )}
-        {branches.length > 1 && (
+        {branches.length + forks > 1 && (
           <button
             type="button"
             class="link"
-            aria-expanded={shows.value === "branches"}
-            onClick={() => flip("branches")}
+            aria-expanded={shows.value === "tree"}
+            onClick={() => flip("tree")}
           >
             {counted(branches.length, "branch", "branches")}
+            {forks > 0 && `, ${counted(forks, "fork")}`}
           </button>
         )}
         {model.leaf !== undefined && (
@@ -90,7 +92,7 @@ export function SessionHead(props: {
           <span class="tag live">live</span>
         )}
       </p>
-      {shows.value === "branches" && <Branches model={model} session={session} />}
+      {shows.value === "tree" && <SessionTree model={model} session={session} />}
       {shows.value === "agents" && (
         <ul class="sub-list">
           {agents.map((one) => (
@@ -98,24 +100,23 @@ export function SessionHead(props: {
               <a href={sessionAddress(one.id)} dir="auto">
                 {one.title === "" ? one.shortId : one.title}
               </a>{" "}
-              <span class="about">
-                {one.forkPoint === null ? "sub-agent" : "fork"} ·{" "}
-                {counted(one.messageCount, "message")}
-              </span>
+              <span class="about">{counted(one.messageCount, "message")}</span>
             </li>
           ))}
         </ul>
       )}
       <div class="session-tools">
         <FindInSession model={model} onJump={onJump} />
-        <input
-          type="date"
-          aria-label="Jump to a date"
-          title="Jump to a date"
-          min={day(startedAt)}
-          max={day(updatedAt)}
-          onChange={(event) => void toDate(event.currentTarget.value)}
-        />
+        {day(startedAt) !== day(updatedAt) && (
+          <input
+            type="date"
+            aria-label="Jump to a date"
+            title="Jump to a date"
+            min={day(startedAt)}
+            max={day(updatedAt)}
+            onChange={(event) => void toDate(event.currentTarget.value)}
+          />
+        )}
       </div>
     </header>
   );

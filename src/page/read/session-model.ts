@@ -1,4 +1,4 @@
-/** One session as it is read: its messages, what compactions cover, and what is written meanwhile. */
+/** The model of an open session: messages, compactions, live changes. */
 
 import { signal } from "@preact/signals";
 import { BackscrollError, type RemoteEngine } from "../../client/index.ts";
@@ -44,7 +44,7 @@ export class SessionModel {
   /** Resolves when the session and the number of its messages are known. */
   async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
     try {
-      // Begun first: what is stored from here on is heard of.
+      // Subscribe first, so that no later change is missed.
       void this.#follow();
       const [session, index] = await Promise.all([
         this.engine.getSessionMeta(this.id),
@@ -69,7 +69,7 @@ export class SessionModel {
     return undefined;
   }
 
-  /** What is not needed to read: it may come later, or not at all. */
+  /** Optional data: it may come later, or not at all. */
   async #learn({ id }: Session): Promise<void> {
     const handle = this.engine.session(id);
     const [summaries, subagents, branches] = await Promise.allSettled([

@@ -21,7 +21,7 @@ export function Markdown({ text }: { readonly text: string }) {
   return <div class="markdown" dir="auto" ref={place} />;
 }
 
-/** What is shown of a long text at once, in characters. */
+/** The initially shown part of a long text, in characters. */
 const PART = 100_000;
 
 export function Plain({ text, class: name }: { readonly text: string; readonly class?: string }) {

@@ -155,7 +155,7 @@ export class VirtualList extends Component<VirtualListProps> {
     this.#idle = setTimeout(() => this.#putBarRight(), IDLE_MS);
   };
 
-  /** What is clicked on stays where it is, whatever it unfolds. */
+  /** A clicked element keeps its place when it unfolds. */
   readonly #onClick = (event: Event): void => {
     const scroller = this.#scroller.current;
     const row = (event.target as Element).closest<HTMLElement>(".row");
@@ -169,7 +169,7 @@ export class VirtualList extends Component<VirtualListProps> {
     return { range: this.#range.peek(), heights: this.#heights, total: this.props.total, view };
   }
 
-  /** Measures what is there, places it, and asks for rows that are missing or too many. */
+  /** Measures and places the rows, and requests missing or surplus ones. */
   #settle(): void {
     const scroller = this.#scroller.current;
     const rows = this.#rows.current;
@@ -239,7 +239,7 @@ export class VirtualList extends Component<VirtualListProps> {
     this.props.onEnd(atEnd);
   }
 
-  /** The bar stands where it stood plus what was scrolled; by index it should stand elsewhere. */
+  /** The scroll bar moved by pixels; its position by index differs. */
   #putBarRight(): void {
     const scroller = this.#scroller.current;
     if (scroller === null) return;

@@ -1,4 +1,4 @@
-/** A chart of what each day took, with the table behind it for who cannot see it. */
+/** A chart of usage by day, with a table as its text alternative. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../parts/theme.ts";

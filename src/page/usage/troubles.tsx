@@ -44,7 +44,7 @@ export function Troubles() {
         {bad.length === 0 ? (
           <p class="about">No call failed, and nothing was left unfinished.</p>
         ) : (
-          <div class="table">
+          <div class="table told">
             <table>
               <thead>
                 <tr>
@@ -132,9 +132,11 @@ function Trouble({ review }: { readonly review: SessionReview }) {
           {projectPath !== undefined && projectName(projectPath)} · {age(session.updatedAt)}
         </span>
       </th>
-      <td title={counted(calls, "call")}>{whole(failed)}</td>
-      <td>{whole(retries)}</td>
-      <td>{unfinished === null ? "an answer" : `an open ${unfinished}`}</td>
+      <td data-name="Failed" title={counted(calls, "call")}>
+        {whole(failed)}
+      </td>
+      <td data-name="Tried again">{whole(retries)}</td>
+      <td data-name="Ends with">{unfinished === null ? "an answer" : `an open ${unfinished}`}</td>
     </tr>
   );
 }

@@ -7,7 +7,7 @@ import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { Stats, Sum } from "../data/types.ts";
 import { PERIODS, sinceOf } from "../find/filters.ts";
-import { counted, dollars, short, whole } from "../parts/words.ts";
+import { counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
 import { DayChart } from "./day-chart.tsx";
 import { Troubles } from "./troubles.tsx";
 
@@ -78,6 +78,7 @@ function Figures({ stats }: { readonly stats: Stats }) {
     () => [...stats.days].map(([day, sum]) => ({ day, value: of(sum) })),
     [stats, measure.value],
   );
+  const projects = useMemo(() => distinctEnds([...stats.projects.keys()]), [stats]);
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = total.tokens;
   return (
     <>
@@ -127,7 +128,11 @@ function Figures({ stats }: { readonly stats: Stats }) {
       <div class="columns">
         <section>
           <h2>By model</h2>
-          <Sums sums={bySize(stats.models)} name="Model" />
+          <Sums
+            sums={bySize(stats.models)}
+            name="Model"
+            link={(model) => format("find", "", { model })}
+          />
         </section>
         <section>
           <h2>By agent</h2>
@@ -143,6 +148,7 @@ function Figures({ stats }: { readonly stats: Stats }) {
             sums={bySize(stats.projects)}
             name="Project"
             link={(project) => format("find", "", { project })}
+            show={(project) => projects.get(project) ?? project}
           />
         </section>
       </div>
@@ -167,8 +173,10 @@ function Sums(props: {
   readonly sums: readonly (readonly [string, Sum])[];
   readonly name: string;
   readonly link?: (value: string) => string;
+  /** The value as people read it; the whole of it stands in the title. */
+  readonly show?: (value: string) => string;
 }) {
-  const { sums, name, link } = props;
+  const { sums, name, link, show = (value) => value } = props;
   const showsAll = useSignal(false);
   const shown = showsAll.value ? sums : sums.slice(0, ROWS);
   return (
@@ -187,9 +195,9 @@ function Sums(props: {
             <tr key={value}>
               <th scope="row" dir="auto" title={value}>
                 {link === undefined || value === "" ? (
-                  value || "none"
+                  show(value) || "none"
                 ) : (
-                  <a href={link(value)}>{value}</a>
+                  <a href={link(value)}>{show(value)}</a>
                 )}
               </th>
               <td>{whole(sum.sessions)}</td>

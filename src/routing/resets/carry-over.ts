@@ -1,8 +1,7 @@
 /**
- * What of a route outlives a reset.
+ * The fields of a route that survive a reset.
  *
- * The new session's fields are chosen one by one and never by copying the old ones: whatever nobody
- * thought of belongs to the conversation that ended.
+ * An allow-list: fields that it does not name belong to the conversation that ended.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -14,7 +13,7 @@ const OF_THE_PLACE = [
   "sendPolicy",
 ] as const satisfies readonly (keyof RouteFields)[];
 
-/** How somebody likes to be answered: kept when they ask for a new session, and not overnight. */
+/** Preferences of the person: kept by an explicit reset, dropped by the daily one. */
 const OF_THE_PERSON = [
   ...["thinkingLevel", "verboseLevel", "reasoningLevel"],
 ] as const satisfies readonly (keyof RouteFields)[];

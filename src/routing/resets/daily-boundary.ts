@@ -1,9 +1,9 @@
 /**
  * The moment of a day at which sessions are reset, in a time zone.
  *
- * A day has 23 or 25 hours twice a year, so nothing here adds up hours: a boundary is a local date and
- * an hour, turned into a moment by what the zone's clocks show. An hour that is skipped in spring
- * begins when the clocks are put forward; of one that comes twice in autumn the first one counts.
+ * A day has 23 or 25 hours twice a year, so a boundary is a local date and an hour, converted to an
+ * instant by the time zone. An hour that is skipped in spring begins when the clocks are put
+ * forward; of one that comes twice in autumn the first one counts.
  */
 
 const DAY_MS = 86_400_000;

@@ -37,7 +37,7 @@ export function dueReset(
   return next !== undefined && next.at <= now ? next : undefined;
 }
 
-/** When the session is reset if nobody writes any more; undefined: never. */
+/** The instant of the next reset if no message comes; undefined: never. */
 export function nextReset(
   policy: ResetPolicy,
   times: SessionTimes,

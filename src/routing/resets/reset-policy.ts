@@ -1,16 +1,15 @@
 /**
- * Which rule of resetting holds for a conversation.
+ * Resolves the reset policy of a conversation.
  *
- * Settings stand in four places. What is said of a channel replaces everything else. Otherwise what is
- * said of the type goes over what is said in general, field by field; and `idleMinutes` in its older
- * place gives the minutes that neither has. If nothing is said at all, sessions are reset daily at
+ * Four settings, by precedence: the channel's policy replaces all others; the type's overrides the
+ * general one field by field; the legacy `idleMinutes` fills in missing minutes. Default: daily at
  * four.
  */
 
 import type { ResetType } from "./reset-type.ts";
 
 export const RESET_MODES = ["daily", "idle", "manual"] as const;
-/** `manual`: only when somebody asks for it. */
+/** `manual`: only by command. */
 export type ResetMode = (typeof RESET_MODES)[number];
 
 export interface ResetSettings {
@@ -31,12 +30,12 @@ export interface ResetConfig {
 export interface ResetPolicy {
   readonly mode: ResetMode;
   readonly atHour: number;
-  /** Null: however long nobody writes, it is no reason. */
+  /** Null: idleness never resets. */
   readonly idleMinutes: number | null;
 }
 
 export const DEFAULT_RESET_HOUR = 4;
-/** What `idle` means when nobody says how long. */
+/** Default of `idle`. */
 export const DEFAULT_IDLE_MINUTES = 60;
 
 export function resolveResetPolicy(

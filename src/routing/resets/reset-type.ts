@@ -17,7 +17,7 @@ export function channelOf(key: SessionKey): string | undefined {
   return "alias" in key || !("channel" in key.place) ? undefined : key.place.channel;
 }
 
-/** As `parseSessionKey`, where a key that somebody made up is an alias like others. */
+/** As `parseSessionKey`, but a key of unknown form is an alias. */
 export function readSessionKey(text: string): SessionKey {
   try {
     return parseSessionKey(text);

@@ -44,7 +44,7 @@ const ANALYZER_NUMBER = 2;
 
 /**
  * Names the analysis that made an index: one of another version is rebuilt, not misread. `unicode`
- * is the version of the runtime's Unicode data, which decides what is a letter.
+ * is the version of the runtime's Unicode data, which defines letters.
  */
 export function analyzerVersion(unicode: string, language: Language): string {
   return `${ANALYZER_NUMBER}/${unicode}/${language}`;

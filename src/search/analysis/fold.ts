@@ -26,12 +26,12 @@ export interface Folded {
   readonly classes: Uint8Array;
   /** The code units of `text`: reading them here takes half the time. */
   readonly letters: Uint16Array;
-  /** Where each code unit began and ended in the original; absent where nothing moved. */
+  /** The original range of each code unit; absent if folding moved none. */
   readonly starts: Int32Array | undefined;
   readonly ends: Int32Array | undefined;
 }
 
-/** Room for what is told of each code unit. An array for each text would cost more than to fill it. */
+/** Reused offset arrays: allocating one per text would cost more than filling it. */
 const ROOM = 64 * 1024;
 const roomForClasses = new Uint8Array(ROOM);
 const roomForLetters = new Uint16Array(ROOM);
@@ -115,7 +115,7 @@ class FoldedBuilder {
       if (this.#starts !== undefined) this.#starts[this.#length + i] = start;
       if (this.#ends !== undefined) this.#ends[this.#length + i] = end;
     }
-    // What folds to nothing belongs to the character before it.
+    // A character that folds to the empty string belongs to its predecessor.
     if (size === 0 && this.#length > 0 && this.#ends !== undefined) {
       this.#ends[this.#length - 1] = end;
     }
@@ -211,7 +211,7 @@ function foldCharacter(character: string): FoldedCharacter {
   return { text, classes };
 }
 
-/** What stands for one character never comes apart as a name does: `㎿` is no two words. */
+/** The folding of one character is never split as a name: `㎿` is one word. */
 function classInside(kind: number, before: number | undefined, sameLetter: boolean): number {
   if (sameLetter && kind >= DENSE) return TAIL;
   const afterLetter = before === LOWER || before === UPPER;

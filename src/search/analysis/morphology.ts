@@ -5,7 +5,7 @@ import { stem } from "./stem.ts";
 export interface Morphology {
   /** The form under which a folded word is indexed. */
   stem(word: string): string;
-  /** The same, for who remembers what a word gave: it remembers nothing. */
+  /** The same without a cache, for callers that have their own. */
   stemAnew(word: string): string;
   /** The words of `word'suffix`, or undefined where the apostrophe separates two words. */
   contraction(word: string, suffix: string): readonly string[] | undefined;
@@ -38,7 +38,7 @@ const MONTH_TERMS: ReadonlyMap<string, string> = new Map([
   ["sept", "sep"],
 ]);
 
-/** What stands before `n't` where it is not the word itself. */
+/** The stem before `n't`, if irregular. */
 const NEGATED: ReadonlyMap<string, string> = new Map([
   ["ca", "can"],
   ["wo", "will"],
@@ -76,13 +76,13 @@ function mayChange(word: string): boolean {
  * keeps the text alive that it was read from.
  */
 let known = new Map<string, string>();
-/** What was known before `known` was full: words that come up again are kept. */
+/** The older generation of the cache: words used again are kept. */
 let older = new Map<string, string>();
 const MAX_KNOWN = 32_768;
 const MAX_KNOWN_LENGTH = 12;
 
 function englishStem(word: string): string {
-  // Most words end as none that is stemmed does: nothing has to be looked up for them.
+  // Fast path: most words have no ending that is stemmed.
   if (!mayChange(word)) return MONTH_TERMS.get(word) ?? word;
   if (word.length > MAX_KNOWN_LENGTH) return stem(word);
   const before = known.get(word);

@@ -170,7 +170,7 @@ function endOfData(text: string, classes: Uint8Array, from: number): number {
   return i - from > MAX_RUN_LENGTH ? i : from;
 }
 
-/** Whether a name, or a part of one, says nothing by itself: the `1` of `worker1`. */
+/** Whether a name or a part of one is trivial by itself: the `1` of `worker1`. */
 export function isTrivialName(name: string): boolean {
   return /^(?:\d{1,2}|.)$/u.test(name);
 }

@@ -38,8 +38,8 @@ function finalY(word: string): string {
 }
 
 /**
- * Suffix, what stands for it, and how many letters must be left before it; longer suffixes first.
- * A final `y` is an `i` by now. `session`, `mission` and `apply` are no derivations.
+ * Suffix, replacement, and the minimum length of the stem; longer suffixes first. A final `y` is an
+ * `i` by now. `session`, `mission` and `apply` are no derivations.
  */
 const DERIVATIONS: readonly (readonly [suffix: string, replacement: string, letters: number])[] = [
   ["ization", "ize", 3],

@@ -53,8 +53,8 @@ export type TokenSink = (
 ) => void;
 
 /**
- * Takes a word as letters of the folded text, from `from` to `end`, with the function that makes its
- * term. Who has met the word before needs neither a string of it nor the function.
+ * Takes a word as letters of the folded text, from `from` to `end`, with the function that makes
+ * its term. A sink with a word cache needs neither the string nor the function.
  */
 export interface PlainWords {
   word(
@@ -68,7 +68,7 @@ export interface PlainWords {
 
 /**
  * Feeds every term of `text` to `sink`, and gives the position after the last word. With `words`,
- * terms that are nothing but the stem of a word go there instead.
+ * plain stems of words go there instead.
  */
 export function tokenize(
   text: string,

@@ -1,4 +1,4 @@
-/** What of a message is indexed: what was said, and which tools were used; never a secret. */
+/** The indexed text of a message: its text and tool use, with secrets masked. */
 
 import type { Block } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
@@ -37,7 +37,7 @@ export interface IndexableText {
 /** The fields of an entry that decide. */
 export type IndexableEntry = Pick<Entry, "kind" | "role" | "status" | "blocks" | "metadata">;
 
-/** The text of `entry` for the index: no parts if nothing of it is to be found. */
+/** The text of `entry` for the index; no parts if it is not indexed. */
 export function indexableText(
   entry: IndexableEntry,
   options: { readonly tools?: ToolIndexing } = {},
@@ -48,7 +48,7 @@ export function indexableText(
 
   const tools = options.tools ?? DEFAULT_TOOL_INDEXING;
   const texts = entry.blocks.flatMap((block) => textsOf(block, tools));
-  // Agents may write about the markers; what stands in their own text is theirs.
+  // Keep markers in an agent's own text: it may write about them.
   const said = entry.role === "assistant" ? texts : texts.map(withoutInjected);
   const outputs = tools === "all" ? entry.blocks.flatMap(outputsOf) : [];
   return { parts: bounded(said), outputs: withinMessage(outputs), roleClass };
@@ -82,7 +82,7 @@ function outputsOf(block: Block): string[] {
   return block.type === "tool_result" ? outputParts(block) : [];
 }
 
-/** Parts as long as they fit into what is indexed of one message. */
+/** Parts up to the limit of one message. */
 function withinMessage(parts: readonly string[]): string[] {
   let room = MAX_INDEXED_MESSAGE_BYTES;
   return parts.filter((part) => {
@@ -96,7 +96,7 @@ const LONGEST_SECRET_BYTES = 4_096;
 
 function bounded(texts: readonly string[]): string[] {
   const length = texts.reduce((total, text) => total + text.length, 0);
-  // Most messages are so short that nothing has to be counted.
+  // Fast path: most messages are far below the limit.
   if (length * MAX_BYTES_A_UNIT <= MAX_INDEXED_BLOCK_BYTES) {
     return texts.map((text) => redact(text).text).filter((text) => text.trim() !== "");
   }

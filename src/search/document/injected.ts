@@ -1,14 +1,14 @@
 /**
- * Text that stands in a message and that nobody wrote there: reminders, recalled memories, output of
- * local commands, the summary that opens a continued session. Were it indexed, search would find
- * its own echo instead of what was said.
+ * Removes text that a client injected into a message: reminders, recalled memories, output of local
+ * commands, the summary that opens a continued session. Indexing it would make search find its own
+ * echoes.
  */
 
 import type { JsonObject } from "../../model/json.ts";
 
 /**
  * A message whose metadata has one of these set to true is not indexed at all. Importers set
- * `injected` on what a client put in by itself, whoever recalls into a session sets `recalled`.
+ * `injected` on a client's own messages; hosts that recall into a session set `recalled`.
  */
 export const INJECTED_METADATA: readonly string[] = ["injected", "recalled"];
 
@@ -51,7 +51,7 @@ const INJECTED_OPENINGS: readonly string[] = [
   "Rules:\n- Copy paths, commands, names in code",
 ];
 
-/** What is left of `text` when everything that a client put in is taken out. */
+/** `text` without injected parts. */
 export function withoutInjected(text: string): string {
   if (INJECTED_OPENINGS.some((opening) => text.trimStart().startsWith(opening))) return "";
   if (!text.includes("<")) return text;
@@ -60,8 +60,9 @@ export function withoutInjected(text: string): string {
 }
 
 /**
- * Whether a text in a window is a client's: where somebody said something as well, windows show that
- * alone. It may be cut, so that what opens is not closed.
+ * Whether the text of a window item is injected as a whole. Windows strip injected elements from
+ * messages with other text, so an item that begins with one has nothing else. The closing tag may be
+ * cut off.
  */
 export function opensInjected(text: string): boolean {
   const opening = text.trimStart();
@@ -71,7 +72,7 @@ export function opensInjected(text: string): boolean {
   );
 }
 
-/** A tag that is never closed is somebody writing about the tag: it stays. */
+/** An unclosed tag is ordinary text and stays. */
 function withoutElement(text: string, name: string): string {
   const [open, close] = [`<${name}>`, `</${name.split(" ")[0]}>`];
   let kept = "";

@@ -1,6 +1,6 @@
 /**
- * The tools by which this product answers from the store. What they return is a copy of what is
- * indexed already: indexed again, a search would find earlier answers instead of what was said.
+ * The tools of this product. Their results are copies of indexed text: indexing them would make
+ * search find earlier answers.
  */
 
 /** The names under which MCP and the adapters offer them. */

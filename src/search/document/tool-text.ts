@@ -1,13 +1,19 @@
 /** What of tool calls and their results is indexed. */
 
-import { type Block, type ToolResultBlock, type ToolUseBlock, textOf } from "../../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from "../../model/block.ts";
 import { redact } from "../../secrets/redact.ts";
 import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
 
 /**
- * Indexed of a tool's output at each end, in UTF-16 units: what was asked for stands at the start,
- * errors at the end. What lies between can be read, not found.
+ * Indexed length at each end of a tool's output, in UTF-16 units: results are at the start, errors
+ * at the end. The middle is not searchable.
  */
 export const OUTPUT_END: number = 16 * 1024;
 
@@ -18,7 +24,8 @@ const MAX_PARSED_INPUT: number = 64 * 1024;
  * The arguments of a call: their values, each a line, without the names of the parameters and without
  * JSON's escapes, which would join `\n` with the word behind it.
  */
-export function inputText({ input }: Pick<ToolUseBlock, "input">): string {
+export function inputText(call: Pick<ToolUseBlock, "input" | "inputText">): string {
+  const input = inputTextOf(call);
   if (input.length > MAX_PARSED_INPUT) return input;
   let value: unknown;
   try {
@@ -41,7 +48,7 @@ function addValues(value: unknown, into: string[]): void {
   }
 }
 
-/** Both ends of what a tool gave back, without secrets; nothing of our own tools. */
+/** Both ends of a tool's output, with secrets masked; empty for our own tools. */
 export function outputParts(block: ToolResultBlock): string[] {
   if (block.toolName !== undefined && isOwnTool(block.toolName)) return [];
   return outputTexts(block).flatMap(endsOf);

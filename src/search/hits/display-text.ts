@@ -1,16 +1,16 @@
-/** What a message looks like in a window: what was said, and what its tools did. */
+/** The text of a message in a window. */
 
-import { type Block, textOf } from "../../model/block.ts";
+import { type Block, inputTextOf, textOf } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { withoutInjected } from "../document/injected.ts";
 
-/** What was said; what its tools did where nothing was. What a client put in is not shown. */
+/** The message's text, or its tool use if it has none; without injected text. */
 export function displayText(blocks: readonly Block[], role: Role | null): string {
   const text = textOf(blocks);
   if (text === "") return toolTextOf(blocks);
   if (role === "assistant" || !text.includes("<")) return text;
   const said = withoutInjected(text).trim();
-  // Nothing else is there: then at least that is.
+  // Fall back to the injected text if there is no other.
   return said === "" ? text : said;
 }
 
@@ -27,7 +27,7 @@ export function toolNameOf(blocks: readonly Block[]): string | null {
 }
 
 function toolText(block: Block): string[] {
-  if (block.type === "tool_use") return [`${block.name}(${block.input})`];
+  if (block.type === "tool_use") return [`${block.name}(${inputTextOf(block)})`];
   if (block.type !== "tool_result") return [];
   const { toolName, output } = block;
   const text = typeof output === "string" ? output : textOf(output);

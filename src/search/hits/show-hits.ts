@@ -13,10 +13,13 @@ import { displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
-/** Of a message that is quoted whole: more would drown what it is quoted for. */
+/** The limit of a quoted message. */
 const MAX_QUOTE_BYTES = 4_096;
 
-/** At most `request.limit` hits. `alike` are marked like what was typed. Copies of a message, which forks have, are shown once. */
+/**
+ * At most `request.limit` hits. `alike` words are marked like the typed ones. Copies of a message
+ * in forks are shown once.
+ */
 export function* showHits(
   ranked: readonly Ranked[],
   request: SearchRequest,
@@ -58,7 +61,7 @@ export function* showHits(
 
 type Highlight = (text: string) => readonly { readonly start: number; readonly end: number }[];
 
-/** Stop-words are not worth marking, unless there is nothing else. */
+/** Stop-words are marked only if there is no other word. */
 function highlighter(
   { scored, prefixes }: TermQuery,
   alike: readonly string[],
@@ -115,14 +118,14 @@ export function lateNotes(
   ];
 }
 
-/** Not in what was said: then it may be in what a tool is called, or was given. */
+/** Not in the text: it may be in a tool's name or input. */
 function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight): Snippet {
   const done = redact(toolTextOf(blocks)).text;
   const marks = highlight(done);
   return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
 }
 
-/** What was said, as it was said, for whoever quotes it: nothing is masked or marked. */
+/** The verbatim text for quoting: neither masked nor marked. */
 function quoteEntry(entry: WindowEntry): WindowItem {
   const { id: entryId, index, role, actor, createdAt, blocks } = entry;
   const snippet = cutSnippet(textOf(blocks), [], MAX_QUOTE_BYTES);

@@ -1,4 +1,4 @@
-/** A bounded excerpt of a text, round what was found. */
+/** A bounded excerpt of a text around its matches. */
 
 import type { MatchRange } from "../analysis/find-matches.ts";
 

@@ -145,13 +145,13 @@ function wordsOf(text: string, options: IndexingOptions): Words {
   return (into) => analyzeWords(redact(text).text, 0, options.language, into);
 }
 
-/** Metadata as far as it decides what is indexed: most has nothing of the kind, and is not read. */
+/** Metadata keys that affect indexing; most metadata has none and is not parsed. */
 function decidingMetadata(text: string | null): JsonObject {
   const mayDecide = text !== null && INJECTED_METADATA.some((key) => text.includes(key));
   return mayDecide ? soundObject(text) : {};
 }
 
-/** Nothing if damage has left no JSON: the index goes on without it. */
+/** Empty for damaged JSON: the index skips it. */
 function soundObject(text: string): JsonObject {
   try {
     return (JSON.parse(text) ?? {}) as JsonObject;

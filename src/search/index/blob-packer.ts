@@ -35,7 +35,7 @@ export class BlobPacker {
     this.#number = numbers.next();
   }
 
-  /** A long one is taken as it is, without a copy: nobody may change it. */
+  /** Long blobs are taken without a copy: the caller must not change them. */
   add(record: Uint8Array): Address {
     if (record.length <= this.#targetBytes) return this.#add(record, record.length);
     this.#closeIfBegun();
@@ -43,7 +43,7 @@ export class BlobPacker {
     return [this.#number, 0, record.length];
   }
 
-  /** Adds what was written, and leaves the writer empty. */
+  /** Adds the writer's bytes and resets the writer. */
   addWritten(record: ByteWriter): Address {
     const address = this.#add(record.room, record.length);
     record.clear();

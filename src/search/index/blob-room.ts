@@ -16,7 +16,7 @@ export class BlobRoom {
   /** Computations that are under way. */
   #open = 0;
   readonly #spare: ArrayBuffer[] = [];
-  /** Of blobs that went while somebody may look at them. */
+  /** Blobs evicted while still in use. */
   readonly #gone: ArrayBuffer[] = [];
 
   enter(): void {

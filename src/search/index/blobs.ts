@@ -1,5 +1,5 @@
 /**
- * Blobs for one computation: what is there is there at once, what is not is asked for together.
+ * Blobs of one computation: cached ones are available at once, missing ones are fetched together.
  *
  * Code that reads the index runs as an *attempt*: where a blob is not at hand it notes that and goes
  * on as far as it can. Then all missing blobs are fetched in one go, and the attempt runs again. So a
@@ -40,7 +40,7 @@ export class Blobs {
     cache.room?.enter();
   }
 
-  /** Nothing that it gave is looked at any more: the memory of blobs may be used for others. */
+  /** Ends the use of all returned blobs: their memory may be reused. */
   close(): void {
     this.#held.clear();
     this.#cache.room?.leave();
@@ -53,7 +53,7 @@ export class Blobs {
     return this.blob(segment, blob)?.subarray(offset, offset + length);
   }
 
-  /** As `record`, for what is made of it and kept for longer than this computation. */
+  /** As `record`, for parsed values that outlive this computation. */
   lasting(segment: number, address: Address): Uint8Array | undefined {
     const bytes = this.record(segment, address);
     return bytes !== undefined && this.#cache.room?.isReused(bytes) ? bytes.slice() : bytes;
@@ -97,16 +97,13 @@ export class Blobs {
     return made.value;
   }
 
-  /**
-   * Lets go of what is held: the cache decides what stays. Nothing that it gave is looked at any more,
-   * but for what is lasting.
-   */
+  /** Releases held blobs to the cache's eviction. Only lasting values may be used afterwards. */
   release(): void {
     this.close();
     this.#cache.room?.enter();
   }
 
-  /** Runs the attempt until nothing is missing. */
+  /** Runs the attempt until no blob is missing. */
   *complete<Value>(attempt: () => Value): Asking<Value> {
     for (;;) {
       const result = attempt();

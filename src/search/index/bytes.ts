@@ -88,18 +88,18 @@ export class ByteWriter {
     while (this.#length % unit !== 0) this.u8(0);
   }
 
-  /** Begins with what was written since the last time, and goes on. Valid until the next write. */
+  /** A view of the bytes since the last take. Valid until the next write. */
   get room(): Uint8Array {
     return this.#bytes;
   }
 
-  /** Room for `count` more bytes, which who writes them there tells of with `wrote`. */
+  /** Reserves `count` bytes; report the written ones with `wrote`. */
   reserve(count: number): Uint8Array {
     this.#reserve(count);
     return this.#bytes;
   }
 
-  /** What is in the room up to `length` counts as written. */
+  /** Marks the first `length` reserved bytes as written. */
   wrote(length: number): void {
     this.#length = length;
   }
@@ -108,7 +108,7 @@ export class ByteWriter {
     this.#length = 0;
   }
 
-  /** What was written since the last time; the writer is empty afterwards. */
+  /** Takes the bytes since the last take and resets the writer. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#bytes.slice(0, this.#length);
     this.#length = 0;

@@ -15,7 +15,7 @@ export class FactsTable {
   readonly #bytes: Uint8Array;
   /** Where each block begins in the bytes. */
   readonly #starts: Uint32Array;
-  /** By block, when somebody has asked for times: the earliest and the latest. */
+  /** By block, computed on demand: the earliest and the latest time. */
   #times: Float64Array | undefined;
 
   constructor(bytes: Uint8Array) {

@@ -1,11 +1,11 @@
 /**
- * Arrays that one segment after another is built in.
+ * Reusable arrays for building segments.
  *
- * Each takes a few megabytes. Made anew for each segment, those of the last ten would wait for the
- * collector of garbage, which does not hurry for what is not its own memory.
+ * Each takes a few megabytes. Allocated per segment, those of the last ten would wait for garbage
+ * collection, as V8 collects external memory late.
  */
 
-/** `counts` hold nothing but zeros; the others whatever was left in them. */
+/** `counts` is zeroed; the others hold stale values. */
 export type RoomName = "counts" | "ofTerm" | "positions" | "words";
 
 /** Larger ones are not kept: they were needed once, for very long messages. */

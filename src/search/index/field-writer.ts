@@ -23,7 +23,7 @@ export interface Norms {
   readonly lengths: Uint16Array;
 }
 
-/** Where the records of a segment go: what is read together lies together. */
+/** Places the records of a segment: records that are read together are stored together. */
 export interface SegmentPackers {
   readonly dictionary: BlobPacker;
   readonly postings: BlobPacker;

@@ -1,4 +1,4 @@
-/** What a process remembers of the index: blobs and what was parsed from them, up to a limit. */
+/** The process's index cache: blobs and parsed values, up to a limit (CLOCK with use counts). */
 
 import type { BlobRoom } from "./blob-room.ts";
 import { FIELDS, type Field } from "./layout.ts";
@@ -25,17 +25,17 @@ interface Kept {
 export const DEFAULT_CACHE_BYTES: number = 64 * 1024 * 1024;
 
 /**
- * Everything in it is immutable, so it never has to be told of a change. When it is full, all that
- * is kept is looked at in turn: each loses a use, and what has none left goes. So what is asked for
- * often stays longer than what was asked for once, and keeping order costs a search nothing.
+ * All values are immutable, so there is no invalidation. When it is full, the clock hand takes a
+ * use from each value in turn and evicts those without one. So frequently used values stay longer,
+ * and a hit costs no reordering.
  *
- * A thing is known by its segment and its slot there (`firstSlot`, `slotAt`): numbers, because a search asks for
- * hundreds, and a text would have to be put together for each.
+ * Keys are a segment and a slot in it (`firstSlot`, `slotAt`): numbers, because a search looks up
+ * hundreds, and string keys would have to be built for each.
  */
 export class IndexCache {
   readonly maxBytes: number;
   readonly #segments = new Map<number, Map<number, Kept>>();
-  /** All that is kept, from `#first` on: what is looked at next comes first. */
+  /** The ring of values; the clock hand is at `#first`. */
   #queue: Kept[] = [];
   #first = 0;
   #bytes = 0;

@@ -1,11 +1,11 @@
 /**
- * How a segment is laid out.
+ * The layout of a segment.
  *
- * A segment holds four sets of documents: messages, sessions (their title, their summary and what is
- * known about them), memories and facts. Each field has its own dictionary and postings; a message has
- * two fields, its text and what its tools gave back, with lengths of their own. Messages
- * are numbered in the order of (session, sequence), so that the neighbours of a message are its
- * neighbours here, and a session is one range. All that is stored of a document cannot change.
+ * A segment holds four sets of documents: messages, sessions (their title, their summary and what
+ * is known about them), memories and facts. Each field has its own dictionary and postings; a
+ * message has two fields with separate lengths: its text and its tool outputs. Messages are
+ * numbered in the order of (session, sequence), so that the neighbours of a message are its
+ * neighbours here, and a session is one range. Stored columns are immutable.
  */
 
 export const FORMAT = 5;
@@ -13,7 +13,7 @@ export const FORMAT = 5;
 /** Where a record of a segment lies: blob, offset, length. */
 export type Address = readonly [blob: number, offset: number, length: number];
 
-/** The fields whose documents are messages: what was said and done, and what tools gave back. */
+/** The fields of messages: text with tool inputs, and tool outputs. */
 export const MESSAGE_FIELDS = ["message", "output"] as const;
 export type MessageField = (typeof MESSAGE_FIELDS)[number];
 

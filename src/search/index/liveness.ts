@@ -40,7 +40,7 @@ export function findLive(
   const { sessions: deadSessions } = gone;
   const seenSessions = new Set<number>();
   const seenNotes = { memory: new Set<string>(), fact: new Set<string>() };
-  // All is asked for before anything is computed: that takes longer than to find out what is missing.
+  // Request all blobs before computing: the computation takes longer than finding missing ones.
   const read = sources.map((source, i) =>
     readColumns(source, messageSizes[i] as MessageSizes, gone),
   );
@@ -51,7 +51,7 @@ export function findLive(
     const { messages, keys, factSessions, lengths } = read[i] as Columns;
     const isDead = (session: number | undefined) => deadSessions.has(session ?? 0);
     const isDeadSession = deadSessions.size === 0 ? undefined : isDead;
-    // Nobody looks at what the first has: the others were looked at before.
+    // The first source's keys are never looked up: all others come before it.
     const isLast = i === 0;
     const sessions = newestOf(keys.sessions, seenSessions, isLast, isDeadSession);
     const notes = {
@@ -130,7 +130,7 @@ export function findErased(
   return isComplete ? found.sort((a, b) => a - b) : undefined;
 }
 
-/** Ranges may overlap: what was erased to be audited may be erased again to a tombstone. */
+/** Ranges may overlap: an `audit-only` erasure may be followed by a tombstone. */
 function withinAny(ranges: readonly ErasedMessages[]): (sequence: number) => boolean {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -194,7 +194,7 @@ function newestOf<Key extends number | string>(
   isDead: ((key: Key, document: number) => boolean) | undefined,
 ): { readonly live: Uint8Array; readonly isAll: boolean } {
   const live = new Uint8Array(keys.length);
-  // Usually the last source has most of the keys, each once: nobody looks for them any more.
+  // Usually the last source has most of the keys, each once, and no later source looks them up.
   const isEnough = isLast && isAscending(keys);
   if (isEnough && seen.size === 0 && isDead === undefined) {
     return { live: live.fill(1), isAll: true };

@@ -55,7 +55,7 @@ export class MemoryField implements WordSink {
     return this.#words;
   }
 
-  /** What is added from here on belongs to `document`. Documents come in ascending order. */
+  /** Starts `document`. Documents come in ascending order. */
   begin(document: number): void {
     if (this.#documents.at(-1) === document) return;
     this.#documents.push(document);
@@ -108,8 +108,8 @@ export class MemoryField implements WordSink {
   }
 
   /**
-   * `numbers` are the documents' numbers in the segment; left out, they are as they came. Nothing can
-   * be asked of the field afterwards.
+   * `numbers` are the documents' numbers in the segment; default: in order of arrival. The field is
+   * unusable afterwards.
    */
   *writeTo(writer: FieldWriter, numbers?: Uint32Array): Asking<void> {
     const log = this.#sorted(numbers);
@@ -121,7 +121,7 @@ export class MemoryField implements WordSink {
     this.#room.leave("ofTerm", this.#ofTerm);
     this.#room.leave("positions", this.#positions);
     this.#room.leave("words", log.words);
-    // The next one begins to count at nothing.
+    // Reset the counts for the next segment.
     for (const id of log.terms) this.#counts[id] = 0;
     this.#room.leave("counts", this.#counts);
   }
@@ -185,7 +185,7 @@ export class MemoryField implements WordSink {
     this.#positions[word] = position;
   }
 
-  /** Counted when somebody asks: in one go that takes less than word by word. */
+  /** Counted on demand: one pass is faster than counting word by word. */
   #count(): Uint32Array {
     if (this.#counts.length < this.#vocabulary.size) {
       this.#counts = enlarged(this.#counts, Math.ceil(1.25 * this.#vocabulary.size));
@@ -219,8 +219,8 @@ interface SortedLog {
 }
 
 /**
- * From each word to the one of the same term before it. Only who looks for a term needs them: they
- * are made when somebody does, and go on from where they were.
+ * From each word to the one of the same term before it. Built lazily and incrementally by the first
+ * look-up of a term.
  */
 class Links {
   #words = 0;
@@ -327,7 +327,7 @@ function addWord({ documents, counts, positions }: Grouped, document: number, at
   positions.push(at);
 }
 
-/** Where the last value up to `limit` is; it is not before place `from`. */
+/** The index of the last value up to `limit`, searched from `from`. */
 function lastAtMost(ascending: readonly number[], limit: number, from: number): number {
   let low = from;
   let high = ascending.length - 1;

@@ -102,7 +102,7 @@ class Walk {
     else this.#waiting.push(source);
   }
 
-  /** All that wait ask, so that what is missing is fetched at once. */
+  /** All waiting cursors ask, so that missing blobs are fetched together. */
   #load(): boolean {
     this.#waiting = this.#waiting.filter(({ cursor, index }) => {
       if (!cursor.load()) return true;

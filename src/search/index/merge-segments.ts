@@ -87,7 +87,7 @@ export function* mergeSegments(
   return { ...size, documents: count };
 }
 
-/** What is known of all documents before their words are joined. */
+/** The columns of all documents, merged before their postings. */
 interface JoinedDocuments {
   readonly writer: SegmentWriter;
   /** Of the messages. */
@@ -98,7 +98,7 @@ interface JoinedDocuments {
   readonly facts: JoinedKeys;
 }
 
-/** What it reads for that is needed no more when it ends: some bytes of each document, and the names of notes. */
+/** Its reads are released at its end: some bytes of each document, and the keys of notes. */
 function* joinDocuments(
   readers: readonly SegmentReader[],
   gone: Gone,

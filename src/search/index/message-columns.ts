@@ -11,7 +11,7 @@ export interface MessageFacts {
   readonly time: number;
 }
 
-/** What is known of all messages of a segment at once, in the order of (session, sequence). */
+/** The columns of a segment's messages, in the order of (session, sequence). */
 export interface MessageColumns {
   readonly count: number;
   readonly sessions: Uint32Array;
@@ -45,7 +45,7 @@ export interface NormColumns {
 /** The same of a whole chunk, and the session of each message. */
 export interface ChunkColumns extends NormColumns {
   readonly sessions: Uint32Array;
-  /** Of what tools gave back. Undefined: nothing did. */
+  /** Of tool outputs. Undefined: there are none. */
   readonly outputs: NormColumns | undefined;
 }
 

@@ -145,7 +145,7 @@ function visitInOrder<Key>(
       } else if (second < 0 || isBefore(source, second)) second = source;
     }
     if (first < 0) return;
-    // What was written together is mostly found together: no other is looked at in between.
+    // Runs: messages written together are mostly adjacent.
     do {
       visit(first, places[first] as number);
       (places[first] as number)++;

@@ -70,7 +70,7 @@ export class SegmentReader implements Source {
   #sessionTable: SessionTable | undefined;
   /** Asked for by the hundred in one search: a number is found sooner than a text. */
   readonly #facts = new Map<number, FactsColumns>();
-  /** What was seen of blocks of facts that were asked for one message only. */
+  /** Partial blocks of columns, read for single messages. */
   readonly #glanced = new Map<number, { readonly at: number; readonly facts: MessageFacts }>();
   /** Asked for with every term. */
   readonly #dictionaries = new Map<Field, DictionaryIndex>();

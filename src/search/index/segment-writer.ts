@@ -28,7 +28,7 @@ export interface SegmentKeys {
   readonly sessions: Uint32Array;
   readonly memories: readonly string[];
   readonly facts: readonly string[];
-  /** The session of each fact; 0 where it is not known. */
+  /** The session of each fact; 0 if unknown. */
   readonly factSessions: Uint32Array;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Where postings come from: a segment, or the tail in memory. The scorer knows no difference.
+ * A source of postings: a segment, or the tail in memory.
  *
  * A method that gives `undefined` has noted a blob as missing: the attempt will run again. `null`
- * means that there is nothing.
+ * means absent.
  */
 
 import type { Field, KeyedField } from "./layout.ts";
@@ -48,7 +48,7 @@ export interface Source {
   /** The sessions that have a title, a summary or the like here. */
   sessionKeys(): Uint32Array | undefined;
   noteKeys(field: "memory" | "fact"): readonly string[] | undefined;
-  /** The session of each fact; 0 where it is not known. */
+  /** The session of each fact; 0 if unknown. */
   factSessions(): Uint32Array | undefined;
   /** The length of a field of each keyed document; 0 where it has no such field. */
   lengths(field: KeyedField): Uint16Array | undefined;

@@ -4,12 +4,12 @@
  * They take no room in it: neither its length nor its words change. So a ranking may use them or not.
  */
 
-/** A word of the name of who wrote a message; `term` is what the analyser makes of it. */
+/** A word of the name of a message's actor; `term` is the analysed form. */
 export function actorTerm(term: string): string {
   return `@${term}`;
 }
 
-/** Among what is known about a session: a program made it, and nobody had it. */
+/** Marks a machine-made session. */
 export const MACHINE_MADE = "is:machine-made";
 
 /** Which tool a message calls, or has the result of. */

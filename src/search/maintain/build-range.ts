@@ -37,8 +37,9 @@ export interface BuiltRange {
 }
 
 /**
- * Rows of the feed that are read at a time, at first and at most. A slice ends early where messages are
- * long; what was read beyond its end is read again, so the next asks for no more than twice as many.
+ * Rows of the feed that are read at a time, at first and at most. A slice ends early where messages
+ * are long, and rows beyond its end are read again; so the next slice asks for at most twice as
+ * many.
  */
 const FIRST_SLICE = 128;
 const SLICE = 1_024;
@@ -56,7 +57,7 @@ const FEW_ROWS = 256;
 
 export interface Stretch {
   readonly from: number;
-  /** Undefined: for as long as more comes while what was there is being read. */
+  /** Undefined: continue while new changes arrive. */
   readonly to: number | undefined;
   /** Rows at most. It also ends where there are too many words. */
   readonly limit: number;
@@ -116,7 +117,7 @@ export function* buildRange(
 
 type Slice = Omit<FeedSlice, "entries">;
 
-/** Adds what is no entry, in the order of its keys. */
+/** Adds notes and sessions, in the order of their keys. */
 function addOthers(index: MemoryIndex, slices: readonly Slice[], options: IndexingOptions): void {
   const sessions = newest(
     slices,
@@ -141,7 +142,7 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
 /** What the last segment was built in. */
 const rooms = { message: new FieldRoom(), output: new FieldRoom() };
 
-/** What was met in the segments that were built before, by language. One that is too large begins anew. */
+/** The vocabularies of earlier segments by language; an oversized one starts anew. */
 const vocabularies = new Map<Language, Vocabulary>();
 const MAX_VOCABULARY_BYTES = 24 * 1024 * 1024;
 /** No more is added to one that has grown so far: some texts have hardly a word twice. */

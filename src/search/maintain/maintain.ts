@@ -1,9 +1,9 @@
 /**
- * Upkeep of the index: moves the tail into segments, joins segments, builds again what is damaged,
- * outdated or holds what was deleted.
+ * Index maintenance with log-structured segments: flushes the tail, merges segments by tiers,
+ * rebuilds segments that are damaged, outdated or hold deleted text.
  *
- * Each step ends with one swap of the manifest. A step that dies leaves blobs that nobody names; a
- * step that was overtaken by another process changes nothing.
+ * Each step ends with one compare-and-swap of the manifest. A step that dies leaves unreferenced
+ * blobs; a step that loses the race has no effect.
  */
 
 import { type IndexingOptions, indexVersion } from "../index/add-feed.ts";
@@ -38,21 +38,21 @@ export interface MaintenanceOptions {
 }
 
 /**
- * What was deleted or erased leaves the segments after a day, or when it is this part of all sessions
- * or messages.
+ * Deleted text leaves the segments after a day, or when it reaches this share of all sessions or
+ * messages.
  */
 const DEAD_KEPT_MS = 24 * 60 * 60 * 1000;
 const DEAD_PART = 0.05;
 
 /** Rows of the feed that one segment is built from. */
 const RANGE = 8_192;
-/** What is written during a merge is moved when it is this many times `flushAt`. */
+/** During a merge the tail is flushed at this many times `flushAt`. */
 const DUE_FACTOR = 4;
 /** What a merge keeps of the segments it reads. */
 const MERGE_CACHE_BYTES = 4 * 1024 * 1024;
 /**
- * Joining as many messages takes as much memory as the words, and seconds: what it takes to learn the
- * words again is nothing to that. Their memory given back earlier would be asked for again, in pieces.
+ * From this many messages, a merge drops the vocabularies: it needs as much memory, takes seconds,
+ * and rebuilding the vocabularies is cheap beside it.
  */
 const LARGE_MERGE = 768 * 1024;
 
@@ -73,7 +73,7 @@ export function* maintainIndex(
     if (!(error instanceof UnreadableSegment) || options.unreadable.has(error.segment)) throw error;
     // One that no manifest names was written just now: it would be lost again.
     if (!manifest.segments.some(({ segment }) => segment === error.segment)) throw error;
-    // No search has met it yet. It is built again first: nothing can be joined with it.
+    // Not found by a search yet. Rebuild it first: it cannot be merged.
     const unreadable = new Set([...options.unreadable, error.segment]);
     return yield* maintainIndex(task === "merge" ? "upkeep" : task, { ...options, unreadable });
   }
@@ -87,7 +87,7 @@ interface State {
   readonly manifest: Manifest;
   /** The end of the feed. */
   readonly head: number;
-  /** Sessions that are alive; 0 if nobody needs to know. */
+  /** Live sessions; 0 if not needed. */
   readonly sessions: number;
 }
 
@@ -99,10 +99,10 @@ function* readState(): Asking<State> {
   return { manifest, head, sessions };
 }
 
-/** Gives the documents that were written, or undefined if somebody else was quicker. */
+/** Gives the number of written documents; undefined if another process swapped first. */
 type Step = Asking<number | undefined>;
 
-/** Nothing has run yet when this returns: generators wait for their first step. */
+/** Returns before any work: generators start with their first step. */
 function nextStep(
   task: MaintenanceTask,
   state: State,
@@ -135,7 +135,7 @@ function nextStep(
   return overdue === undefined ? undefined : merge(manifest, [overdue], options);
 }
 
-/** A segment that still holds what was deleted or erased long ago, or much of either. */
+/** A segment that holds long deleted text, or much of it. */
 function withOverdue(
   { manifest: { dead, erased, segments }, sessions }: State,
   now: number,
@@ -187,7 +187,7 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
     const segment = options.newSegment();
     const stretch = { from, to: stale.to, limit: RANGE };
     const { info } = yield* buildRange(stretch, segment, options.indexing);
-    // The feed ends before the segment does: the store has lost what was indexed.
+    // The feed ends before the segment: the store has lost indexed commits.
     if (info.to <= from) break;
     from = info.to;
     documents += info.documents;
@@ -208,8 +208,7 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
 }
 
 /**
- * A large merge takes minutes. What is appended meanwhile must not pile up: its tail would make
- * searches slow, and writers wait.
+ * A large merge takes minutes. Flush meanwhile: a long tail slows searches and makes writers wait.
  */
 function* flushIfDue(options: MaintenanceOptions): Asking<void> {
   const { manifest, head } = yield* readState();
@@ -227,7 +226,7 @@ function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): A
   return yield* swap(manifest, { ...manifest, segments });
 }
 
-/** What is new in `after` remembers the version that named it first. */
+/** New segments of `after` record the manifest version that first named them. */
 function* swap(before: Manifest, after: Manifest): Asking<boolean> {
   const version = before.version + 1;
   const segments = after.segments.map((info) =>
@@ -259,7 +258,7 @@ function* mergeAll(
   const merged = yield* mergeSegments(sources, segment, gone, cache, between);
   const version = indexVersion(options.indexing);
   const older = joined.find(({ analyzer }) => analyzer !== version);
-  // What is joined is as old as the oldest of its parts. Parts of a rebuild were never named.
+  // A merged segment is as old as its oldest part. Parts of a rebuild were never named.
   const named = joined.flatMap(({ namedIn }) => (namedIn === undefined ? [] : [namedIn]));
   return {
     ...merged,
@@ -272,7 +271,7 @@ function* mergeAll(
   };
 }
 
-/** `old` are adjacent; `info` takes their place, or nothing does. */
+/** Replaces the adjacent segments `old` by `info`, or removes them. */
 function withReplaced(
   segments: readonly SegmentInfo[],
   old: readonly SegmentInfo[],

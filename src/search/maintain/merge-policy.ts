@@ -15,12 +15,14 @@ const SMALL_SIZES = [1_024, 8_192] as const;
  */
 const LARGE_FAN = 4;
 /**
- * While more is written than can be indexed, joining would only be repeated soon: more at once then.
- * Not as many as possible: a join of 32 keeps those waiting who write, and leaves half of all to be
- * joined when nobody writes any more.
+ * Under heavy writes a merge would soon be repeated, so merge more segments at once. Not as many as
+ * possible: a merge of 32 delays writers and leaves half of all segments for later.
  */
 const BUSY_FAN = 16;
-/** So many large ones are joined even then, some at a time: who writes for days must still find. */
+/**
+ * From this many large segments they are merged even then, some at a time: searches during days of
+ * writing must stay fast.
+ */
 const BUSY_LARGE_FAN = 64;
 const BUSY_LARGE_JOINED = 16;
 
@@ -35,13 +37,13 @@ export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly Segm
 
 /**
  * The same while much is being written: fewer joins of more segments. Large ones are left for later
- * unless there are very many: joining them takes memory by the message, beside that of who writes.
+ * unless there are very many: merging them takes memory per message beside the writer's.
  */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   return adjacent(segments, BUSY_FAN, BUSY_LARGE_FAN, BUSY_LARGE_JOINED);
 }
 
-/** What somebody who has the time would join: as much as fits into one. Empty: nothing. */
+/** The segments of a full merge: as many as fit into one. Empty: none. */
 export function segmentsToMergeAtLeisure(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   const due = segmentsToMerge(segments);
   if (due.length > 0) return due;

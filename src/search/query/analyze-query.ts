@@ -6,8 +6,8 @@ import { type TermKind, tokenize } from "../analysis/tokenize.ts";
 import type { Condition, Leaf, ParsedQuery, ScoredTerm, TermQuery } from "./query.ts";
 
 /**
- * What a part of an identifier weighs beside its whole. Between 0.5 and 1 nothing measurable
- * changes; without parts, coding sessions lose a point of hit@1.
+ * The weight of a part of an identifier beside the whole. 0.5 to 1 measure alike; without parts,
+ * coding sessions lose a point of hit@1.
  */
 const PART_WEIGHT = 0.75;
 
@@ -43,8 +43,8 @@ function tokensOf(text: string, language: Language): Token[] {
 }
 
 /**
- * Words as they are written where stemming changes them: `listsessions` is what is left of
- * `listSessions` when it is typed in small letters, and wholes are never stemmed.
+ * Words as they are written where stemming changes them: `listsessions` is `listSessions` typed in
+ * lower case, and whole identifiers are never stemmed.
  */
 function unstemmed(
   text: string,
@@ -149,7 +149,7 @@ function prefixesOf(text: string, language: Language): string[] {
   return whole.term.startsWith(stem) ? [stem] : [whole.term, stem];
 }
 
-/** A group of stop-words alone asks for nothing, unless that is all that is asked. */
+/** A group of stop-words alone is ignored, unless the query has no other word. */
 function requiredConditions(
   groups: readonly (readonly Leaf[])[],
   language: Language,

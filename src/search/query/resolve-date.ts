@@ -60,7 +60,7 @@ function spanOf(text: string, now: number, calendar: Calendar): Span | undefined
   const [found, year, month, day] = CALENDAR.exec(text) ?? [];
   if (found === undefined) return undefined;
   const [y, m, d] = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1)];
-  // The calendar rolls over what does not exist: 31 February would be a day in March.
+  // Refuse dates that would roll over: 31 February.
   if (!new Date(Date.UTC(y, m, d)).toISOString().startsWith(found)) return undefined;
   const start = calendar.startOf(y, m, d);
   if (day !== undefined) return { start, next: calendar.startOf(y, m, d + 1) };
@@ -72,7 +72,7 @@ function spanOf(text: string, now: number, calendar: Calendar): Span | undefined
 
 type YearMonthDay = readonly [year: number, month: number, day: number];
 
-/** When days begin. Months count from 0, and what is over a month's or year's end rolls over. */
+/** The start of a day. Months count from 0; days and months roll over. */
 export interface Calendar {
   readonly startOf: (...date: YearMonthDay) => number;
   readonly dateOf: (time: number) => YearMonthDay;

@@ -21,7 +21,7 @@ export class Paths {
   *find(sessions: readonly number[]): Asking<void> {
     const paths = yield* ask<"paths">({ need: "paths", sessions });
     for (const path of paths) this.#found.set(path.session, path);
-    // What is not there any more has no path, and nothing is on it.
+    // A deleted session has no path.
     for (const session of sessions) {
       if (!this.#found.has(session))
         this.#found.set(session, { session, isWhole: false, ranges: [] });

@@ -1,14 +1,15 @@
 /**
- * Scores the messages of one chunk, window by window, and skips what cannot matter.
+ * Block-max MaxScore: scores the messages of one chunk, window by window, and skips those that
+ * cannot enter the result.
  *
- * In each window every term has a bound: what the best message there could gain by it. Terms whose
- * bounds together stay below the threshold are *not essential*: a message that has only these cannot
- * get in. So only the lists of the essential terms are read; the others are looked up for the few
- * messages that may still make it. Whoever survives is scored again, exactly, in the order of the
- * query, so that the result does not depend on what was skipped.
+ * In each window every term has an upper bound of its score. Terms whose bounds together stay below
+ * the threshold are *not essential*: a message that has only these cannot get in. So only the lists
+ * of the essential terms are read; the others are looked up for the few messages that may still
+ * make it. Survivors are scored again, exactly, in the order of the query, so that the result does
+ * not depend on skipping.
  *
  * Bounds are computed here, from counts and lengths: weights and averages may change without a
- * rebuild. A bound is pruned only if it is clearly below the threshold, so ties are seen.
+ * rebuild. Pruning needs a clear margin below the threshold, so that ties are kept.
  */
 
 import { CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
@@ -75,11 +76,14 @@ const ANY = [0];
 /** How many postings may be read for the price of looking one up. */
 const LOOKUP_COST = 16;
 
-/** What a role weighs at least in `sums`, where 0 says that there is nothing yet. */
+/** The minimum role weight in `sums`, where 0 means unset. */
 const LEAST = 1e-200;
 /** By index of role. */
 const weights = new Float64Array(ROLES.length);
-/** What each message of the window has so far, times its role; 0: nothing, -1: it was offered. */
+/**
+ * The partial score of each message of the window, times its role weight; 0: none, -1: already
+ * offered.
+ */
 const sums = new Float64Array(WINDOW_DOCUMENTS);
 /** The codes of a list's messages in the window, in its order. */
 const near = new Uint16Array(WINDOW_DOCUMENTS);
@@ -227,7 +231,8 @@ function addList(
   const { documents, from, to, shift } = windowOf(active, base);
   const factor = active.scored.weight * rule.gain;
   const { base: normBase, slope } = rule;
-  // Nothing else is done here: these reads are far apart, and only then wait for memory together.
+  // A tight loop: these random reads overlap their cache misses only without other work between
+  // them.
   gatherCodes(columns, documents, from, to, near);
   let count = first;
   for (let i = from; i < to; i++) {

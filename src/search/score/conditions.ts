@@ -1,4 +1,4 @@
-/** What a message must contain, and what it must not. */
+/** Required and excluded terms of a message. */
 
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
 import { placeOf, type TermList } from "../index/lists/term-list.ts";

@@ -61,7 +61,7 @@ export function chunkFilter(
     const times = view.source.timesOfWindow(chunk, window);
     return times === undefined || (times[1] >= filter.since && times[0] <= filter.until);
   };
-  /** By window: whether all of its messages are within the time. Undefined: nobody has looked. */
+  /** By window: whether all of its messages are within the time range. Undefined: unknown. */
   const within: (boolean | undefined)[] = [];
   const isWithin = (window: number) => {
     const known = within[window];

@@ -31,9 +31,9 @@ export interface CandidateSearch {
   readonly snapshot: Snapshot;
   readonly cache: TenantCache;
   readonly blobs: Blobs;
-  /** Nothing more is looked for. */
+  /** The search for candidates ends. */
   readonly isLate: () => boolean;
-  /** What was found is not ranked any further. */
+  /** Ranking ends. */
   readonly isOver: () => boolean;
 }
 
@@ -131,7 +131,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   };
 }
 
-/** Whether the first pass has said it all: nothing of a session counts but its best message. */
+/** Whether the first pass suffices: a session scores by its best message alone. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
   const { neighbours, session, recurrence, coverage } = profile;
   return neighbours + session + recurrence + coverage === 0 && perSession === 1;
@@ -218,7 +218,8 @@ function* findTerms(
       ),
     );
     const terms = [...new Set(lists.flatMap((list) => list ?? []))].sort();
-    if (terms.length > MAX_EXPANSIONS) {
+    // `asYouType` appends a `*` that the user did not type.
+    if (terms.length > MAX_EXPANSIONS && search.request.query.includes("*")) {
       notes.push(
         `${prefix}* stands for more than ${MAX_EXPANSIONS} words; the first of them count`,
       );
@@ -278,8 +279,8 @@ function* findOutputTerms(
 }
 
 /**
- * Most sessions never branched, so the first pass takes what it does not know for active. If a good
- * message turns out not to be, the pass runs again, knowing more; each time it looks further.
+ * Most sessions have no branches, so the first pass assumes unknown messages to be active. If a
+ * good message is not, the pass runs again with the loaded paths and a deeper limit.
  */
 function* passUntilPathsAreKnown(
   search: CandidateSearch,
@@ -347,7 +348,7 @@ function* passOnce(
     ? Array.from(filter.sessions, (session) => [session, boosts.get(session) ?? 0])
     : byBoost.slice(0, BOOSTED_FIRST);
   const maxBoost = byBoost[BOOSTED_FIRST]?.[1] ?? 0;
-  // These sessions are in scope: nobody has to look.
+  // These sessions are known to be in scope.
   const open = { ...filter, sessions: undefined };
   const scorer = new SessionScorer({ ...pass, filter: open, maxBoost: 0 });
   let isCut = false;

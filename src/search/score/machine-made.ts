@@ -1,6 +1,6 @@
 /**
- * Sessions that a program made and nobody had, such as a client's warm-up. They are marked in the
- * session's metadata, and a search leaves them out unless it is asked for them.
+ * Machine-made sessions, such as a client's warm-up. The session's metadata marks them, and search
+ * leaves them out by default.
  */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";

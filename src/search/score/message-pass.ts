@@ -34,7 +34,7 @@ export interface MessagePass {
   readonly maxBoost: number;
 }
 
-/** What is loaded of a chunk before it is scored. */
+/** The loaded data of a chunk. */
 interface LoadedChunk {
   readonly columns: ChunkColumns;
   readonly lists: readonly ScoredList[];
@@ -51,7 +51,7 @@ export function* passMessages(
   blobs: Blobs,
   isLate: () => boolean,
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
-  // The tail first: it is at hand, and what is new is often what is looked for.
+  // The tail first: it is in memory, and recent messages are often the target.
   for (let number = pass.views.length - 1; number >= 0; number--) {
     const { source } = pass.views[number] as View;
     const chunks = Math.ceil(source.slots / CHUNK_DOCUMENTS);
@@ -112,7 +112,7 @@ function chunkLists(
   return said && given && [...said, ...given];
 }
 
-/** Null if there is nothing to score. */
+/** Null if no term matches. */
 function loadChunk(
   pass: MessagePass,
   number: number,
@@ -172,7 +172,7 @@ function score(
     scoreChunk(task);
     return;
   }
-  // Something is required: only what has it is looked at.
+  // With a required term, only its messages are scored.
   for (const driver of drivers) {
     for (const document of documentsOf(driver)) {
       if (!filter.accepts(document)) continue;

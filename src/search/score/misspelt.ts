@@ -1,8 +1,7 @@
 /**
- * Words of a query that nothing has: probably misspelt, so words that are spelt alike stand in.
+ * Fuzzy matching: words of a query without a match are replaced by similarly spelt ones.
  *
- * Only the rest of a word is forgiven, not its first two letters: that keeps the look into the
- * dictionary short.
+ * The first two letters must match, which keeps the dictionary scan short.
  */
 
 import type { Blobs } from "../index/blobs.ts";
@@ -20,7 +19,7 @@ const MIN_LENGTH = 5;
 /** From here on two errors are forgiven, else one. */
 const LONG_WORD = 8;
 const KEPT_LETTERS = 2;
-/** Words of a query that are looked for, and those that nothing has that are looked into. */
+/** Limits: words of a query, and unmatched ones that are corrected. */
 const MAX_LOOKED = 32;
 const MAX_WORDS = 4;
 /** Terms of a source that are compared. */

@@ -14,9 +14,8 @@ const FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 const KNOWN_PART = 1 / 3;
 
 /**
- * The terms that a query is scored by. Parts of an identifier that nothing has count without the
- * trivial ones, and a note tells of one of which no part is known either. `isHelpful`: false leaves
- * every term as it was typed.
+ * The terms that a query is scored by. An unknown identifier is replaced by its non-trivial parts,
+ * and a note reports one without a known part. `isHelpful` false leaves every term as typed.
  */
 export function* findNames(
   query: TermQuery,

@@ -23,8 +23,8 @@ const SHARES: readonly number[] = [0, NEARBY, 1];
  * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
  * their lengths. The counts of one term are gathered first, because a gain is not a sum.
  *
- * A message whose text is empty, such as the result of a tool, is nobody's neighbour: those round it
- * are neighbours of each other.
+ * A message without text, such as a tool result, is skipped: the messages around it are neighbours
+ * of each other.
  */
 export class PassageScores {
   readonly #passage: Passage;
@@ -86,7 +86,7 @@ export class PassageScores {
     if (after >= 0) this.#say(after, neighbours * count, NEAR);
   }
 
-  /** What a tool gave back at `place` has the term. It covers, and adds nothing to the passage. */
+  /** A tool output at `place` has the term: it counts for coverage, not for the passage's score. */
   addOutput(place: number): void {
     if (!this.#passage.covers) return;
     this.#touch(place, HERE);
@@ -133,7 +133,7 @@ export class PassageScores {
     return largest(this.#covered, this.#size);
   }
 
-  /** The same, of what was said alone. */
+  /** The same without tool outputs. */
   mostSaid(): number {
     return largest(this.#said, this.#size);
   }

@@ -17,9 +17,9 @@ export interface RankingProfile {
   readonly summary: number;
   /** Its date, agent and project. */
   readonly about: number;
-  /** What a word of the query counts for as the name of who wrote a message. */
+  /** The weight of a query word that matches the actor's name. */
   readonly actor: number;
-  /** What words count for that are spelt like one of the query that nothing has. 0: they do not. */
+  /** The weight of similarly spelt words. 0: off. */
   readonly misspelt: number;
   /** How many sessions the re-rank looks at. 0: there is none. */
   readonly candidates: number;
@@ -38,8 +38,8 @@ export interface RankingProfile {
    */
   readonly recurrence: number;
   /**
-   * What the share of the query that one passage covers counts for, beside 1 for the score of the best
-   * session. 0: nothing is ranked by it.
+   * The weight of coverage, the share of the query in one passage, beside 1 for the best session's
+   * score. 0: off.
    */
   readonly coverage: number;
 }

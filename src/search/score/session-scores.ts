@@ -1,8 +1,8 @@
 /**
  * The messages of one session with their exact scores, from every source that has some.
  *
- * A re-rank looks at hundreds of sessions, and one may have a hundred thousand messages: what is kept
- * for each is a number in an array.
+ * A re-rank scores hundreds of sessions of up to a hundred thousand messages: each message is a
+ * number in an array.
  */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
@@ -19,7 +19,7 @@ import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import { type Passage, PassageScores } from "./passage-scores.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 
-/** A message by where it is, and what it scores. */
+/** A message's place and score. */
 export interface ScoredSpot {
   readonly view: number;
   readonly document: number;
@@ -33,8 +33,8 @@ export interface ScoredSpot {
 export interface ScoredMessage extends ScoredSpot, MessageFacts {}
 
 /**
- * A session as the ranking sees it. Messages are known by their place, 0 to `count` - 1 in the order
- * of the session; nothing but numbers is kept of them until one is asked for.
+ * A session as the ranking sees it. Messages are known by their place, 0 to `count` - 1 in the
+ * order of the session; they are numbers until one is asked for.
  */
 export interface ScoredSession {
   readonly session: number;
@@ -47,7 +47,7 @@ export interface ScoredSession {
   readonly outputs: Float64Array;
   /** The share of the query, by weight, that the best passage has. */
   readonly covered: number;
-  /** The same, of what was said alone: without what tools gave back. */
+  /** The same without tool outputs. */
   readonly said: number;
   /** An index into `ROLES` for each message. */
   readonly roles: Uint8Array;
@@ -74,7 +74,7 @@ interface PairedTerm {
   readonly given: WeightedTerm | undefined;
   /** Where it is in `terms` as the name of a writer; -1: nowhere. */
   readonly actor: number;
-  /** What it counts for among those that a passage should have. */
+  /** Its weight in coverage. */
   readonly cover: number;
 }
 
@@ -93,7 +93,7 @@ const NO_ROOM: PlaceColumns = {
   runs: new Uint32Array(0),
 };
 
-/** What it gives is valid until the next session is scored: arrays are used again. */
+/** The result is valid until the next session is scored: arrays are reused. */
 export class SessionScorer {
   readonly #pass: MessagePass;
   readonly #passages: PassageScores;

@@ -1,7 +1,7 @@
 /** The best sessions so far, each by its best message; or the best messages of one session. */
 
 export interface Best {
-  /** What it stands for: a session, or a single message of the only session in scope. */
+  /** Its subject: a session, or a single message of the only session in scope. */
   readonly key: number;
   readonly session: number;
   readonly score: number;

@@ -16,8 +16,8 @@ const OWN_FILE = new RegExp(
 );
 
 /**
- * Removes those of this user. A folder that holds anything but a copy is somebody else's, whatever it is
- * called. What cannot be removed stays: it is in nobody's way but the disk's.
+ * Removes those of this user. A folder with any other content is not ours, whatever its name.
+ * Copies that cannot be removed stay.
  */
 export async function removeLeftOverCopies(now: number = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
@@ -28,7 +28,7 @@ export async function removeLeftOverCopies(now: number = Date.now()): Promise<vo
   }
 }
 
-/** Undefined unless all of it is old and ours. Anybody may put a link there: none is followed. */
+/** Undefined unless all of it is old and ours. Links are not followed: any user may plant one. */
 async function filesLeftOver(folder: string, now: number): Promise<string[] | undefined> {
   const own = await lstat(folder);
   if (!own.isDirectory() || own.uid !== (process.getuid?.() ?? own.uid)) return undefined;
@@ -39,7 +39,7 @@ async function filesLeftOver(folder: string, now: number): Promise<string[] | un
   return isCopy && isOld ? files : undefined;
 }
 
-/** One by one: what has come into the folder meanwhile keeps it there. */
+/** One by one: a new file keeps the folder. */
 async function remove(folder: string, files: readonly string[]): Promise<void> {
   for (const file of files) await unlink(join(folder, file));
   await rmdir(folder);

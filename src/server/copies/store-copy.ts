@@ -1,8 +1,8 @@
 /**
- * A copy of a whole store in a folder of its own, for as long as somebody reads it.
+ * A temporary copy of a whole store, for the time of a download.
  *
- * One handle serves for the hash and for sending: it is closed, and its folder removed, by `end`, whoever
- * calls it first and however far the copy has come.
+ * One handle serves for hashing and sending; the first call of `end` closes it and removes the
+ * folder, at any stage.
  */
 
 import { createHash } from "node:crypto";
@@ -32,7 +32,7 @@ export class StoreCopy {
   #bytes = 0;
   #ended: Promise<void> | undefined;
 
-  /** `onEnd` is called once, when nothing of the copy is left. */
+  /** `onEnd` is called once, after the copy is removed. */
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
   }
@@ -57,8 +57,8 @@ export class StoreCopy {
   }
 
   /**
-   * Read when there is room for it. The copy has ended before its last piece is handed out: whoever has
-   * it all may ask for the next. `onAsked` is told that somebody still reads.
+   * Reads with back-pressure. The copy is removed before its last chunk is returned, so that the
+   * next one may start. `onAsked` is called for each read.
    */
   toStream(onAsked: () => void): ReadableStream<Uint8Array> {
     let at = 0;
@@ -96,7 +96,7 @@ export class StoreCopy {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Never fails. What cannot be removed now is left over, and goes when a server starts. */
+  /** Never rejects. A copy that cannot be removed now is removed at the next server start. */
   async #remove(): Promise<void> {
     // A read that is under way is waited for.
     await this.#handle?.close().catch(() => undefined);

@@ -1,9 +1,9 @@
 /**
  * The change feed as server-sent events.
  *
- * Changes are read as the reader takes them, so a slow one costs no memory; one that takes nothing for
- * too long is dropped. Each event carries its cursor as id: who comes back with `Last-Event-ID` misses
- * nothing and sees nothing twice.
+ * Changes are read as the reader takes them, so a slow one costs no memory; one that takes nothing
+ * for too long is dropped. Each event's id is its cursor: reconnecting with `Last-Event-ID` gives
+ * no gap and no repeat.
  */
 
 import { toWireChange } from "../../api/change.ts";
@@ -16,20 +16,20 @@ export interface EventStreamOptions {
   readonly session?: string;
   /** The cursor of the last change seen; from now on if left out. */
   readonly after?: string;
-  /** Sends what was appended or written along with the change that tells of it. */
+  /** Sends the appended entry along with its change. */
   readonly includeEntries: boolean;
   readonly heartbeatMs: number;
-  /** How long a reader may take nothing while something waits for it. */
+  /** How long a reader may stall while data waits. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
   readonly onDrop: () => void;
-  /** Called once, when nothing is read any more. */
+  /** Called once, at the end of the stream. */
   readonly onEnd: () => void;
 }
 
 const ENTRY_KINDS: ReadonlySet<Change["kind"]> = new Set(["entry_appended", "message_chunk"]);
 
-/** What is handed over before the reader asks for more, in bytes. */
+/** The stream's high-water mark, in bytes. */
 const AHEAD_BYTES = 64 * 1024;
 
 export function eventStream(
@@ -103,8 +103,8 @@ async function follow(
       send(`id: ${change.cursor}\nevent: ${change.kind}\ndata: ${JSON.stringify(data)}\n\n`);
     }
   } catch (error) {
-    // After the first byte there is no status any more: the failure is an event of its own. It has no
-    // id, so whoever comes back goes on after the last change.
+    // After the first byte an error cannot be a status: send it as an event without an id, so that
+    // a reconnect continues after the last change.
     if (!BackscrollError.is(error)) throw error;
     const { code, message } = error;
     send(`event: problem\ndata: ${JSON.stringify({ code, message })}\n\n`);

@@ -41,7 +41,7 @@ export class Subscribers {
     return this.#open;
   }
 
-  /** Readers that took nothing for too long. */
+  /** Dropped stalled readers. */
   get dropped(): number {
     return this.#dropped;
   }

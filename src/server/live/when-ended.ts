@@ -1,4 +1,4 @@
-/** A stream that tells when nothing of it will be read any more. */
+/** Calls back at the end of a stream, by completion or cancellation. */
 
 /** Calls `onEnd` once: after the last chunk, when the stream fails, or when its reader cancels it. */
 export function whenEnded(

@@ -1,14 +1,14 @@
 /**
- * An answer that lasts, for as long as whoever asked for it may have it.
+ * Ends a long response when its caller's access ends.
  *
- * A request is admitted once, at its beginning; a stream of events may go on for days. So it is looked
- * again, now and then, and the stream ends where a token was revoked or has expired. Who comes back is
- * told why.
+ * A request is authenticated at its beginning, but an event stream may last for days. So access is
+ * checked again now and then, and the stream ends when the token is revoked or expired. A reconnect
+ * gets the reason.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
 
-/** Throws `unauthorized` or `forbidden` if whoever asked would not be let in now. */
+/** Throws `unauthorized` or `forbidden` if the caller would be refused now. */
 export type AdmitAgain = () => Promise<unknown>;
 
 export function whileAdmitted(
@@ -43,7 +43,7 @@ export function whileAdmitted(
       },
       cancel: end,
     },
-    // Nothing is taken ahead: how much may wait is up to the body itself.
+    // No read-ahead: the body itself bounds its buffer.
     { highWaterMark: 0 },
   );
 }

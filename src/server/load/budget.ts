@@ -1,8 +1,8 @@
 /**
- * What one tenant, and all together, may have in progress: requests, and bytes of bodies in memory.
+ * Limits of requests and body bytes in progress, per tenant and for the process.
  *
- * Counting semaphores that refuse instead of letting wait: a refused caller hears when to come back
- * (429 if the tenant has taken its part, 503 if the server has), and holds nothing meanwhile.
+ * Counting semaphores that refuse instead of blocking: a refused caller gets `Retry-After` (429 if
+ * the tenant is at its limit, 503 if the process is) and holds no resources.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -53,7 +53,7 @@ export class Budget {
     this.#limits = limits;
   }
 
-  /** What is in progress, of all tenants. */
+  /** In progress, of all tenants. */
   get used(): Readonly<Use> {
     return this.#process;
   }

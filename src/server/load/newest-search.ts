@@ -1,7 +1,7 @@
 /**
- * Of the searches of one connection only the newest goes on: who types into a page asks again with each
- * letter, and reads the last answer only. Connections of HTTP/1.1 carry several at once if the caller
- * sends the next one before the first is answered.
+ * Of one connection's searches only the newest continues: search-as-you-type sends one per
+ * keystroke and needs only the last answer. Connections of HTTP/1.1 carry several at once if the
+ * caller sends the next one before the first is answered.
  */
 
 import { BackscrollError } from "../../model/errors.ts";

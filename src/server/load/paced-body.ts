@@ -1,10 +1,10 @@
 /**
- * A body that has to arrive: a sender that trickles bytes would otherwise keep its connection, and what
- * was read of it, for as long as it likes.
+ * Enforces a minimum rate of arrival: a sender that trickles bytes would otherwise hold its
+ * connection and memory for ever.
  *
- * A leaky bucket of waiting time, after Apache's `mod_reqtimeout`: it holds `patienceMs`, waiting for
- * bytes drains it, and every 500 bytes that arrive put a second back. Time in which nobody asks for
- * bytes does not count: a server that is slow to read cuts nobody off.
+ * A leaky bucket of waiting time, after Apache's `mod_reqtimeout`: it holds `patienceMs`, waiting
+ * for bytes drains it, and every 500 bytes that arrive put a second back. Only time spent waiting
+ * for bytes counts, so a slow server cuts no sender off.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -33,7 +33,7 @@ export async function* pacedBody(
       yield value;
     }
   } finally {
-    // What is left of it is for whoever closes the connection.
+    // Closing the connection discards the rest.
     if (!isOver) void reader.cancel().catch(() => undefined);
   }
 }
@@ -51,7 +51,7 @@ export async function withinPatience<Result>(
     return await Promise.race([reading, late]);
   } finally {
     clearTimeout(timer);
-    // What is given up may still fail.
+    // The abandoned read may still reject.
     reading.catch(() => undefined);
   }
 }

@@ -113,7 +113,7 @@ export class WorkShare {
     bucket.level -= ms;
   }
 
-  /** Resolves when the tenant owes nothing any more, or has waited for as long as anybody has to. */
+  /** Resolves when the tenant's debt is paid, or after the maximum wait. */
   async settle(tenant: string): Promise<void> {
     await this.#inTurn(
       tenant,
@@ -135,7 +135,7 @@ export class WorkShare {
       const ms = Math.ceil(-bucket.level / share);
       const left = until - this.#clock.now();
       if (isEnough(ms, left)) return;
-      // Whoever was there may have gone meanwhile.
+      // Other tenants may have left meanwhile.
       await this.#clock.wait(Math.min(ms, left, PRESENT_MS));
     }
   }

@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
 };
 
-/** Names that the build makes: nothing with a way out of the folder is among them. */
+/** Names made by the build; none leaves the folder. */
 const NAME = /^(index\.html|assets\/[\w-]+\.(js|css))$/;
 
 export class PageFiles {
@@ -36,7 +36,7 @@ export class PageFiles {
     if (known !== undefined) return known;
     const reading = read(join(folder, name));
     const file = await reading;
-    // What is not there is not remembered: anybody may ask for any name.
+    // Do not cache misses: requests may use any name.
     if (file !== undefined) this.#files.set(name, reading);
     return file;
   }

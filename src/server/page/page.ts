@@ -4,8 +4,8 @@ import { routeNotFound } from "../problem.ts";
 import { type PageFile, PageFiles } from "./page-files.ts";
 
 /**
- * Nothing but the files of the page runs or is loaded, and no text becomes HTML unless DOMPurify has
- * made it. `backscroll-worker` names one script, the one that colours code.
+ * The policy loads only the page's own files, and Trusted Types admit HTML from DOMPurify alone.
+ * `backscroll-worker` allows one script, the highlighter.
  */
 const POLICY = [
   "default-src 'none'",
@@ -21,7 +21,7 @@ const POLICY = [
   "trusted-types dompurify backscroll-worker",
 ].join("; ");
 
-/** A name holds the hash of its content: what it names never changes. */
+/** Names contain a content hash, so files are immutable. */
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
 export class Page {
@@ -68,7 +68,7 @@ function answer(
     headers: {
       ...headers,
       "content-type": type,
-      // Named also where it is not packed: nobody is to pack it again.
+      // Also for `identity`, so that no proxy compresses it again.
       "content-encoding": encoding ?? "identity",
     },
   });

@@ -11,6 +11,7 @@ const BY_PARAM: Readonly<Record<string, ErrorCode>> = {
   token_id: "token_not_found",
   share_id: "token_not_found",
   name: "memory_not_found",
+  record_key: "record_not_found",
   key: "session_key_not_found",
 };
 
@@ -33,6 +34,10 @@ const BY_OPERATION: Readonly<Record<string, readonly ErrorCode[]>> = {
   listSessionChanges: ["cursor_expired"],
   putRoute: ["route_conflict", "session_not_found"],
   patchRoute: ["route_conflict"],
+  putRecord: ["record_conflict"],
+  putRecordBytes: ["record_conflict"],
+  deleteRecord: ["record_conflict"],
+  writeRecords: ["record_conflict", "record_not_found"],
 };
 
 export function errorsOf(route: Route): readonly ErrorCode[] {

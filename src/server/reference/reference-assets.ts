@@ -1,19 +1,21 @@
 /** The style and the script of the reference, which come from addresses of their own. */
 
 export const REFERENCE_STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: light-dark(#0550ae, #8bf) }
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: light-dark(#0a6b66, #63c7bb);
+  --back: light-dark(#fafaf8, #131516) }
 * { box-sizing: border-box }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem;
-  background: light-dark(#fff, #111); color: light-dark(#1f2328, #ddd); overflow-wrap: anywhere }
+  background: var(--back); color: light-dark(#1b1e20, #e2e5e4); overflow-wrap: anywhere }
 a { color: var(--link) }
 code, pre { font: 0.875em/1.5 ui-monospace, monospace }
 pre { background: var(--soft); padding: 0.75rem; overflow-x: auto; border-radius: 6px; overflow-wrap: normal }
 h1 { font-size: 1.5rem } h2 { margin: 2rem 0 0.5rem; text-transform: capitalize } h3 { font-size: 1rem; margin: 1rem 0 0.25rem }
 input[type=search] { width: 100%; font: inherit; padding: 0.5rem 0.75rem; border: 1px solid var(--line);
   border-radius: 6px; background: inherit; color: inherit }
-.find { position: sticky; top: 0; background: inherit; padding: 0.5rem 0; z-index: 1 }
+.find { position: sticky; top: 0; background: var(--back); padding: 0.5rem 0; z-index: 1 }
 nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem }
 details { border-bottom: 1px solid var(--line) }
+details, h2 { scroll-margin-top: 4.5rem }
 summary { cursor: pointer; padding: 0.5rem 0 } summary b { display: inline-block; min-width: 4.5rem }
 summary span { display: block; opacity: 0.8 }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px }

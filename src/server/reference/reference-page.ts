@@ -95,13 +95,13 @@ function item(route: Route, operation: Operation | undefined, components: Compon
   const schema = answered["application/json"]?.schema;
   const others = Object.keys(answered).filter((type) => type !== "application/json");
   return `<details id="${route.operation}"><summary><b>${route.method.toUpperCase()}</b> <code>${escapeHtml(route.path)}</code>
-<span>${escapeHtml(route.summary)}</span></summary>
+<span>${prose(route.summary)}</span></summary>
 <p>Scope <code>${route.scope}</code>${route.operator ? " of an operator" : ""}. In the library: <code>${route.operation}</code>.</p>
 ${table("Parameters", parameters)}
 ${body === undefined ? "" : `<p>Body: JSON. ${escapeHtml(limitsOf(route))}</p>${table("Body", fieldRows(body, components))}`}
 ${route.bytes === undefined ? "" : `<p>Body: ${escapeHtml(route.bytes)}</p>`}
 <h3>Example</h3><pre>${escapeHtml(curl(route, body, components))}</pre>
-<h3>Answer</h3><p>${route.answer.status}: ${escapeHtml(route.answer.description)}${others.length === 0 ? "" : ` As ${others.map((type) => `<code>${escapeHtml(type)}</code>`).join(", ")}.`}</p>
+<h3>Answer</h3><p>${route.answer.status}: ${prose(route.answer.description)}${others.length === 0 ? "" : ` As ${others.map((type) => `<code>${escapeHtml(type)}</code>`).join(", ")}.`}</p>
 ${schema === undefined ? "" : table("", fieldRows(schema, components))}
 <h3>Errors</h3><p>${errorsOf(route)
     .map((code) => `<code>${code}</code> ${HTTP_STATUS[code]}`)
@@ -132,9 +132,14 @@ function table(caption: string, rows: readonly FieldRow[]): string {
   const title = caption === "" ? "" : `<h3>${caption}</h3>`;
   const lines = rows.map(
     ({ name, type, required, description }) =>
-      `<tr><td><code${required ? ' class="required"' : ""}>${escapeHtml(name)}</code></td><td>${escapeHtml(type)}${required ? ", required" : ""}</td><td>${escapeHtml(description)}</td></tr>`,
+      `<tr><td><code${required ? ' class="required"' : ""}>${escapeHtml(name)}</code></td><td>${escapeHtml(type)}${required ? ", required" : ""}</td><td>${prose(description)}</td></tr>`,
   );
   return `${title}<table><thead><tr><th>Name</th><th>Type</th><th></th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
+}
+
+/** Descriptions are Markdown to readers of the OpenAPI document; here only their code is marked. */
+function prose(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
 
 function escapeHtml(text: string): string {

@@ -1,4 +1,4 @@
-/** Who the caller is to the server. A client asks this first, to know that it speaks to one of ours. */
+/** The caller's access. Clients ask this first, to check that the server is a Backscroll. */
 
 import { z } from "zod";
 import { ACCESS_SCOPES } from "../../model/access.ts";

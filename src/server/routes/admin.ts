@@ -90,7 +90,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "Delete what outlived its time.",
     scope: "admin",
     act: "sweep",
-    answer: { status: 200, description: "What was done.", schema: sweep },
+    answer: { status: 200, description: "Counts of the sweep.", schema: sweep },
     handle: async ({ tenant }) => toWireSweep(await tenant.sweep()),
   }),
   defineRoute({
@@ -103,7 +103,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     body: z.strictObject({
       dry_run: z.boolean().optional().meta({ description: "Only say what would be deleted." }),
     }),
-    answer: { status: 200, description: "What is to go, and why.", schema: maintenance },
+    answer: { status: 200, description: "Sessions to delete, with reasons.", schema: maintenance },
     handle: async ({ tenant, gateway }, { body }) => {
       // To say what would be deleted is a reading, and leaves no row.
       if (!body.dry_run) await tenant.noteAct("maintain_sessions");
@@ -142,7 +142,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     scope: "admin",
     operator: true,
     query: z.strictObject({ head: key.optional() }),
-    answer: { status: 200, description: "What is wrong, if anything.", schema: verification },
+    answer: { status: 200, description: "The problems found.", schema: verification },
     handle: async ({ engine }, { query }) =>
       toWireVerification(await engine.verify(fromWireFields(query))),
   }),
@@ -170,7 +170,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     scope: "admin",
     operator: true,
     act: "sweep_store",
-    answer: { status: 200, description: "What was done.", schema: sweep },
+    answer: { status: 200, description: "Counts of the sweep.", schema: sweep },
     handle: async ({ engine }) => toWireSweep(await engine.sweepAll()),
   }),
 ];

@@ -10,12 +10,12 @@ import { BackscrollError } from "../../model/errors.ts";
 import { StoreCopy } from "../copies/store-copy.ts";
 import { type Caller, type CopyStore, defineRoute, type Route } from "../route.ts";
 
-/** Of SQLite, and no type that is packed: the hash is of what is sent. */
+/** SQLite's media type, which is not compressed: the hash is of the sent bytes. */
 const TYPE = "application/vnd.sqlite3";
 
 /** How soon to ask again while another copy is made or sent. */
 const RETRY_MS = 10_000;
-/** A reader that takes nothing for so long is cut off: its copy takes room. */
+/** A reader that stalls for this long is cut off: its copy takes disk space. */
 const STALL_MS = 60_000;
 
 export const BACKUP_ROUTES: readonly Route[] = [
@@ -40,7 +40,7 @@ export const BACKUP_ROUTES: readonly Route[] = [
 /** Copies an engine's store in this process. */
 export function copyHere(engine: Engine): CopyStore {
   return async (file, signal) => {
-    // Loaded only here: nothing else of a server opens a store.
+    // Loaded on demand: only this route opens a store.
     const { backupEngine } = await import("../../backup.ts");
     return backupEngine(engine, file, { onProgress: () => signal.throwIfAborted() });
   };
@@ -52,7 +52,7 @@ const HEADERS = {
   "content-disposition": 'attachment; filename="backscroll.db"',
 } as const;
 
-/** What the log calls a request whose caller has left, as proxies do. Nobody gets to see it. */
+/** The logged status of a request whose caller has left, as in proxies. Never sent. */
 const GONE = 499;
 
 /** Stores of which a copy is being made or sent. */
@@ -60,7 +60,7 @@ const copied = new WeakSet<Engine>();
 
 async function sendBackup(caller: Caller): Promise<Response> {
   const { engine, request, signal, cutOff } = caller;
-  // Nothing is made for whoever reads nothing: what its size and hash would be is not known.
+  // No copy for HEAD: its size and hash are unknown.
   if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
   if (copied.has(engine)) {
     throw new BackscrollError("store_busy", "another backup is being made; ask again later", {

@@ -16,7 +16,7 @@ const query = z.strictObject({
   }),
   limit: limitQuery.optional(),
   include_entries: flagQuery.optional().meta({
-    description: "Events carry what was appended, too, also while it is being written.",
+    description: "Events also carry appended entries and pieces of open messages.",
   }),
 });
 

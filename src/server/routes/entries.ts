@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
+import { toWireBranch } from "../../api/page/branch.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
@@ -49,7 +50,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     operation: "appendCustom",
     tag: "entries",
     scope: "write",
-    summary: "Add an extension's state, or text that nobody said.",
+    summary: "Add an extension's state, or text for the model that is not a message.",
     params: sessionParams,
     limits: APPEND_LIMITS,
     body: z.discriminatedUnion("kind", [
@@ -114,7 +115,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { content, metadata } = body;
-      // Who is not named stays who it was: that, too, must be somebody whom the caller may write for.
+      // Without a named actor the original's stays, and the caller must be allowed to write as it.
       const isNamed = body.actor !== undefined || caller.access.actor !== null;
       const actor = isNamed ? body.actor : (await handle.getEntry(params.entry_id)).actor;
       const edited = await handle.edit(params.entry_id, content as ContentInput, {
@@ -217,7 +218,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params }) => {
       const handle = tenant.session(params.session_id);
       const found = await handle.branches();
-      return { branches: found.map(({ leaf, ...rest }) => ({ leaf: toWireEntry(leaf), ...rest })) };
+      return { branches: found.map(toWireBranch) };
     },
   }),
   defineRoute({

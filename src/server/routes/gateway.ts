@@ -58,13 +58,17 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       thread: place,
       topic: place,
       chat_type: z.enum(["direct", "dm", "group", "channel", "room"]).optional(),
-      key: sessionKey.optional().meta({ description: "In place of what it would be made of." }),
+      key: sessionKey
+        .optional()
+        .meta({ description: "Overrides the key derived from the origin." }),
       agent: key.optional(),
       kind: z
         .enum(INBOUND_KINDS)
         .optional()
         .meta({ description: "Input that comes by itself is no `message`, and resets nothing." }),
-      sender: key.optional().meta({ description: "Who wrote it; the peer of a direct message." }),
+      sender: key
+        .optional()
+        .meta({ description: "The author. Default: the peer of a direct message." }),
       authorized: z.boolean().optional(),
       id: key
         .optional()
@@ -82,7 +86,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Its session, and what to send back.", schema: inbound },
     handle: async ({ tenant, access, gateway, signal }, { body }) => {
       const { sender: named, append = true, ...rest } = body;
-      // A channel writes for many: then the peer is who writes. Any other caller writes as itself.
+      // A channel's token writes as its peers; any other caller writes as itself.
       const isChannel = named === undefined && access.actAs === "any";
       const sender = isChannel ? {} : { sender: actorOrError(access, named, "sender") };
       const message = { ...fromWireFields(rest), ...sender };
@@ -155,7 +159,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/routes/{key}",
     operation: "patchRoute",
     tag: "gateway",
-    summary: "Change what is known of a conversation.",
+    summary: "Change a route's fields.",
     scope: "write",
     params,
     body: z.strictObject({ fields: jsonObject, expected_version: count.optional() }),

@@ -6,6 +6,7 @@ import { ADMIN_ROUTES } from "./admin.ts";
 import { BACKUP_ROUTES } from "./backup.ts";
 import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_ROUTES } from "./entries.ts";
+import { ENTRY_BATCH_ROUTES } from "./entry-batches.ts";
 import { GATEWAY_ROUTES } from "./gateway.ts";
 import { INGEST_ROUTES } from "./ingest.ts";
 import { INSIGHT_ROUTES } from "./insights.ts";
@@ -13,6 +14,7 @@ import { MESSAGE_ROUTES } from "./messages.ts";
 import { NOTE_ROUTES } from "./notes.ts";
 import { QUERY_ROUTES } from "./queries.ts";
 import { RECAP_ROUTES } from "./recap.ts";
+import { RECORD_ROUTES } from "./records.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARE_ROUTES } from "./shares.ts";
@@ -25,11 +27,13 @@ export const ROUTES: readonly Route[] = [
   ...MESSAGE_ROUTES,
   ...STREAM_ROUTES,
   ...ENTRY_ROUTES,
+  ...ENTRY_BATCH_ROUTES,
   ...SEARCH_ROUTES,
   ...RECAP_ROUTES,
   ...QUERY_ROUTES,
   ...INSIGHT_ROUTES,
   ...NOTE_ROUTES,
+  ...RECORD_ROUTES,
   ...GATEWAY_ROUTES,
   ...CHANGE_ROUTES,
   ...TRANSFER_ROUTES,

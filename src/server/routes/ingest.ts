@@ -1,7 +1,4 @@
-/**
- * For who reads other agents' files on another machine: sessions as readers give them, and how far
- * each file was read.
- */
+/** Ingestion from another machine: sessions from transcript readers, and read offsets. */
 
 import { z } from "zod";
 import {
@@ -59,7 +56,7 @@ export const INGEST_ROUTES: readonly Route[] = [
     operation: "describeSession",
     tag: "transfer",
     scope: "write",
-    summary: "Say what was counted of a session whose files are read.",
+    summary: "Set the figures of an ingested session.",
     params: sessionParams,
     body: z.strictObject({
       title: z.string().optional(),
@@ -195,8 +192,8 @@ class ImportedLines {
 }
 
 /**
- * What is stored is hashed as it is written: a block that was right as it came keeps the order of its
- * fields, so that it does not matter on which side of the network a file was read.
+ * Stored bytes are hashed, so a valid block keeps the order of its fields: local and remote
+ * ingestion give the same hash.
  */
 function inOrderOf(given: Block, block: Block): Block {
   const names = Object.keys(block);

@@ -1,8 +1,10 @@
-/** What is added up over sessions: facets, reviews, and how an agent goes on with one. */
+/** Aggregates over sessions: facets and reviews; and resume commands. */
 
 import { z } from "zod";
 import { toWireReview } from "../../api/page/review.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import { ROLES } from "../../model/entry.ts";
+import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
 import { DEFAULT_REVIEWED, MAX_REVIEWED, reviewSessions } from "../../recap/review.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -18,7 +20,7 @@ import {
 import { session } from "../schemas/session.ts";
 
 const text = z.string();
-const roles = z.enum(["user", "assistant", "system", "tool"]);
+const roles = z.enum(ROLES);
 const project = path.meta({ description: "Its id, or the end of its path." });
 
 const filter = {
@@ -45,7 +47,7 @@ const facets: z.ZodType = z
     repo: counted("By repository."),
     source: counted("By the tool that wrote the session."),
     model: counted("By model. A session counts for each that it used."),
-    role: counted("By who wrote the message that was found; empty without a query."),
+    role: counted("By the role of the found message; empty without a query."),
     since: counted("Sessions with an interaction within the last 1d, 7d, 30d and 365d."),
   })
   .meta({ id: "Facets" });
@@ -59,8 +61,9 @@ const countedFacets = {
 const askedOf = {
   query: text.optional().meta({ description: "Counts what a search finds; left out, a list." }),
   participant: key.optional(),
+  model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
-  branches: z.enum(["active", "all"]).optional(),
+  branches: z.enum(BRANCH_SCOPES).optional(),
 };
 
 const review: z.ZodType = z

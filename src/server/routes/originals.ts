@@ -1,4 +1,4 @@
-/** The bytes of ingested files, for who reads files on another machine. */
+/** Original bytes of ingested files, for ingestion from another machine. */
 
 import { z } from "zod";
 import {

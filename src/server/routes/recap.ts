@@ -1,4 +1,4 @@
-/** What was done in sessions, and who touched, ran or met something. */
+/** Recaps of sessions, and traces of files, commands and errors. */
 
 import { z } from "zod";
 import { fromWireFields } from "../../api/wire.ts";
@@ -39,7 +39,7 @@ export const RECAP_ROUTES: readonly Route[] = [
     path: "/v1/recap",
     operation: "recapSessions",
     tag: "search",
-    summary: "What was done in a period, a project or a session.",
+    summary: "A recap of a period, a project or a session.",
     scope: "read",
     query: z.strictObject({
       session: key.optional(),

@@ -7,66 +7,53 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { JsonObject } from "../../model/json.ts";
-import type { Origin, Retention } from "../../model/session.ts";
+import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
   flagQuery,
-  jsonObject,
   key,
   limitQuery,
+  metadataQuery,
   path,
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
-import { derived, RETENTIONS, session, sessionPage, tombstone } from "../schemas/session.ts";
+import {
+  derived,
+  keyedOriginInput,
+  originInput,
+  type SettableBody,
+  session,
+  sessionPage,
+  settable,
+  tombstone,
+} from "../schemas/session.ts";
 
 const name = key;
-const seconds = z.number().min(0);
-
-const described = {
-  owner: name.optional(),
-  title: z.string().optional(),
-  participants: z.array(name).optional(),
-  metadata: jsonObject.optional(),
-  ttl: seconds.nullable().optional().meta({ description: "Seconds after the last append." }),
-  retention: z.enum(RETENTIONS).optional(),
-};
-
-const originInput = z.strictObject({
-  source: name.optional(),
-  workstation: name.optional(),
-  project_id: name.optional(),
-  project_path: path.optional(),
-  git_branch: name.optional(),
-  repo: path.optional(),
-  file: path.optional(),
-  key: path.optional(),
-});
 
 /** A session that is to be made, as a request has it. */
-export interface NewSessionBody {
+export interface NewSessionBody extends SettableBody {
   readonly id?: string | undefined;
   readonly agent: string;
   readonly created_by?: string | undefined;
-  readonly owner?: string | undefined;
-  readonly title?: string | undefined;
-  readonly participants?: string[] | undefined;
-  readonly metadata?: JsonObject | undefined;
-  readonly ttl?: number | null | undefined;
-  readonly retention?: Retention | undefined;
   readonly origin?: object | undefined;
   readonly started_at?: Date | undefined;
 }
 
-export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
-  ...described,
+const newSessionFields = {
+  ...settable,
   id: key.optional(),
-  agent: name.meta({ description: "Whom it is with. It says nothing of who wrote." }),
+  agent: name.meta({
+    description: "The agent of the conversation, not the author of its messages.",
+  }),
   created_by: name.optional(),
-  origin: originInput.optional(),
   started_at: timeInput.optional(),
+};
+
+export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
+  ...newSessionFields,
+  origin: originInput.optional(),
 });
 
 export const SESSION_ROUTES: readonly Route[] = [
@@ -86,6 +73,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       project: path.optional().meta({ description: "Its id, or the end of its path." }),
       repo: name.optional().meta({ description: "Its remote, or the last parts of it." }),
       workstation: name.optional(),
+      model: name.optional().meta({ description: "Sessions with a message of this model." }),
       source: name.optional(),
       parent_session_id: key.optional(),
       since: timeInput.optional(),
@@ -93,6 +81,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       machine_made: flagQuery.optional().meta({
         description: "Also sessions in which only a program has asked anything.",
       }),
+      key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
+      metadata: metadataQuery.optional(),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),
     }),
@@ -122,7 +112,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "getSessionMeta",
     tag: "sessions",
-    summary: "What is known of a session.",
+    summary: "A session's fields.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "The session; its leaf as ETag.", schema: session },
@@ -136,10 +126,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "update",
     tag: "sessions",
-    summary: "Change what is known of a session.",
+    summary: "Change a session's fields.",
     scope: "write",
     params: sessionParams,
-    body: z.strictObject({ ...described, summary: z.string().nullable().optional() }),
+    body: z.strictObject({ ...settable, summary: z.string().nullable().optional() }),
     answer: { status: 200, description: "The session as it is now.", schema: session },
     handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);
@@ -164,7 +154,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     scope: "write",
     params: sessionParams,
     query: z.strictObject({ cascade: flagQuery.optional() }),
-    answer: { status: 200, description: "What is left of it.", schema: tombstone },
+    answer: { status: 200, description: "The tombstone.", schema: tombstone },
     handle: async ({ tenant }, { params, query }) =>
       toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
   }),
@@ -173,7 +163,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/derived",
     operation: "listDerived",
     tag: "sessions",
-    summary: "What was made from a session.",
+    summary: "Forks and memories derived from a session.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Forks, memories and facts.", schema: derived },
@@ -194,7 +184,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     takesKey: true,
     params: sessionParams,
     body: z.strictObject({
-      ...described,
+      ...settable,
       id: key.optional(),
       agent: name.optional(),
       created_by: name.optional(),
@@ -235,11 +225,34 @@ export const SESSION_ROUTES: readonly Route[] = [
     },
   }),
   defineRoute({
+    method: "put",
+    path: "/v1/origins",
+    operation: "ensureSession",
+    tag: "sessions",
+    summary: "The session with a key, created if there is none.",
+    scope: "write",
+    body: z.strictObject({
+      ...newSessionFields,
+      key: path.meta({ description: "The caller's own name of the session: any text." }),
+      origin: keyedOriginInput.optional(),
+    }),
+    answer: { status: 200, description: "The session.", schema: session },
+    handle: async ({ tenant, access }, { body }) => {
+      const { key: originKey, origin, ...rest } = body;
+      const handle = await tenant.ensureSession({
+        ...readSession(access, rest),
+        ...(origin === undefined ? {} : { origin: fromWireFields(origin) }),
+        key: originKey,
+      });
+      return toWireSession(await handle.meta());
+    },
+  }),
+  defineRoute({
     method: "get",
     path: "/v1/tombstones",
     operation: "findTombstone",
     tag: "sessions",
-    summary: "What is left of a session that was deleted.",
+    summary: "The tombstone of a deleted session.",
     scope: "read",
     query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
     answer: { status: 200, description: "The tombstone.", schema: tombstone },

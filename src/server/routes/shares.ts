@@ -1,4 +1,4 @@
-/** Links by which anybody may read one session, masked, until they end. */
+/** Expiring public links to one session, with secrets masked. */
 
 import { z } from "zod";
 import { SHARE_PATH, toWireShare } from "../../api/page/share.ts";
@@ -31,7 +31,7 @@ export const SHARE_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/shares",
     operation: "createShare",
     tag: "shares",
-    summary: "Make a link by which anybody may read the session, with secrets masked.",
+    summary: "Create a public read-only link to the session, with secrets masked.",
     scope: "write",
     params: sessionParams,
     body: z.strictObject({

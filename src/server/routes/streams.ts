@@ -1,8 +1,8 @@
 /**
- * Messages that are written piece by piece.
+ * Messages written piece by piece.
  *
- * The server keeps nothing between two requests: the lease that opening gave out goes on with the
- * message at any node. Who stops renewing it loses it, and what had arrived is kept.
+ * The server is stateless between requests: the message's lease works on any node. A lease that is
+ * not renewed expires, and the content so far is kept.
  */
 
 import { z } from "zod";
@@ -115,7 +115,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     params: entryParams,
     limits: APPEND_LIMITS,
     body: z.strictObject({
-      lease: key.optional().meta({ description: "Left out: whoever writes it, it is ended." }),
+      lease: key.optional().meta({ description: "Default: ends the message of any writer." }),
       chunks: chunks.optional(),
       reason: key.optional(),
     }),
@@ -135,8 +135,8 @@ export const STREAM_ROUTES: readonly Route[] = [
 ];
 
 /**
- * What came along is stored together with what `use` does, or not at all: a request that failed can be
- * sent again as it is, and nothing stands there twice.
+ * Stores the request's content and the effect of `use` atomically, so a failed request can be
+ * retried without duplicates.
  */
 async function withMessage<Result>(
   { tenant }: Caller,

@@ -38,7 +38,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     query: z.strictObject({ after: key.optional(), limit: limitQuery.optional() }),
     answer: {
       status: 200,
-      description: "What is known of them, without the secrets.",
+      description: "The tokens without their secrets.",
       schema: z.object({ tokens: z.array(token) }).meta({ id: "AccessTokenList" }),
     },
     handle: async ({ tenant }, { query }) => ({
@@ -81,7 +81,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     path: "/v1/admin/tokens/{token_id}",
     operation: "revokeToken",
     tag: "admin",
-    summary: "Let nobody in by this token any more.",
+    summary: "Revoke a token.",
     scope: "admin",
     params: z.strictObject({ token_id: key }),
     answer: { status: 200, description: "The token as it is now.", schema: token },

@@ -35,7 +35,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
     }),
     answer: {
       status: 200,
-      description: "What was stored, and what was not.",
+      description: "Stored and skipped entries.",
       schema: importReport,
     },
     handle: async (caller, { query }) => {
@@ -113,7 +113,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       return new Response(toByteStream(chunks), {
         headers: {
           "content-type": CONTENT_TYPES[name] ?? "application/octet-stream",
-          // A page made of what somebody said: nothing in it may run here.
+          // A page of untrusted text: forbid scripts.
           "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
           "content-disposition": `attachment; filename="session.${name}"`,
         },

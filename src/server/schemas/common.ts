@@ -2,9 +2,16 @@
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
-import { DEFAULT_PAGE, MAX_NAME_BYTES, MAX_PAGE, MAX_PATH_BYTES } from "../../model/limits.ts";
+import {
+  DEFAULT_PAGE,
+  MAX_METADATA_BYTES,
+  MAX_NAME_BYTES,
+  MAX_PAGE,
+  MAX_PATH_BYTES,
+} from "../../model/limits.ts";
+import type { MetadataFilter } from "../../store/records.ts";
 
-/** An id or a name that a caller hands in; the library checks what it may hold. */
+/** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
 
 export const path: z.ZodString = z.string().min(1).max(MAX_PATH_BYTES);
@@ -49,6 +56,20 @@ export const limitQuery: z.ZodType<number, string> = countQuery.meta({
 export const flagQuery: z.ZodType<boolean, "true" | "false"> = z
   .enum(["true", "false"])
   .transform((text) => text === "true");
+
+/** Fields of metadata and their values, as JSON. The library checks what they may be. */
+export const metadataQuery: z.ZodType<MetadataFilter, string> = z
+  .string()
+  .max(MAX_METADATA_BYTES)
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as MetadataFilter;
+    } catch {
+      context.addIssue({ code: "custom", message: "must be a JSON object" });
+      return z.NEVER;
+    }
+  })
+  .meta({ description: 'Fields that the metadata has, as JSON: {"ticket":"A-1"}.' });
 
 /** One value, or several as alternatives: `role=user&role=tool`. */
 export const manyQuery: z.ZodType<string[], string | string[]> = z

@@ -23,9 +23,7 @@ export const context: z.ZodType = z
         aborted: z.boolean(),
       }),
     ),
-    omitted: z
-      .array(z.looseObject({}))
-      .meta({ description: "What was left out, part by part, and why." }),
+    omitted: z.array(z.looseObject({})).meta({ description: "Omitted parts, with reasons." }),
     tokens: count,
     shortened: count,
     rendered: jsonValue.meta({ description: "The provider's own shape; null without `provider`." }),

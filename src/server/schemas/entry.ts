@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { WireBlock } from "../../api/block.ts";
 import type { WireEntry } from "../../api/entry.ts";
-import { ENTRY_STATUSES, ROLES } from "../../model/entry.ts";
+import { ENTRY_STATUSES, MESSAGE_ROLES, ROLES } from "../../model/entry.ts";
 import { count, jsonObject, jsonValue, key, time, timeInput } from "./common.ts";
 import { usage } from "./session.ts";
 
@@ -12,7 +12,13 @@ const textOrNull = text.nullable();
 
 /** Fields that only a provider knows are passed on under their own names. */
 export const block: z.ZodType<WireBlock> = z
-  .looseObject({ type: text })
+  .looseObject({
+    type: text,
+    input: jsonValue.optional().meta({
+      description:
+        "Of a `tool_use`: its arguments. A string if they are no JSON object or list; `input_text` has them as they were written where printing would give another text.",
+    }),
+  })
   .meta({ id: "Block" }) as unknown as z.ZodType<WireBlock>;
 
 export const role: z.ZodType<"user" | "assistant" | "system" | "tool"> = z.enum(ROLES);
@@ -21,6 +27,7 @@ export const entry: z.ZodType<WireEntry> = z
   .object({
     id: text,
     session_id: text,
+    external_id: textOrNull,
     sequence: z.number().int(),
     parent_id: textOrNull,
     kind: text,
@@ -29,7 +36,8 @@ export const entry: z.ZodType<WireEntry> = z
     status: z.enum(ENTRY_STATUSES),
     blocks: z.array(block),
     data: jsonValue,
-    index: count.nullable(),
+    raw: jsonValue,
+    msg_idx: count.nullable(),
     usage: usage.nullable(),
     model: textOrNull,
     adapter: textOrNull,
@@ -56,13 +64,21 @@ export const messagePage: z.ZodType = z
 
 export const branches: z.ZodType = z
   .object({
-    branches: z.array(z.object({ leaf: entry, messages: count, active: z.boolean() })),
+    branches: z.array(
+      z.object({
+        leaf: entry,
+        messages: count,
+        active: z.boolean(),
+        parent_leaf: textOrNull.meta({ description: "The leaf of the branch that it left." }),
+        fork_index: count.meta({ description: "The index of the first message of its own." }),
+      }),
+    ),
   })
   .meta({ id: "BranchList" });
 
-/** Text, or blocks. What a block may hold is checked by the library, which names what is wrong. */
+/** Text or blocks. The library checks blocks and names the wrong field. */
 export const content: z.ZodType = z
-  .union([text, z.array(z.looseObject({ type: text })).min(1)])
+  .union([text, z.array(z.looseObject({ type: text }))])
   .meta({ id: "Content", description: "Text, or a list of blocks." });
 
 export const usageInput: z.ZodType = z
@@ -74,26 +90,58 @@ export const usageInput: z.ZodType = z
   })
   .meta({ id: "UsageInput" });
 
+const messageFields = {
+  role: z.enum(MESSAGE_ROLES),
+  actor: key.optional(),
+  content: content.optional(),
+  tool_calls: z
+    .array(z.looseObject({ id: text, name: text }))
+    .optional()
+    .meta({ description: "Calls beside the content: `id`, `name` and `input`." }),
+  tool_results: z
+    .array(z.looseObject({ id: text }))
+    .optional()
+    .meta({ description: "Results of calls: `id`, `output`, and `is_error` if it failed." }),
+  usage: usageInput.optional(),
+  context_window: count.optional(),
+  model: key.optional(),
+  adapter: key.optional(),
+  metadata: jsonObject.optional(),
+  created_at: timeInput.optional(),
+  interaction: z.boolean().optional(),
+  external_id: key.optional().meta({
+    description: "The writer's own id, unique in the session. A message that is there is kept.",
+  }),
+  raw: jsonValue.optional().meta({ description: "Kept as it is, and never searched." }),
+};
+
 /** Read by `fromWireMessage`, which says what is wrong with it in the library's words. */
-export const messageInput: z.ZodType = z
-  .strictObject({
-    role,
-    actor: key.optional(),
-    content: content.optional(),
-    tool_calls: z
-      .array(z.looseObject({ id: text, name: text }))
-      .optional()
-      .meta({ description: "Calls beside the content: `id`, `name` and `input`." }),
-    tool_results: z
-      .array(z.looseObject({ id: text }))
-      .optional()
-      .meta({ description: "Results of calls: `id`, `output`, and `is_error` if it failed." }),
-    usage: usageInput.optional(),
-    context_window: count.optional(),
-    model: key.optional(),
-    adapter: key.optional(),
-    metadata: jsonObject.optional(),
-    created_at: timeInput.optional(),
-    interaction: z.boolean().optional(),
-  })
-  .meta({ id: "MessageInput" });
+export const messageInput: z.ZodType = z.strictObject(messageFields).meta({ id: "MessageInput" });
+
+const writerFields = {
+  external_id: messageFields.external_id,
+  created_at: messageFields.created_at,
+};
+
+const { tool_results: _, ...plainFields } = messageFields;
+
+/** Read by `fromWireEntryInput`. What does not say its kind is a message. */
+export const entryInput: z.ZodType = z
+  .union([
+    z.strictObject({
+      kind: z.literal("custom"),
+      type: key,
+      data: jsonValue,
+      ...writerFields,
+    }),
+    z.strictObject({
+      kind: z.literal("custom_message"),
+      type: key,
+      content,
+      display: z.boolean().optional(),
+      metadata: jsonObject.optional(),
+      ...writerFields,
+    }),
+    z.strictObject({ kind: z.literal("message").optional(), ...plainFields }),
+  ])
+  .meta({ id: "EntryInput" });

@@ -10,6 +10,7 @@ import type {
 import type { WireIngestedFile } from "../../api/ingested-file.ts";
 import type { WireOriginalUpdate } from "../../api/original.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
+import { LATE_ENTRIES } from "../../model/inputs/choices.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
 import { usage } from "./session.ts";
@@ -53,7 +54,7 @@ export const importHead: z.ZodType<{
     after: key.optional(),
     dry_run: z.boolean().optional(),
     skip_empty: z.boolean().optional(),
-    when_late: z.enum(["refuse", "anew", "aside"]).optional(),
+    when_late: z.enum(LATE_ENTRIES).optional(),
     earlier: z
       .strictObject({
         kept: path.optional(),
@@ -73,7 +74,7 @@ const entry = z.strictObject({
   kind: z.enum(KINDS),
   role: z.enum(ROLES).nullable(),
   actor: textOrNull,
-  // As they came: what is stored is hashed as it is written.
+  // Unchanged: stored bytes are hashed.
   blocks: z.array(untouched),
   data: untouched.nullable(),
   references: z.array(text).optional(),

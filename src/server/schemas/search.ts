@@ -3,12 +3,13 @@
 import { z } from "zod";
 import type { WireHit, WireSearchResult, WireWindowItem } from "../../api/search.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
 import { count, time } from "./common.ts";
 
 const text = z.string();
 const textOrNull = text.nullable();
 
-/** What is looked for, under the same names in an address and in a body. */
+/** Search parameters, with the same names in a query string and in a body. */
 export const asked: {
   readonly query: z.ZodOptional<z.ZodString>;
   readonly q: z.ZodOptional<z.ZodString>;
@@ -68,7 +69,7 @@ const hit: z.ZodType<WireHit> = z
     msg_idx: count.nullable(),
     leaf: textOrNull,
     branch: z
-      .enum(["late", "left"])
+      .enum(HIT_BRANCHES)
       .nullable()
       .meta({ description: "Null on the active path. late: of a file that came late." }),
     score: z.number(),
@@ -80,7 +81,7 @@ const hit: z.ZodType<WireHit> = z
 export const searchResult: z.ZodType<WireSearchResult> = z
   .object({
     hits: z.array(hit),
-    notes: z.array(text).meta({ description: "What was made of the query, for a person." }),
+    notes: z.array(text).meta({ description: "How the query was interpreted, for a person." }),
     indexing: z.boolean(),
     degraded: z.boolean(),
     partial: z.boolean().meta({ description: "The time ran out: there may be better hits." }),

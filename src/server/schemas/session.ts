@@ -1,9 +1,19 @@
 /** A session in answers. */
 
 import { z } from "zod";
-import type { WireSession } from "../../api/session.ts";
+import { sessionShape, type WireSession, wireNameOf } from "../../api/session.ts";
 import type { WireUsage } from "../../api/usage.ts";
-import { count, counts, jsonObject, time } from "./common.ts";
+import { toWireName, type WireName } from "../../api/wire.ts";
+import { RETENTIONS, type Session } from "../../model/session.ts";
+import {
+  FIGURE_FIELDS,
+  type FieldKind,
+  fieldsOf,
+  ORIGIN_FIELDS,
+  SESSION_FIELDS,
+  type SettableField,
+} from "../../model/session-fields.ts";
+import { count, counts, jsonObject, key, path, time } from "./common.ts";
 
 const text = z.string();
 const textOrNull = text.nullable();
@@ -18,59 +28,74 @@ export const usage: z.ZodType<WireUsage> = z
   .meta({ id: "Usage" });
 
 const origin = z
-  .object({
-    source: textOrNull,
-    workstation: textOrNull,
-    project_id: textOrNull,
-    project_path: textOrNull,
-    git_branch: textOrNull,
-    repo: textOrNull,
-    file: textOrNull,
-    key: textOrNull,
-  })
+  .object(
+    Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [toWireName(name), textOrNull])),
+  )
   .meta({ id: "Origin" });
 
-export const RETENTIONS = ["full", "audit-only", "ephemeral"] as const;
+const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
+  text,
+  count,
+  amount: z.number(),
+  time,
+  retention: z.enum(RETENTIONS),
+  names: z.array(text),
+  counts,
+  json: jsonObject,
+  origin,
+  tokens: usage,
+};
 
 export const session: z.ZodType<WireSession> = z
   .object({
-    id: text,
-    short_id: text,
-    tenant: text,
-    agent: text,
-    created_by: text,
-    created_at: time,
-    title: text,
-    updated_at: time,
-    message_count: count,
-    summary: textOrNull,
-    owner: text,
-    participants: z.array(text),
-    metadata: jsonObject,
-    ttl: z.number().nullable(),
-    retention: z.enum(RETENTIONS),
-    parent_session_id: textOrNull,
-    fork_point: textOrNull,
-    origin,
+    ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
     workstation_id: textOrNull,
     project_id: textOrNull,
     project_path: textOrNull,
     git_branch: textOrNull,
-    exchange_count: count.nullable(),
-    tool_counts: counts.nullable(),
-    file_mtime: time.nullable(),
-    first_msg_at: time.nullable(),
-    last_msg_at: time.nullable(),
-    cost_usd: z.number().nullable(),
-    started_at: time,
-    last_interaction_at: time,
-    last_write_at: time,
-    entry_count: count,
-    tokens: usage,
-    leaf: textOrNull,
-    summarized_through: textOrNull,
+    ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
   })
-  .meta({ id: "Session" });
+  .meta({ id: "Session" }) as unknown as z.ZodType<WireSession>;
+
+/** What a caller may set of a session, as a body has it: each may be left out. */
+export type SettableBody = {
+  readonly [Name in SettableField as WireName<Name>]?: Session[Name] | undefined;
+};
+
+type SettableShape = {
+  readonly [Name in keyof SettableBody]-?: z.ZodOptional<
+    z.ZodType<NonNullable<SettableBody[Name]>>
+  >;
+};
+
+/** Where an input is narrower than the answer, or says more. */
+const INPUT_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  owner: key,
+  participants: z.array(key),
+  ttl: z.number().min(0).meta({ description: "Seconds after the last append." }),
+};
+
+export const settable: SettableShape = Object.fromEntries(
+  fieldsOf(SESSION_FIELDS)
+    .filter(([, { set }]) => set === true)
+    .map(([name, field]) => {
+      const given = INPUT_SCHEMAS[name] ?? KINDS[field.kind as keyof typeof KINDS];
+      return [wireNameOf(name, field), (field.nullable ? given.nullable() : given).optional()];
+    }),
+) as unknown as SettableShape;
+
+export const originInput: z.ZodType<object> = originFields(Object.keys(ORIGIN_FIELDS));
+
+/** Without the key, which the request gives beside it. */
+export const keyedOriginInput: z.ZodType<object> = originFields(
+  Object.keys(ORIGIN_FIELDS).filter((name) => name !== "key"),
+);
+
+function originFields(names: readonly string[]): z.ZodType<object> {
+  return z.strictObject(
+    Object.fromEntries(names.map((name) => [toWireName(name), path.optional()])),
+  );
+}
 
 export const sessionPage: z.ZodType = z
   .object({ sessions: z.array(session), next_cursor: textOrNull })

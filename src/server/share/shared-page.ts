@@ -1,4 +1,4 @@
-/** A shared session as a page: read-only, with secrets masked, and nothing in it runs. */
+/** A shared session as a page without scripts, with secrets masked. */
 
 import type { OpenedShare } from "../../engine/access/shares.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -6,7 +6,7 @@ import { exportSession, findFormat } from "../../export/formats.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { toByteStream } from "../routes/transfer.ts";
 
-/** The address is the secret: it is not told to other sites, kept by caches or found by crawlers. */
+/** The URL is the secret: no referrer, no caching, no indexing by crawlers. */
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -33,7 +33,7 @@ export async function sharedPage(
   return new Response(toByteStream(exportSession(format, input).chunks), { headers: HEADERS });
 }
 
-/** The same for a link that never was, so that nobody learns what was shared. */
+/** The same for unknown links, so that existence is not disclosed. */
 export function deadSharePage(): Response {
   return new Response(GONE, { status: 404, headers: HEADERS });
 }

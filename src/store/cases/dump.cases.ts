@@ -14,6 +14,7 @@ import {
   label,
   message,
   messagesOf,
+  NULL_FIELDS,
   newSession,
   nextId,
   T0,
@@ -21,6 +22,7 @@ import {
   treeOf,
 } from "./fixture.cases.ts";
 import { ingested, original } from "./ingest.cases.ts";
+import { recordPut } from "./records.cases.ts";
 import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 
@@ -74,6 +76,7 @@ export function dumpCases({ fresh }: Cases): void {
       const { store: own } = await fresh();
       await own.load(batches(...OLD_ROWS));
       expect(await own.findSession("a", "s")).toEqual({
+        ...NULL_FIELDS,
         id: "s",
         shortId: "s",
         tenant: "a",
@@ -82,13 +85,9 @@ export function dumpCases({ fresh }: Cases): void {
         createdAt: T0,
         owner: "ana",
         title: "",
-        summary: null,
         participants: [],
         metadata: {},
-        ttl: null,
         retention: "full",
-        parentSessionId: null,
-        forkPoint: null,
         origin: {},
         startedAt: T0,
         updatedAt: T0,
@@ -97,8 +96,6 @@ export function dumpCases({ fresh }: Cases): void {
         messageCount: 0,
         entryCount: 0,
         tokens: { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
-        leaf: null,
-        summarizedThrough: null,
       });
       expect((await own.listSessions("a", { title: "x" }, { limit: 9 })).sessions).toEqual([]);
       expect(await own.findMemory("a", "coder", "n")).toMatchObject({ content: "x", metadata: {} });
@@ -227,6 +224,11 @@ export async function fillAll(store: Store, tenant = "a"): Promise<{ id: string 
     metadata: {},
     now: T0,
   });
+  const records = [
+    recordPut("r", "bytes", Uint8Array.of(0, 1, 255), { expiresAt: T0 + 9 }),
+    recordPut("r", "json", "\ud800", { text: "\0\ud800" }),
+  ];
+  await store.writeRecords(tenant, { operations: records, now: T0 });
   const fact = { id: nextId(), sessionId: id, subject: "s", predicate: "p", object: "o" };
   const facts = [{ ...fact, sourceEntry: ids[0] ?? "", confidence: 1 / 3, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toHex } from "../../transcript/hash.ts";
-import type { EraseMode, NewEntry } from "../records.ts";
+import type { EraseMode } from "../erase-records.ts";
+import type { NewEntry } from "../records.ts";
 import type { Store } from "../store.ts";
 import {
   append,
@@ -117,6 +118,44 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(await erase(store(), name, id, ids)).toEqual({ erased: 0 });
       const [first] = await treeOf(store(), name, id);
       expect(first).toMatchObject({ content: null, contentHash: null, actor: null });
+    });
+
+    test("a removal takes what is pinned, is counted, and keeps no bytes of files", async () => {
+      const name = tenant();
+      const { id } = await createSession(store(), name, { metadata: { own: "é" } });
+      const { ids } = await append(store(), name, id, message("one"), message("two"));
+      await store().setPinned(name, id, ids[0] ?? "", true, T0);
+      const bytes = Buffer.from("one");
+      const original = {
+        path: "/f.jsonl",
+        source: "s",
+        reader: 1,
+        size: 3,
+        mtimeUs: 1,
+        from: 0,
+        parts: [{ start: 0, size: 3, bytes }],
+        sessionIds: [id],
+      };
+      expect(await store().putOriginal(name, "w", original, T0)).toBe(true);
+      const by = { token: "t", actor: "ana" };
+      const removal = { sessionId: id, mode: "ephemeral", isRemoval: true, now: T0, by } as const;
+      const remove = (...entryIds: string[]) =>
+        store().eraseContent(name, { ...removal, entryIds });
+      expect(await remove(ids[0] ?? "")).toEqual({ erased: 1 });
+      expect(await remove(ids[0] ?? "")).toEqual({ erased: 0 });
+      expect(await messagesOf(store(), name, id)).toEqual(["", "two"]);
+      expect(await store().listOriginals(name, { limit: 10 })).toEqual([]);
+      expect(await store().putOriginal(name, "w", original, T0)).toBe(false);
+      expect(await remove(ids[1] ?? "")).toEqual({ erased: 1 });
+      const session = await store().findSession(name, id);
+      expect(session?.metadata).toEqual({ own: "é", removedEntries: 2 });
+      const erased = (await changesOf(store(), name)).filter(
+        ({ kind }) => kind === "content_erased",
+      );
+      expect(erased.map(({ details }) => JSON.parse(details ?? "{}"))).toMatchObject([
+        { ids: [ids[0]], by },
+        { ids: [ids[1]], by },
+      ]);
     });
 
     test("leaves alone what is pinned, the newest compaction, and what is not there", async () => {

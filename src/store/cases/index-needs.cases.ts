@@ -14,6 +14,7 @@ import {
   treeOf,
 } from "./fixture.cases.ts";
 import { answerTo, sessionNumbers } from "./index-fixture.cases.ts";
+import { recordPut } from "./records.cases.ts";
 
 const LARGE = `needle ${"in a payload of its own ".repeat(1_000)}`;
 
@@ -181,6 +182,12 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       await memory("b", "gone");
       await memory("a", "new");
       await store().deleteMemory(name, "coder", "b", T0);
+      const record = (key: string, text?: string) =>
+        recordPut("ns", key, "v", text === undefined ? {} : { text });
+      const records = [record("a", "text"), record("b", "text"), record("c")];
+      await store().writeRecords(name, { operations: records, now: T0 });
+      const gone = { namespace: "ns", key: "b", put: null };
+      await store().writeRecords(name, { operations: [gone], now: T0 });
       const [one, two, three] = [fact("one"), fact("two"), fact("three")];
       await store().addFacts(name, id, [one, two, three], T0);
       await store().retireFact(name, one.id, two.id, T0);
@@ -189,12 +196,14 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       expect(memories).toEqual([
         { position: 4, agent: "coder", name: "a", content: "new" },
         { position: 5, agent: "coder", name: "b", content: null },
+        { position: 6, agent: "\u0001ns", name: "a", content: "text" },
+        { position: 9, agent: "\u0001ns", name: "b", content: null },
       ]);
       const session = (await sessionNumbers(store(), name)).get(id);
       expect(facts).toEqual([
-        { position: 7, id: two.id, session, text: "two is so" },
-        { position: 9, id: one.id, session, text: null },
-        { position: 10, id: three.id, session: null, text: null },
+        { position: 11, id: two.id, session, text: "two is so" },
+        { position: 13, id: one.id, session, text: null },
+        { position: 14, id: three.id, session: null, text: null },
       ]);
     });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { isStress, repeats } from "../../../test/support/repeats.ts";
 import type { MaintenanceTask } from "../../search/port.ts";
 import type { Store } from "../store.ts";
 import {
@@ -12,6 +11,7 @@ import {
   treeOf,
 } from "./fixture.cases.ts";
 import { answersTo, answerTo, expectAgreement, holdAt } from "./index-fixture.cases.ts";
+import { isStress, repeats } from "./repeats.cases.ts";
 import { type GatePoint, runTrivial, TRIVIAL_INDEX } from "./trivial-index.cases.ts";
 
 /** The cases do the upkeep themselves. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { repeats } from "../../../test/support/repeats.ts";
 import type { IndexingOptions } from "../index/indexing-options.ts";
 import type { Store } from "../store.ts";
 import { append, type Cases, createSession, message } from "./fixture.cases.ts";
 import { expectAgreement } from "./index-fixture.cases.ts";
+import { repeats } from "./repeats.cases.ts";
 import { TRIVIAL_INDEX } from "./trivial-index.cases.ts";
 
 const FLUSH_AT = 20;

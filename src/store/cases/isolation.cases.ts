@@ -14,6 +14,7 @@ import {
   T0,
 } from "./fixture.cases.ts";
 import { ingested, original } from "./ingest.cases.ts";
+import { recordPut } from "./records.cases.ts";
 import { newRoute } from "./routes.cases.ts";
 import { newToken } from "./tokens.cases.ts";
 import { runTrivial } from "./trivial-index.cases.ts";
@@ -102,6 +103,14 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expectCode(store.addFacts(tenant, session, [], T0), "session_not_found"),
   retireFact: (store, tenant, { fact }) =>
     expectCode(store.retireFact(tenant, fact, null, T0), "fact_not_found"),
+  writeRecords: async (store, tenant) => {
+    const gone = { namespace: "n", key: "secret", put: null };
+    const deleted = store.writeRecords(tenant, { operations: [gone], now: T0 });
+    await expectCode(deleted, "record_not_found");
+    const seen = { ...recordPut("n", "secret", "own"), expectedVersion: null };
+    await store.writeRecords(tenant, { operations: [seen], now: T0 });
+    await store.writeRecords(tenant, { operations: [gone], now: T0 });
+  },
   putIngestedFiles: async (store, tenant) => {
     await store.putIngestedFiles(tenant, "w", [ingested("/a", { size: 2 })], T0);
     const own = await store.findIngestedFiles(tenant, "w", ["/a"]);
@@ -146,6 +155,8 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(await store.findSession(tenant, session)).toBeUndefined(),
   readUsage: async (store, tenant, { session }) =>
     expect(await store.readUsage(tenant, [session])).toEqual([]),
+  countModels: async (store, tenant, { session }) =>
+    expect(await store.countModels(tenant, [session])).toEqual([]),
   findSessionRefs: async (store, tenant, { session }) =>
     expect(await store.findSessionRefs(tenant, session)).toEqual([]),
   findSessionByOrigin: async (store, tenant) =>
@@ -185,6 +196,13 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   listRetentionDue: async (store, tenant, { session }) => {
     expect(await store.listRetentionDue(tenant, { sessionId: session })).toEqual([]);
     expect(await store.listRetentionDue(tenant, { limit: 100 })).toEqual([]);
+  },
+  readRecords: async (store, tenant) => {
+    const places = [{ namespace: "n", key: "secret" }];
+    const none = { records: [], more: false };
+    for (const which of [places, { prefix: "", limit: 9, maxBytes: 9 }]) {
+      expect(await store.readRecords(tenant, { which, now: T0, parts: "all" })).toEqual(none);
+    }
   },
   findMemory: async (store, tenant) =>
     expect(await store.findMemory(tenant, "coder", "secret")).toBeUndefined(),
@@ -272,6 +290,11 @@ export function isolationCases({ store, tenant }: Cases): void {
       await messagesOf(store(), acme, session),
       await store().findPending(acme, id),
       await store().findMemory(acme, "coder", "secret"),
+      await store().readRecords(acme, {
+        which: [{ namespace: "n", key: "secret" }],
+        now: T0,
+        parts: "all",
+      }),
       await store().listFacts(acme, session, undefined, 10, true),
       await changesOf(store(), acme),
       await store().findIngestedFiles(acme, "w", ["/a"]),
@@ -297,6 +320,8 @@ async function fill(store: Store, tenant: string): Promise<Foreign> {
   const opened = await store.openStream(tenant, stream(id));
   const note = { agent: "coder", name: "secret", content: "x", metadata: {}, now: T0 };
   await store.putMemory(tenant, note);
+  const secret = recordPut("n", "secret", "theirs", { text: "hello" });
+  await store.writeRecords(tenant, { operations: [secret], now: T0 });
   const fact = { id: nextId(), subject: "a", predicate: "b", object: "c", confidence: 1 };
   const facts = [{ ...fact, sessionId: id, sourceEntry: entry, createdAt: T0 }];
   await store.addFacts(tenant, id, facts, T0);

@@ -26,6 +26,44 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, {})).toEqual(["b", "a", "d", "c"]);
     });
 
+    test("finds keys by their beginning, in whatever characters", async () => {
+      const acme = tenant();
+      const keys = ["a/b", "a/b/c d", "a/bé", "a/b\u{10ffff}x", "a", "a%b", "a_b", "A/b", "b"];
+      for (const [i, key] of keys.entries()) {
+        await createSession(store(), acme, { id: key, origin: { key }, startedAt: T0 - i });
+      }
+      await createSession(store(), acme, { id: "none" });
+      for (const keyPrefix of ["a/b", "a", "a%", "a_", "a/b/c d", "é", "A"]) {
+        expect(await idsOf(acme, { keyPrefix }), keyPrefix).toEqual(
+          keys.filter((key) => key.startsWith(keyPrefix)),
+        );
+      }
+      expect(await idsOf(acme, { keyPrefix: "a/b", agent: "nobody" })).toEqual([]);
+    });
+
+    test("finds sessions by fields of their metadata", async () => {
+      const acme = tenant();
+      const all = {
+        text: { k: "1", other: 2 },
+        number: { k: 1 },
+        fraction: { k: 1.5, "a b": true },
+        yes: { k: true },
+        nested: { in: { k: "1" }, list: ["k", "1"] },
+        odd: { 'q"\\': "é\u0000😀", k: "" },
+        none: {},
+      };
+      for (const [i, [id, metadata]] of Object.entries(all).entries()) {
+        await createSession(store(), acme, { id, metadata, startedAt: T0 - i });
+      }
+      expect(await idsOf(acme, { metadata: { k: "1" } })).toEqual(["text"]);
+      expect(await idsOf(acme, { metadata: { k: 1 } })).toEqual(["number"]);
+      expect(await idsOf(acme, { metadata: { k: 1.5, "a b": true } })).toEqual(["fraction"]);
+      expect(await idsOf(acme, { metadata: { k: true } })).toEqual(["yes"]);
+      expect(await idsOf(acme, { metadata: { k: "" } })).toEqual(["odd"]);
+      expect(await idsOf(acme, { metadata: { k: "1", other: 3 } })).toEqual([]);
+      expect(await idsOf(acme, { metadata: {} })).toEqual(Object.keys(all));
+    });
+
     test("gives every session once, page by page", async () => {
       const acme = tenant();
       const ids = Array.from({ length: 11 }, (_, i) => `s${String(i).padStart(2, "0")}`);
@@ -47,6 +85,31 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       } while (after !== undefined);
       expect(seen).toEqual(ids.toReversed());
       expect(sizes).toEqual([4, 4, 3]);
+    });
+
+    test("finds sessions by a model of their messages, and counts them", async () => {
+      const acme = tenant();
+      for (const id of ["a", "b", "c"]) await createSession(store(), acme, { id });
+      await append(store(), acme, "a", message("one", { model: "m1" }));
+      await append(store(), acme, "a", message("two", { model: "m2" }));
+      await append(store(), acme, "a", message("three", { model: "m2" }));
+      await append(store(), acme, "b", message("one", { model: "m2" }));
+      await append(store(), acme, "c", message("one"));
+      expect((await idsOf(acme, { model: "m2" })).sort()).toEqual(["a", "b"]);
+      expect(await idsOf(acme, { model: "m1", agent: "coder" })).toEqual(["a"]);
+      expect(await idsOf(acme, { model: "m" })).toEqual([]);
+      const counts = async (ids: readonly string[]) =>
+        (await store().countModels(acme, ids)).toSorted(
+          (one, other) => other.sessions - one.sessions,
+        );
+      expect(await counts(["a", "b", "c", "none"])).toEqual([
+        { model: "m2", sessions: 2 },
+        { model: "m1", sessions: 1 },
+      ]);
+      expect(await counts(["b"])).toEqual([{ model: "m2", sessions: 1 }]);
+      await store().deleteSession(acme, "a", "user", T0);
+      expect(await idsOf(acme, { model: "m2" })).toEqual(["b"]);
+      expect(await counts(["a", "b"])).toEqual([{ model: "m2", sessions: 1 }]);
     });
 
     test("leaves out what a program made before it counts a page", async () => {

@@ -6,12 +6,13 @@ import {
   expectCode,
   feedOf,
   message,
+  NULL_FIELDS,
   newSession,
   nextId,
   T0,
 } from "./fixture.cases.ts";
 
-export function sessionCases({ store, tenant }: Cases): void {
+export function sessionCases({ store, tenant, another }: Cases): void {
   describe("createSession", () => {
     test("keeps every field", async () => {
       const acme = tenant();
@@ -38,6 +39,7 @@ export function sessionCases({ store, tenant }: Cases): void {
       });
       const created = await store().createSession(acme, session);
       expect(created).toEqual({
+        ...NULL_FIELDS,
         id: session.id,
         shortId: expect.stringMatching(/^[0-9a-z]{8}$/),
         tenant: acme,
@@ -46,13 +48,10 @@ export function sessionCases({ store, tenant }: Cases): void {
         createdAt: T0,
         owner: "ben",
         title: "Ein Titel – ünïcode 😀",
-        summary: null,
         participants: ["ana", "ben"],
         metadata: { a: [1, 2, { b: null }] },
         ttl: 3_600,
         retention: "audit-only",
-        parentSessionId: null,
-        forkPoint: null,
         origin: session.origin,
         startedAt: T0 - 5_000,
         updatedAt: T0 - 5_000,
@@ -61,11 +60,40 @@ export function sessionCases({ store, tenant }: Cases): void {
         messageCount: 0,
         entryCount: 0,
         tokens: { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
-        leaf: null,
-        summarizedThrough: null,
       });
       expect(await store().findSession(acme, session.id)).toEqual(created);
       expect(await store().findSessionByOrigin(acme, "laptop/p1/1")).toEqual(created);
+    });
+
+    test("gives the session that has the key, and changes nothing of it", async () => {
+      const acme = tenant();
+      const first = await createSession(store(), acme, {
+        origin: { key: "a/b c" },
+        title: "first",
+      });
+      const before = await store().feedHead(acme);
+      const again = newSession({ origin: { key: "a/b c" }, title: "again", orExisting: true });
+      expect(await store().createSession(acme, again)).toEqual(first);
+      expect(await store().feedHead(acme)).toEqual(before);
+      const other = newSession({ origin: { key: "a/b" }, title: "other", orExisting: true });
+      expect((await store().createSession(acme, other)).id).toBe(other.id);
+      const theirs = { ...again, id: nextId() };
+      expect((await store().createSession(tenant(), theirs)).id).toBe(theirs.id);
+    });
+
+    test("creates one session for a key, however many ask for it at once", async () => {
+      const acme = tenant();
+      const stores = [store(), await another()];
+      const asked = Array.from({ length: 64 }, (_, i) =>
+        stores[i % 2]?.createSession(
+          acme,
+          newSession({ origin: { key: "k" }, title: `${i}`, orExisting: true }),
+        ),
+      );
+      const ids = new Set((await Promise.all(asked)).map((session) => session?.id));
+      expect(ids.size).toBe(1);
+      expect(await feedOf(store(), acme)).toEqual(["session_created"]);
+      expect((await store().listSessions(acme, {}, { limit: 10 })).sessions).toHaveLength(1);
     });
 
     test("refuses an id or an origin that is taken, and changes nothing", async () => {

@@ -1,8 +1,8 @@
 /**
- * Entries are checked against their hashes when they are read, all of them.
+ * Verifies the hash of every entry that is read.
  *
- * A hash covers the parent's, so a check takes that, too. What was erased is checked as far as it can
- * be: without content by the content's hash; a tombstone only by a verification, from the feed.
+ * A hash covers the parent's hash. Erased entries are verified by the kept content hash; tombstones
+ * only by `verify`, from the feed.
  */
 
 import type { BackscrollError } from "../../model/errors.ts";
@@ -10,7 +10,7 @@ import { contentDigest, entryHex, toHex } from "../../transcript/hash.ts";
 import type { EntryRecord, Row } from "../records.ts";
 import { entryDamaged, isDamage } from "./damage-errors.ts";
 
-/** The hash that an entry must have, in hex. Undefined for a tombstone: what it takes is erased. */
+/** The expected hash of an entry, in hex. Undefined for a tombstone. */
 export function expectedHash(
   entry: EntryRecord,
   nonceHex: string | null,
@@ -52,9 +52,9 @@ function digestOfContent(entry: EntryRecord, nonceHex: string | null): string | 
 }
 
 /**
- * Throws `store_corrupt` for the first entry that is not what was written. `rows` are those that
- * `entries` were made of, with `nonce_hex`; `parentHash` gives the hash of an entry's parent in hex,
- * and of a root what the session builds upon.
+ * Throws `store_corrupt` for the first entry whose hash does not match. `rows` are those that
+ * `entries` were made of, with `nonce_hex`; `parentHash` gives the hash of an entry's parent in
+ * hex, and for a root the session's base hash.
  */
 export function checkEntries(
   rows: readonly Row[],

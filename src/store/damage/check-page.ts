@@ -1,6 +1,6 @@
 /**
- * Whether a page has every entry of its range: what is lost from an index or hidden by damage leaves
- * a gap in numbers that have none.
+ * Checks that a page has every entry of its range: a lost or hidden row leaves a gap in consecutive
+ * numbers.
  *
  * Along a path the depths of entries and the ordinals of messages count up by one; in a session the
  * sequences do. Annotations, which share the place of another entry, are not counted.
@@ -120,7 +120,7 @@ function checkDepths(
   }
 }
 
-/** That each entry follows the one before it, if nothing lies between the two. */
+/** Checks that each entry is the parent of the next. */
 function checkLinks(sessionId: string, nodes: readonly EntryRecord[]): void {
   for (let i = 1; i < nodes.length; i++) {
     const [before, node] = [nodes[i - 1] as EntryRecord, nodes[i] as EntryRecord];

@@ -1,8 +1,8 @@
 /**
- * What a read says when what is stored is not what was written.
+ * Errors of reads that find damage.
  *
- * The call that would return it fails; the rest of the store goes on. Each error names what is damaged
- * and the way out.
+ * Only the call that would return damaged data fails. Each error names the damaged item and the way
+ * out.
  */
 
 import { BackscrollError, type ErrorDetails } from "../../model/errors.ts";
@@ -23,7 +23,7 @@ export function entryDamaged(
   );
 }
 
-/** `place` says where the session stands in a list, for who goes on behind it. */
+/** `place` is the session's position in a list, so that a caller can continue behind it. */
 export function sessionDamaged(
   sessionId: string,
   what: string,
@@ -37,7 +37,7 @@ export function sessionDamaged(
   );
 }
 
-/** What is neither an entry nor a session, such as `change 17 of the feed`. */
+/** Other items, such as `change 17 of the feed`. */
 export function rowDamaged(row: string, what: string, cause?: unknown): BackscrollError {
   return new BackscrollError("store_corrupt", `${row} is damaged: ${what}; ${WAY_OUT}`, { cause });
 }
@@ -58,7 +58,7 @@ export function packDamaged(session: number, pack: number, cause?: unknown): Bac
   );
 }
 
-/** What is damaged, without the way out: for who lists all that is. */
+/** The damaged item without the way out, for lists of damage. */
 export function damageText({ message }: BackscrollError): string {
   return message.replace(`; ${WAY_OUT}`, "");
 }

@@ -6,6 +6,7 @@
  */
 
 import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
+import { recordOwner } from "../../model/record.ts";
 import type {
   DeadSession,
   ErasedMessages,
@@ -25,7 +26,7 @@ const MAX_SLICE_BYTES = 1024 * 1024;
 /** And after so many entries that were erased, each of which has to be looked for. */
 const MAX_SLICE_ERASED = 10_000;
 
-/** The appended entries (e) of a stretch of the feed. Content only of what is indexed. */
+/** The appended entries (e) of a range of the feed, with content only of indexed kinds. */
 export const FEED_ENTRY_NAMES: readonly string[] = [
   ...["position", "session", "sequence", "chain", "depth", "kind", "role", "actor", "status"],
   ...["created_at", "metadata", "content_bytes", "content"],
@@ -42,7 +43,7 @@ export function feedEntryColumns(position: string, asText: (column: string) => s
 export const FEED_CHANGE_COLUMNS = `c.position, c.kind, c.at, c.session_id, c.details,
   s.session AS live`;
 
-/** Changes of these kinds say nothing that the index reads. */
+/** Kinds of changes that the index ignores. */
 export const FEED_SILENT = `('entry_appended', 'context_usage', 'message_chunk', 'message_opened',
   'entry_pinned', 'entry_unpinned', 'quota_changed', 'token_created', 'token_revoked',
   'route_put', 'route_deleted', 'administered')`;
@@ -54,6 +55,7 @@ export interface FeedNames {
   readonly entries: readonly Row[];
   /** Numbers of sessions whose own text may have changed, with the last such position. */
   readonly sessions: ReadonlyMap<number, number>;
+  /** Records have `recordOwner` in place of an agent. */
   readonly memories: readonly {
     readonly position: number;
     readonly agent: string;
@@ -177,6 +179,18 @@ function nameChange(row: Row, names: Named): void {
       names.memories.set(JSON.stringify([agent, name]), { position, agent, name });
       break;
     }
+    case "record_put":
+    case "record_deleted": {
+      const { namespace, key, indexed } = detailsOf(row) as {
+        namespace: string;
+        key: string;
+        indexed: boolean;
+      };
+      if (!indexed) break;
+      const agent = recordOwner(namespace);
+      names.memories.set(JSON.stringify([agent, key]), { position, agent, name: key });
+      break;
+    }
     case "fact_added":
     case "fact_superseded":
     case "fact_deleted":
@@ -185,7 +199,7 @@ function nameChange(row: Row, names: Named): void {
   }
 }
 
-/** What was read of the things that `FeedNames` names. */
+/** The rows read for `FeedNames`. */
 export interface FeedFound {
   readonly head: number;
   /** The payloads of the entries' contents, by hash. */
@@ -209,7 +223,7 @@ export const FEED_FACT_COLUMNS = `f.id, f.session, f.subject, f.predicate, f.obj
 export const FEED_ERASED_COLUMNS = `e.id, e.session, e.sequence`;
 export const FEED_TOMBSTONE_COLUMNS = `b.session, b.session_id, b.digest, b.deleted_at`;
 
-/** Nothing came after this position. */
+/** The feed ends at this position. */
 export function emptyFeedSlice(through: number, head: number): FeedSlice {
   const none: readonly never[] = [];
   return {
@@ -274,7 +288,7 @@ function toFeedSession(row: Row, position: number): FeedSession {
   };
 }
 
-/** Most metadata has nothing of the kind, and is not parsed. */
+/** Most metadata lacks the key: skip parsing. */
 function isMachineMade(metadata: string | null): boolean {
   return metadata?.includes("machineMade") === true && parseSound(metadata)["machineMade"] === true;
 }

@@ -1,4 +1,4 @@
-/** How far the index of a tenant is, and what it takes. */
+/** Progress and size of a tenant's index. */
 
 import type { Manifest } from "../../search/port.ts";
 
@@ -19,7 +19,7 @@ export interface IndexStatus {
   readonly dead: number;
   /** The versions of the analyser that built the segments. */
   readonly analyzers: readonly string[];
-  /** Who works on the index now. */
+  /** The holder of the index lease. */
   readonly holder: string | null;
   /** Why the last upkeep that this process tried has failed. */
   readonly failure?: string;

@@ -31,11 +31,11 @@ export function newHolder(): string {
 }
 
 /**
- * Whether the process that took a lease under this name is certainly gone: it ran on this machine, and
- * no process has its id, or it is this one's and this one began later.
+ * Whether a lease's holder is certainly dead: it ran on this machine, and its pid is unused, or is
+ * ours and we started later.
  *
- * Containers may share a name and not their processes; then a lease is taken from one that lives. The
- * compare and set of the manifest refuses what it would still write.
+ * Containers may share a name and not their processes; then a lease is taken from one that lives.
+ * The manifest's compare-and-swap fences its later writes.
  */
 export function isDeadHolder(holder: string): boolean {
   const [host, id, start, ...rest] = holder.split("|");
@@ -60,8 +60,8 @@ function startedAt(): number {
 export const RENEW_AFTER = 0.33;
 
 /**
- * How long a segment stays that no manifest names: somebody may be about to name it, or a search that
- * has no snapshot of the segments may still ask. A search takes half a second at most, and one that
- * misses a segment reads the manifest again.
+ * Grace period of a segment that no manifest names: a manifest may be about to name it, or a search
+ * without a snapshot may still read it. A search takes half a second at most, and one that misses a
+ * segment reads the manifest again.
  */
 export const DROPPED_KEPT_MS = 10_000;

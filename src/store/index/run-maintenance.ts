@@ -16,9 +16,11 @@ export interface IndexUpkeep {
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
   answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
-  /** Lets go of what is held only to be quick. */
+  /** Drops caches. */
   rest(): Promise<void>;
-  /** Deletes segments that no manifest has named for `keptMs`. `leisure`: nothing else is to be done. */
+  /**
+   * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other upkeep is due.
+   */
   clean(keptMs: number, leisure: boolean): Promise<void>;
   /** How far the index is, and where the feed ends. */
   position(): Promise<{ readonly through: number; readonly head: number }>;
@@ -98,7 +100,7 @@ class Pace {
   }
 }
 
-/** The lease is gone, or the store is to be closed. What was not swapped was never there. */
+/** The lease is lost, or the store is closing. Unswapped work is discarded. */
 class Interrupted extends Error {}
 
 async function unfinished(upkeep: IndexUpkeep, busy: boolean): Promise<UpkeepReport> {

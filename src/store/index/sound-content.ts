@@ -1,6 +1,6 @@
 /**
- * Content for the index and for the windows of hits, which go on without what is damaged. Everything
- * else that returns content checks it against its hash first.
+ * Content for the index and for the windows of hits, which skip damaged content. All other reads
+ * verify hashes.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -10,7 +10,7 @@ type Decoded = Content & { readonly truncated: boolean };
 
 const NOTHING: Decoded = { blocks: [], data: null, truncated: false };
 
-/** As `decodeContent`; nothing if damage has left no content. */
+/** As `decodeContent`; empty for damaged content. */
 export function decodeSound(
   content: string,
   blob: (hash: string) => Uint8Array | undefined,

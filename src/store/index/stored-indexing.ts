@@ -6,23 +6,24 @@
  * `setIndexing` alone.
  */
 
+import type { Language } from "../../search/analysis/analyze.ts";
 import { DEFAULT_TOOL_INDEXING, type ToolIndexing } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexSetting {
-  readonly language: "english" | "simple";
+  readonly language: Language;
   readonly tools: ToolIndexing;
 }
 
-export const LANGUAGES = ["english", "simple"] as const;
-export const TOOL_INDEXINGS = ["names", "inputs", "all"] as const;
+export const LANGUAGES: readonly Language[] = ["english", "simple"];
+export const TOOL_INDEXINGS: readonly ToolIndexing[] = ["names", "inputs", "all"];
 
 /** The row of the table `store` that holds it, as JSON. */
 export const INDEXING_KEY = "indexing";
 
 const DEFAULT: IndexSetting = { language: "english", tools: DEFAULT_TOOL_INDEXING };
 
-/** What is stored, with defaults for what is missing or means nothing to this version. */
+/** The stored setting, with defaults for missing and unknown values. */
 export function decodeSetting(stored: unknown): IndexSetting | undefined {
   if (typeof stored !== "string") return undefined;
   let value: Partial<Record<keyof IndexSetting, unknown>> | null;
@@ -47,7 +48,7 @@ export function firstSetting({ language, tools }: Partial<IndexSetting>): IndexS
   return { language: language ?? DEFAULT.language, tools: tools ?? DEFAULT.tools };
 }
 
-/** What a process was told and the store says otherwise, in a sentence; undefined: nothing. */
+/** A sentence about options that differ from the stored setting; undefined if none. */
 export function describeConflict(told: IndexingOptions, stored: IndexSetting): string | undefined {
   const differences = (["language", "tools"] as const)
     .filter((name) => told[name] !== undefined && told[name] !== stored[name])

@@ -4,8 +4,8 @@ import type { UpkeepOptions } from "./index-code.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 /**
- * What a piece of upkeep is told: when to flush, and which segments to build again. Those are what a
- * search has `reported`, and what is `named` by the manifest and not `stored`.
+ * Options of a piece of upkeep: the flush threshold and the segments to rebuild, which are those
+ * that a search `reported` and those `named` by the manifest but not `stored`.
  */
 export function upkeepOptions(
   indexing: IndexingOptions,
@@ -16,7 +16,7 @@ export function upkeepOptions(
   const missing = named.segments
     .map(({ segment }) => segment)
     .filter((segment) => !there.has(segment));
-  // 0 says that nobody flushes by itself; somebody has asked now.
+  // 0 disables automatic flushes; this one was requested.
   const flushAt = indexing.flushAt || FLUSH_AT;
   return { indexing, flushAt, unreadable: new Set([...reported, ...missing]) };
 }

@@ -1,8 +1,8 @@
 /**
- * The messages round a hit: which ranges of which path, and what is shown of them.
+ * The window of a hit: the messages around it, and their shown text.
  *
  * The path is the active one if the entry is on it, and otherwise the one to the end of the entry's
- * own chain: what was said after it on the branch that was left.
+ * own chain, on the abandoned branch.
  */
 
 import type { Role } from "../../model/entry.ts";

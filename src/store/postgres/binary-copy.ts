@@ -16,7 +16,7 @@ const NULL_LENGTH = -1;
 export class BinaryCopy extends pg.Query {
   readonly received: Row[] = [];
   readonly #columns: readonly (readonly [name: string, kind: CopiedColumns[string]])[];
-  /** What was received and not read yet: less than a row. */
+  /** Received bytes of an incomplete row. */
   #rest = Buffer.alloc(0);
   #begun = false;
 
@@ -41,9 +41,9 @@ export class BinaryCopy extends pg.Query {
     }
   }
 
-  /** Keeps the first row of `bytes`, and says how long it is. Undefined if it is not all there. */
+  /** Takes the first row of `bytes` and gives its length; undefined if it is incomplete. */
   #readRow(bytes: Buffer): number | undefined {
-    // After the last row there is a number of columns of -1, and nothing.
+    // A column count of -1 ends the stream.
     if (bytes.length < 2 || bytes.readInt16BE(0) < 0) return undefined;
     let at = 2;
     const row: Record<string, Row[string]> = {};

@@ -1,9 +1,9 @@
 /**
- * Who has committed something? Tells listeners soon, in this process and in others.
+ * Signals commits to listeners in this and other processes.
  *
  * A NOTIFY wakes other nodes, at most one every 50 ms and never inside the transaction of a write,
- * where it would make all commits of the database wait for each other. Messages can be lost with a
- * connection, so the truth is a look at the feed positions every second.
+ * where it would make all commits of the database wait for each other. Notifications can be lost
+ * with a connection, so the feed positions are also polled every second.
  */
 
 import { sumPositions } from "./operations/feed.ts";
@@ -53,7 +53,7 @@ export class ChangeSignal {
     this.#notify = setTimeout(() => {
       this.#notify = undefined;
       this.#notifiedAt = Date.now();
-      // Who misses a message looks by himself within a second.
+      // A node that misses a notification polls within a second.
       this.#db.plain((db) => db.all(SQL.notify, CHANNEL)).catch(() => undefined);
     }, wait);
     this.#notify.unref();
@@ -88,7 +88,7 @@ export class ChangeSignal {
     try {
       return await connectListener(this.#address, CHANNEL, heard, lost);
     } catch {
-      // The store's own operations tell their callers what is wrong with the server.
+      // The store's operations report server errors to their callers.
       this.#connectLater();
       return undefined;
     }

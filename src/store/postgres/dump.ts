@@ -28,7 +28,7 @@ const BATCH_ROWS = 500;
 const BATCH_BLOBS = 16;
 
 /** Tables whose rows go one by one: in an array, bytes would travel as hex digits. */
-const LARGE: readonly TableName[] = ["blobs", "stream_chunks"];
+const LARGE: readonly TableName[] = ["blobs", "stream_chunks", "records"];
 
 interface Column {
   readonly name: string;
@@ -38,13 +38,13 @@ interface Column {
 /** `tx` sees one moment; it is the caller's to end. */
 export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
   tx.defer("SET LOCAL statement_timeout = 0");
-  // Whoever reads the dump may be slow.
+  // The reader of the dump may be slow.
   tx.defer("SET LOCAL idle_in_transaction_session_timeout = 0");
   const tenants = (await tx.all(SQL.tenants)).map((row) => Number(row["tenant"]));
   for (const table of TABLES) {
     const columns = (await columnsOf(tx, table)).map(({ name }) => name);
     const keys = (await tx.all(SQL.keys, table)).map((row) => String(row["name"]));
-    const size = table === "blobs" ? BATCH_BLOBS : BATCH_ROWS;
+    const size = table === "blobs" || table === "records" ? BATCH_BLOBS : BATCH_ROWS;
     for (const tenant of tenants) {
       tx.enter(tenant);
       // Names come from our own list and from the database's catalogue, never from a caller.

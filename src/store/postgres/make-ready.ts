@@ -1,4 +1,4 @@
-/** What is done before a store is used. */
+/** Prepares a store for use. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { IndexSetting } from "../index/stored-indexing.ts";

@@ -1,8 +1,7 @@
 /**
- * A database and how operations run in it: as whole transactions, each on a connection of its own.
+ * Runs operations as transactions, each on its own connection.
  *
- * Also knows the numbers of tenants by name. A tenant never changes its number, so what was looked
- * up once holds for the life of the store.
+ * Caches tenant numbers by name: a tenant's number never changes.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -80,7 +79,7 @@ export class PostgresDatabase {
       } catch (error) {
         throw isConnectionLoss(error) ? new Unfinished(error) : error;
       } finally {
-        // Nobody has to wait for the end of a read.
+        // No need to await the end of a read.
         void this.#track(snapshots.end());
       }
     };
@@ -119,16 +118,16 @@ export class PostgresDatabase {
     }
   }
 
-  /** Uses a connection without a transaction: for what is not a tenant's, and may be done twice. */
+  /** Uses a connection without a transaction, for idempotent operations outside of tenants. */
   plain<Result>(use: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
     return this.#run(() => retried(() => this.#use(use)));
   }
 
-  /** Waits for what is under way. */
+  /** Waits for operations in progress. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // What is under way may leave an ending behind it.
+    // Operations in progress may add an ending.
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     await this.#pool.close();
   }
@@ -181,7 +180,7 @@ export class PostgresDatabase {
     } catch (error) {
       throw isConnectionLoss(error) && !tx.commitSent ? new Unfinished(error) : error;
     } finally {
-      // Nobody has to wait for the end of a read, or of a write that has failed.
+      // No need to await the end of a read or of a failed write.
       void this.#track(end(tx, how, connection));
     }
   }
@@ -212,7 +211,7 @@ export class PostgresDatabase {
   }
 }
 
-/** The connection broke before a commit was sent: what was under way can be done again. */
+/** The connection broke before COMMIT was sent: the transaction can be retried. */
 class Unfinished extends Error {
   constructor(cause: unknown) {
     super("the connection broke before the commit", { cause });
@@ -227,7 +226,7 @@ async function retried<Result>(transaction: () => Promise<Result>): Promise<Resu
     } catch (error) {
       const again = error instanceof Unfinished || isRetryable(error);
       if (attempt === MAX_ATTEMPTS || !again) throw error;
-      // Not at once and not together: those who met would meet again.
+      // Retry with jitter, so that the same transactions do not collide again.
       await pause(Math.random() * 2 ** attempt);
     }
   }

@@ -99,7 +99,7 @@ export class PostgresConnection {
     return answer?.rows ?? [];
   }
 
-  /** To the pool, for others to use; or away with it, if nobody knows what state it is in. */
+  /** Returns the connection to the pool, or destroys it if its state is unknown. */
   giveBack(broken = false): void {
     this.#client.release(broken);
   }
@@ -122,7 +122,7 @@ export class PostgresPool {
       allowExitOnIdle: true,
       ...(options.durability === "process" ? { onConnect: relaxDurability } : {}),
     });
-    // An idle connection that dies is replaced when one is needed; there is nobody to tell.
+    // The pool replaces a dead idle connection on demand: ignore the event.
     this.#pool.on("error", () => undefined);
     // One that dies in use fails the statement under way, which tells its caller.
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
@@ -195,7 +195,10 @@ const getTypeParser = ((oid: number, format?: "text" | "binary") =>
     ? Number
     : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;
 
-/** What was acknowledged survives our death at once, and the server's a moment later. */
+/**
+ * Acknowledged writes survive this process's death at once, and the server's after its next WAL
+ * flush.
+ */
 async function relaxDurability(client: pg.ClientBase): Promise<void> {
   await client.query("SET synchronous_commit = off");
 }

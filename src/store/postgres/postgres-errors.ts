@@ -11,7 +11,7 @@ interface Meaning {
 /** What our own function in the database raises when a quota is used up. */
 const QUOTA = "QUOTA";
 
-/** What did not reach the commit was tried again; so what is told of was at its commit. */
+/** Failures before COMMIT were retried, so this one happened at COMMIT. */
 const CUT_OFF =
   "the connection was cut; a write may have been committed: look, or repeat it under its idempotency key";
 
@@ -45,8 +45,7 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
   },
   "53100": {
     code: "store_full",
-    message:
-      "no space is left on the database server; free some and try again: what is stored can still be read",
+    message: "no space is left on the database server; free some and try again: reads still work",
   },
   "53300": {
     code: "store_busy",
@@ -117,9 +116,9 @@ export function translatePostgresError(error: unknown, place: string): unknown {
 }
 
 /**
- * Whether the same transaction may succeed if it is run again: it met another one, and left nothing.
- * A payload that a sweep has taken away meanwhile breaks a foreign key; two first writes for two
- * tenants may choose the same number.
+ * Whether a retry of the transaction may succeed: it conflicted with another one and was rolled
+ * back. A payload that a sweep has taken away meanwhile breaks a foreign key; two first writes for
+ * two tenants may choose the same number.
  */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, query, withAddress } from "../../../test/support/postgres.ts";
 import { append, createSession, label, message, nextId, T0 } from "../cases/fixture.cases.ts";
 import { ingested, original } from "../cases/ingest.cases.ts";
+import { recordPut } from "../cases/records.cases.ts";
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
-import { INDEX_TABLES, TABLES } from "../tables.ts";
+import { DERIVED_TABLES, INDEX_TABLES, TABLES } from "../tables.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const KEYED = TABLES.filter((table) => table !== "tenants");
@@ -93,7 +94,9 @@ describe("row-level security", () => {
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
         WHERE c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity ORDER BY 1`,
     );
-    expect(rows.map((row) => row["name"])).toEqual([...KEYED, ...INDEX_TABLES].sort());
+    expect(rows.map((row) => row["name"])).toEqual(
+      [...KEYED, ...INDEX_TABLES, ...DERIVED_TABLES].sort(),
+    );
   });
 });
 
@@ -107,6 +110,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   await store.openStream(tenant, { ...stream, ...who });
   await store.writeStream(tenant, { ...stream, chunks: '["x"]' });
   await store.putMemory(tenant, { agent: "a", name: "n", content: "x", metadata: {}, now: T0 });
+  await store.writeRecords(tenant, { operations: [recordPut("n", "k", "x")], now: T0 });
   const fact = { subject: "s", predicate: "p", object: "o", sourceEntry: null, confidence: 1 };
   await store.addFacts(tenant, id, [{ ...fact, id: nextId(), sessionId: id, createdAt: T0 }], T0);
   await store.putIngestedFiles(tenant, "w", [ingested("/a")], T0);

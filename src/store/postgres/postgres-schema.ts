@@ -11,22 +11,22 @@ import {
 } from "../index/stored-indexing.ts";
 import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
-import { INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
+import { DERIVED_TABLES, INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
 import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
 import { type PostgresConnection, query } from "./postgres-driver.ts";
 import { statements } from "./postgres-statements.ts";
 import type { TransactionStart } from "./transaction.ts";
 
 /**
- * "BkSc": the advisory lock of a store. Every write transaction shares it; who migrates or loads
- * takes it alone, so that no write that began under one schema ends under another.
+ * "BkSc": the advisory lock of a store. Write transactions take it shared; migrations and loads
+ * take it exclusively, so that no write spans two schemas.
  */
 const STORE_LOCK = 0x426b5363;
 
 const SQL = statements("schema", {
   shareLock: `SELECT pg_advisory_xact_lock_shared($1)`,
   takeLock: `SELECT pg_advisory_xact_lock($1)`,
-  /** Reads the catalogue itself: inside a transaction `to_regclass` may remember that nothing was there. */
+  /** Reads the catalogue: inside a transaction `to_regclass` may return a stale null. */
   findTables: `SELECT c.relname AS name, EXISTS (SELECT 1 FROM pg_attribute a
       WHERE a.attrelid = c.oid AND a.attname = 'min_writer')::int AS versions
     FROM pg_class c WHERE c.relname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -87,8 +87,8 @@ export const LOAD_START: TransactionStart = {
 };
 
 /**
- * Makes the store ready for writing. Several processes may do this at once: the lock decides who
- * migrates, and the others find it done. A transaction takes all steps back if one fails.
+ * Migrates the store for writing. Under the lock one of several processes migrates, and the others
+ * find it done. One transaction: all steps or none.
  */
 export async function migrate(db: PostgresConnection): Promise<void> {
   if (pendingMigrations(await readSchema(db), POSTGRES_MIGRATIONS).length === 0) return;
@@ -117,9 +117,16 @@ export async function migrate(db: PostgresConnection): Promise<void> {
   }
 }
 
-/** Undefined in an empty database. `foreign_database` if it holds tables of somebody else. */
+/** Undefined in an empty database. Throws `foreign_database` if it has other tables. */
 export async function readSchema(db: PostgresConnection): Promise<SchemaState | undefined> {
-  const ours = ["schema", "store", ...TABLES, ...INDEX_TABLES, ...PROCESS_TABLES];
+  const ours = [
+    "schema",
+    "store",
+    ...TABLES,
+    ...INDEX_TABLES,
+    ...DERIVED_TABLES,
+    ...PROCESS_TABLES,
+  ];
   const found = await db.all(SQL.findTables, ours);
   if (found.length === 0) return undefined;
   if (!found.some(({ name, versions }) => name === "schema" && versions === 1)) {

@@ -9,7 +9,7 @@ export const statements: RegisterStatements = (group, sql) => {
   return register(group, sql);
 };
 
-/** The name under which the server keeps a statement parsed and planned; none if it is not ours. */
+/** The name of a prepared statement; undefined for ad-hoc SQL. */
 export function preparedName(sql: string): string | undefined {
   return names.get(sql);
 }

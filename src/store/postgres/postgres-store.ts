@@ -58,6 +58,7 @@ import {
   putRoute,
 } from "./operations/routes.ts";
 import {
+  countModels,
   createSession,
   findSession,
   findSessionByOrigin,
@@ -84,6 +85,7 @@ import {
   WRITE_START,
   writeSetting,
 } from "./postgres-schema.ts";
+import { readRecords, writeRecords } from "./records/records.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `address` is `postgres://user:password@host:port/database`. */
@@ -186,6 +188,9 @@ class PostgresStore implements Store {
   retireFact: Store["retireFact"] = (tenant, id, by, now) =>
     this.#write(tenant, (tx) => retireFact(tx, id, by, now));
 
+  writeRecords: Store["writeRecords"] = (tenant, request) =>
+    this.#write(tenant, (tx) => writeRecords(tx, request), request.operations.length);
+
   putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
     this.#db.write(tenant, (tx) => putIngestedFiles(tx, workstation, files, now));
 
@@ -236,6 +241,9 @@ class PostgresStore implements Store {
   readUsage: Store["readUsage"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => readUsage(tx, ids));
 
+  countModels: Store["countModels"] = (tenant, ids) =>
+    this.#db.read(tenant, (tx) => countModels(tx, ids));
+
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => readSessionSizes(tx, ids));
 
@@ -281,6 +289,9 @@ class PostgresStore implements Store {
 
   listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
     this.#db.read(tenant, (tx) => listFacts(tx, sessionId, after, limit, superseded));
+
+  readRecords: Store["readRecords"] = (tenant, request) =>
+    this.#db.read(tenant, (tx) => readRecords(tx, request));
 
   findToken: Store["findToken"] = (id) =>
     this.#db.across(READ_START, AGAIN, (tx) => findToken(tx, id));
@@ -380,7 +391,7 @@ class PostgresStore implements Store {
     return result;
   }
 
-  /** Tells who listens once a write is committed. */
+  /** Notifies listeners after a commit. */
   async #told<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
     this.#signal.committed();

@@ -1,9 +1,8 @@
 /**
- * One transaction, in as few round trips as it has questions.
+ * One transaction, with one round trip per read.
  *
- * A write that nobody waits for is deferred: it is sent together with the next question, or with the
- * COMMIT. So an append takes two round trips: one asks for the state under the session's lock, one
- * writes and commits.
+ * A write without a result is deferred and sent with the next read or with COMMIT. So an append
+ * takes two round trips: one reads the state under the session's lock, one writes and commits.
  */
 
 import type { Row } from "../records.ts";
@@ -16,7 +15,7 @@ import {
 } from "./postgres-driver.ts";
 import { statements } from "./postgres-statements.ts";
 
-/** The number of a tenant for which nothing was ever written: no row has it, so nothing is found. */
+/** The number of a tenant without rows. */
 export const NO_TENANT = 0;
 
 const SQL = statements("transaction", {
@@ -64,7 +63,7 @@ export class Transaction {
     return this.#ended;
   }
 
-  /** Once it was sent, nobody but the server knows whether it was carried out, until it answers. */
+  /** Once COMMIT is sent, the outcome is unknown until the server answers. */
   get commitSent(): boolean {
     return this.#commitSent;
   }
@@ -106,7 +105,7 @@ export class Transaction {
 
   /** Commits, after the deferred writes and, in the same round trip, some last questions. */
   async commit(questions: readonly Query[] = []): Promise<(readonly Row[])[]> {
-    // What begins a transaction may forbid it, so nothing is committed before that is known.
+    // A check at the beginning may refuse the transaction, so await it before COMMIT.
     if (!this.#begun) await this.#flush([]);
     const closing = [...questions, ...this.#last, query("COMMIT")];
     this.#commitSent = true;

@@ -17,9 +17,9 @@ export const ENTRY_NAMES: readonly string[] = [
 ];
 
 /**
- * `asText` and `asHex` say how the backend gives bytes as text: as bytes they would cost more than all
- * other columns together. `nonce_hex` is for the check of the entry's hash; who erases or verifies an
- * entry also asks for `e.nonce`.
+ * `asText` and `asHex` say how the backend gives bytes as text: as bytes they would cost more than
+ * all other columns together. `nonce_hex` is for the hash check; erasure and verification also
+ * select `e.nonce`.
  */
 export function entryColumns(
   asText: (column: string) => string,

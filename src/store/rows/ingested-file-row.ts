@@ -6,7 +6,7 @@ import type { Row } from "../records.ts";
 
 const FACTS = "path, source, size, mtime, read_offset, read_lines, tail_hash, seen_at";
 
-/** Most files are unchanged, and nobody needs the state of those: it is kilobytes. */
+/** The resume state has kilobytes and is not needed for unchanged files, which are most. */
 export const INGESTED_FILE_FACTS: string = `${FACTS}, NULL AS state`;
 export const INGESTED_FILE_COLUMNS: string = `${FACTS}, state`;
 

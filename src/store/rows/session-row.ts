@@ -1,101 +1,95 @@
 /** From rows of `sessions` (s) and `session_state` (t) to a session. */
 
-import type { IngestFigures, Origin, Retention, Session } from "../../model/session.ts";
+import type { Usage } from "../../model/entry.ts";
+import type { IngestFigures, Origin, Session } from "../../model/session.ts";
+import {
+  FIGURE_FIELDS,
+  type Field,
+  fieldsOf,
+  ORIGIN_FIELDS,
+  SESSION_FIELDS,
+} from "../../model/session-fields.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
-import type {
-  EraseMode,
-  RetentionDue,
-  Row,
-  SessionPatch,
-  SessionSize,
-  UsageSum,
-} from "../records.ts";
+import type { EraseMode, RetentionDue } from "../erase-records.ts";
+import type { ModelCount, Row, SessionSize, UsageSum } from "../records.ts";
+import { columnOf } from "./column-of.ts";
+
+const TOKEN_COLUMNS = {
+  inputTokens: "t.input_tokens",
+  outputTokens: "t.output_tokens",
+  cacheCreationTokens: "t.cache_creation_tokens",
+  cacheReadTokens: "t.cache_read_tokens",
+} as const satisfies Record<keyof Usage, string>;
 
 /** The columns of a session, read from both of its tables. */
-export const SESSION_COLUMNS = `s.session, s.id, s.agent, s.created_by, s.owner, s.created_at,
-  s.started_at, s.title, s.summary, s.metadata, s.ttl_seconds, s.retention, s.parent_session_id,
-  s.fork_entry_id, s.source, s.workstation, s.project_id, s.project_path, s.git_branch, s.repo, s.file,
-  s.origin_key, t.leaf_id, t.last_sequence, t.message_count, t.updated_at, t.last_interaction_at,
-  t.last_write_at, t.input_tokens, t.output_tokens, t.cache_creation_tokens, t.cache_read_tokens,
-  t.summarized_through, s.exchange_count, s.tool_counts, s.file_mtime, s.first_msg_at,
-  s.last_msg_at, s.cost_usd, s.short_id`;
+export const SESSION_COLUMNS: string = [
+  "s.session",
+  ...[SESSION_FIELDS, ORIGIN_FIELDS, FIGURE_FIELDS].flatMap((table) =>
+    Object.values(table as Record<string, { readonly column?: string }>).flatMap(
+      ({ column }) => column ?? [],
+    ),
+  ),
+  ...Object.values(TOKEN_COLUMNS),
+].join(", ");
 
-/** The columns of a session's figures, in the order of `figureValues`. */
-export function figureValues(figures: IngestFigures | undefined): (number | string | null)[] {
-  if (figures === undefined) return [null, null, null, null, null, null];
-  const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = figures;
-  const tools = JSON.stringify(toolCounts);
-  return [exchangeCount, tools, fileMtime, firstMessageAt, lastMessageAt, figures.costUsd ?? null];
-}
-
-/** The columns of an origin that may become known later, in the order of `originValues`. */
-export function originValues(origin: SessionPatch["origin"]): (string | null)[] {
-  const { key, projectId, projectPath, gitBranch, repo } = origin ?? {};
-  return [key, projectId, projectPath, gitBranch, repo].map((value) => value ?? null);
-}
-
-/** Columns that an older version did not fill have their defaults here. */
 export function toSession(tenant: string, row: Row, participants: readonly string[]): Session {
-  const createdAt = Number(row["created_at"]);
-  const id = String(row["id"]);
   const damaged = (cause: unknown) =>
-    sessionDamaged(id, "its metadata or its figures are no JSON", cause, {
+    sessionDamaged(String(row["id"]), "its metadata or its figures are no JSON", cause, {
       lastInteractionAt: Number(row["last_interaction_at"]),
       number: Number(row["session"]),
     });
-  return {
-    id,
-    shortId: String(row["short_id"] ?? id),
+  const composed: Readonly<Record<string, unknown>> = {
     tenant,
-    agent: String(row["agent"]),
-    createdBy: String(row["created_by"]),
-    createdAt,
-    owner: String(row["owner"]),
-    title: String(row["title"] ?? ""),
-    summary: row["summary"] as string | null,
     participants,
-    metadata: storedObject(row["metadata"], damaged),
-    ttl: row["ttl_seconds"] as number | null,
-    retention: (row["retention"] ?? "full") as Retention,
-    parentSessionId: row["parent_session_id"] as string | null,
-    forkPoint: row["fork_entry_id"] as string | null,
     origin: toOrigin(row),
-    ...toFigures(row, damaged),
-    startedAt: Number(row["started_at"] ?? createdAt),
-    updatedAt: Number(row["updated_at"]),
-    lastInteractionAt: Number(row["last_interaction_at"]),
-    lastWriteAt: Number(row["last_write_at"]),
-    messageCount: Number(row["message_count"]),
-    entryCount: Number(row["last_sequence"]),
-    tokens: {
-      inputTokens: Number(row["input_tokens"]),
-      outputTokens: Number(row["output_tokens"]),
-      cacheCreationTokens: Number(row["cache_creation_tokens"]),
-      cacheReadTokens: Number(row["cache_read_tokens"]),
-    },
-    leaf: row["leaf_id"] as string | null,
-    summarizedThrough: row["summarized_through"] as string | null,
+    figures: toFigures(row, damaged),
+    tokens: toTokens(row),
   };
+  const session: Record<string, unknown> = {};
+  for (const [name, field] of fieldsOf(SESSION_FIELDS)) {
+    if (field.column === undefined) {
+      if (composed[name] !== undefined) session[name] = composed[name];
+      continue;
+    }
+    const value = toValue(field, row, damaged);
+    session[name] = value === null && field.fallbackTo ? session[field.fallbackTo] : value;
+  }
+  return session as unknown as Session;
 }
 
-function toFigures(
-  row: Row,
-  damaged: (cause: unknown) => Error,
-): { readonly figures?: IngestFigures } {
-  const count = row["exchange_count"] ?? null;
-  if (count === null) return {};
-  const cost = row["cost_usd"] ?? null;
-  return {
-    figures: {
-      exchangeCount: Number(count),
-      toolCounts: storedObject(row["tool_counts"], damaged) as Record<string, number>,
-      fileMtime: row["file_mtime"] as number | null,
-      firstMessageAt: row["first_msg_at"] as number | null,
-      lastMessageAt: row["last_msg_at"] as number | null,
-      ...(cost === null ? {} : { costUsd: Number(cost) }),
-    },
-  };
+/** Columns that an older version did not fill have their fallbacks here. */
+function toValue(field: Field, row: Row, damaged: (cause: unknown) => Error): unknown {
+  const stored = row[columnOf(field)] ?? field.fallback ?? null;
+  if (field.kind === "json" || field.kind === "counts") return storedObject(stored, damaged);
+  if (stored === null) return null;
+  return field.kind === "text" || field.kind === "retention" ? String(stored) : Number(stored);
+}
+
+/** Undefined unless the session was read from files. */
+function toFigures(row: Row, damaged: (cause: unknown) => Error): IngestFigures | undefined {
+  if ((row["exchange_count"] ?? null) === null) return undefined;
+  const known = fieldsOf(FIGURE_FIELDS)
+    .map(([name, field]) => [name, toValue(field, row, damaged), field] as const)
+    .filter(([, value, { optional }]) => value !== null || optional !== true);
+  return Object.fromEntries(
+    known.map(([name, value]) => [name, value]),
+  ) as unknown as IngestFigures;
+}
+
+function toOrigin(row: Row): Origin {
+  const known = Object.entries(ORIGIN_FIELDS)
+    .map(([name, field]) => [name, row[columnOf(field)] ?? null])
+    .filter(([, value]) => value !== null);
+  return Object.fromEntries(known) as Origin;
+}
+
+function toTokens(row: Row): Usage {
+  const counts = Object.entries(TOKEN_COLUMNS).map(([name, column]) => [
+    name,
+    Number(row[columnOf({ column })]),
+  ]);
+  return Object.fromEntries(counts) as unknown as Usage;
 }
 
 export function toSessionSize(row: Row): SessionSize {
@@ -114,6 +108,10 @@ export const USAGE_SUMS: string = `s.id, e.model, e.created_at / ${USAGE_SPAN} A
   sum(e.input_tokens) AS input_tokens, sum(e.output_tokens) AS output_tokens,
   sum(e.cache_creation_tokens) AS cache_creation_tokens,
   sum(e.cache_read_tokens) AS cache_read_tokens`;
+
+export function toModelCount(row: Row): ModelCount {
+  return { model: String(row["model"]), sessions: Number(row["sessions"]) };
+}
 
 export function toUsageSum(row: Row): UsageSum {
   return {
@@ -136,20 +134,4 @@ export function toRetentionDue(row: Row): RetentionDue {
     retention: row["retention"] as EraseMode,
     appliedThrough: Number(row["retention_applied"] ?? 0),
   };
-}
-
-const ORIGIN_COLUMNS = {
-  source: "source",
-  workstation: "workstation",
-  projectId: "project_id",
-  projectPath: "project_path",
-  gitBranch: "git_branch",
-  repo: "repo",
-  file: "file",
-  key: "origin_key",
-} as const satisfies Record<keyof Origin, string>;
-
-function toOrigin(row: Row): Origin {
-  const present = Object.entries(ORIGIN_COLUMNS).filter(([, column]) => row[column] !== null);
-  return Object.fromEntries(present.map(([field, column]) => [field, row[column]])) as Origin;
 }

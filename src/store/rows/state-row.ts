@@ -63,7 +63,7 @@ export function toNumberedSession(row: Row, sessionId: string, isRaw = false): N
   };
 }
 
-/** `at_tip` is 1 if nothing on the entry's chain is deeper. */
+/** `at_tip` is 1 for the deepest entry of its chain. */
 export function toPoint(row: Row): Point {
   return {
     id: String(row["id"]),

@@ -17,12 +17,12 @@ import { renewEpoch } from "./sqlite-schema.ts";
 const BATCH_ROWS = 500;
 
 /** Rows of these may have megabytes. */
-const LARGE: readonly TableName[] = ["blobs", "original_parts"];
+const LARGE: readonly TableName[] = ["blobs", "original_parts", "records"];
 const BATCH_BLOBS = 16;
 
 /**
- * SQLite's own row numbers mean nothing elsewhere, nor what entries tell of the feed by them; what is
- * packed, the rows of a dump have themselves.
+ * A dump leaves out SQLite's row numbers and the feed fields derived from them, and unpacks packs
+ * into rows.
  */
 const PRIVATE_COLUMNS: readonly string[] = [
   ...["entry", "first_entry", "fed_at", "fed_hash", "fed_usage", "fed_usage_hash", "pack"],

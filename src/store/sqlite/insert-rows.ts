@@ -2,7 +2,7 @@
  * Several rows in one INSERT.
  *
  * A statement costs as much to start as a row to insert: ten rows at a time take two thirds of the
- * time of ten statements. More than ten gain nothing more.
+ * time of ten statements. More than ten gain nothing.
  */
 
 import type { SqliteConnection, SqlValue } from "./sqlite-driver.ts";
@@ -10,9 +10,8 @@ import type { SqliteConnection, SqlValue } from "./sqlite-driver.ts";
 const ROWS = 10;
 
 /**
- * `insert` for `count` rows: its one list of placeholders, repeated. Of rows that fail those before
- * stay, because SQLite would have to copy each page beforehand to take them back: whoever inserts takes
- * everything back.
+ * `insert` for `count` rows: its one list of placeholders, repeated. A failing row leaves the rows
+ * before it (`OR FAIL`), which saves a statement journal: the caller rolls back the transaction.
  */
 export function insertRows(count: number, insert: string): string {
   const placeholders = insert.slice(insert.lastIndexOf("("));

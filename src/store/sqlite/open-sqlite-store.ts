@@ -1,4 +1,4 @@
-/** From a path to a store: the file, its executor and what is said while it is opened. */
+/** Opens a store by its path: the file, its executor, and reported losses. */
 
 import { describeConflict, firstSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { flushAtOf } from "../indexer.ts";

@@ -24,7 +24,7 @@ export interface ConnectionOptions {
 
 /**
  * The first statement of a connection may meet another process that recovers the log of one that
- * died. That holds a lock for as long as it takes to read the log, and nobody can retry for us here.
+ * died. That process holds a lock while it reads the log, so wait with a busy timeout here.
  */
 const OPEN_TIMEOUT_MS = 10_000;
 
@@ -197,7 +197,7 @@ export class SqliteConnection {
     if (this.#database.isTransaction) this.exec("ROLLBACK");
   }
 
-  /** Moves the write-ahead log into the database. False if somebody was in the way of all or some. */
+  /** Checkpoints the write-ahead log. False if another connection blocked all or part of it. */
   checkpoint(mode: "PASSIVE" | "TRUNCATE"): boolean {
     const { busy, log, checkpointed } = this.get(`PRAGMA wal_checkpoint(${mode})`) ?? {};
     return busy === 0 && log === checkpointed;
@@ -233,7 +233,10 @@ interface Prepared {
   readonly numbered: boolean;
 }
 
-/** Node 22 takes `?1` for a name, and binds nothing to it by place. By name it works everywhere. */
+/**
+ * Node 22 treats `?1` as a named parameter and does not bind it by position. Binding by name works
+ * everywhere.
+ */
 function byName(values: readonly SqlValue[]): readonly SqlValue[] {
   const named = Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value]));
   return [named] as unknown as readonly SqlValue[];

@@ -25,8 +25,7 @@ const CODES: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
   },
   13: {
     code: "store_full",
-    message:
-      "no space is left for the database; free some and try again: what is stored can still be read",
+    message: "no space is left for the database; free some and try again: reads still work",
   },
   14: {
     code: "store_unavailable",

@@ -1,6 +1,4 @@
-/**
- * The database file: where it may be, who may read it, and what must not be overwritten.
- */
+/** The database file: allowed paths, permissions, and protection of foreign files. */
 
 import { closeSync, mkdirSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -55,9 +53,9 @@ function createFile(file: string): void {
 }
 
 /**
- * Whether there is a file. Looks at the path only: the file itself is left to SQLite, which refuses
- * what is no database. Opening and closing it here would drop the locks that another store of this
- * process holds on it.
+ * Whether there is a file. Checks the path only: SQLite itself refuses files that are not
+ * databases. Opening and closing it here would drop the locks that another store of this process
+ * holds on it.
  */
 function isThere(file: string): boolean {
   const found = statPath(file);

@@ -24,8 +24,8 @@ const SQL = statements("schema", {
 });
 
 /**
- * Makes the store ready for writing. Several processes may do this at once: the write lock decides
- * who migrates, and the others find it done. A transaction takes all steps back if one fails.
+ * Migrates the store for writing. Under the write lock one of several processes migrates, and the
+ * others find it done. One transaction: all steps or none.
  */
 export function migrate(db: SqliteConnection): void {
   refuseForeign(db);
@@ -53,7 +53,7 @@ export function migrate(db: SqliteConnection): void {
   }
 }
 
-/** A copy that another tool has made may have lost the mode, and nothing here works without it. */
+/** A copy made by another tool may have lost WAL mode, which this store needs. */
 function switchToLog(db: SqliteConnection): void {
   const mode = db.get("PRAGMA journal_mode")?.["journal_mode"];
   if (mode === "wal" || db.get("PRAGMA journal_mode = WAL")?.["journal_mode"] === "wal") return;
@@ -76,7 +76,7 @@ export function checkStillReadable(db: SqliteConnection): void {
 }
 
 export function refuseForeign(db: SqliteConnection): void {
-  // In this order: whoever creates the store at this moment sets the mark along with the tables.
+  // In this order: a concurrent creator sets the mark together with the tables.
   const tables = db.get("SELECT count(*) AS count FROM sqlite_schema")?.["count"];
   const id = db.get("PRAGMA application_id")?.["application_id"];
   if (id === APPLICATION_ID) return;

@@ -29,7 +29,7 @@ import type { READS, ReadName, WRITES, WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { MEMORY } from "./sqlite-file.ts";
 
-/** How often to look for commits of other processes while somebody subscribes. */
+/** Poll interval for commits of other processes while there are subscribers. */
 const POLL_MS = 50;
 
 /** The writes whose first argument is the tenant that the index is kept for. */
@@ -48,7 +48,7 @@ export class SqliteStore implements Store {
   #poll: NodeJS.Timeout | undefined;
   #seenVersion: unknown;
 
-  /** `flushAt` 0: the index is kept only when somebody asks for it. */
+  /** `flushAt` 0: the index is maintained only on request. */
   constructor(executor: Executor, options: ExecutorOptions, flushAt: number, opened?: OpenedFile) {
     this.#executor = executor;
     const store = {
@@ -111,6 +111,9 @@ export class SqliteStore implements Store {
   retireFact: Store["retireFact"] = (tenant, id, by, now) =>
     this.#write("retireFact", [tenant, id, by, now]);
 
+  writeRecords: Store["writeRecords"] = (tenant, request) =>
+    this.#write("writeRecords", [tenant, request], request.operations.length);
+
   putIngestedFiles: Store["putIngestedFiles"] = (tenant, workstation, files, now) =>
     this.#write("putIngestedFiles", [tenant, workstation, files, now], 0);
 
@@ -143,7 +146,7 @@ export class SqliteStore implements Store {
   dropLease: Store["dropLease"] = (name, owner) =>
     this.#told(this.#open().write("dropLease", [name, owner]));
 
-  /** Of one tenant or of all, and it mostly takes away: the index has nothing to do for it. */
+  /** Of one tenant or of all. It mostly deletes, so it causes no index upkeep. */
   sweep: Store["sweep"] = (request) => this.#told(this.#open().write("sweep", [request]));
 
   findSession: Store["findSession"] = (tenant, id) => this.#read("findSession", [tenant, id]);
@@ -158,6 +161,8 @@ export class SqliteStore implements Store {
     this.#read("listSessions", [tenant, filter, page]);
 
   readUsage: Store["readUsage"] = (tenant, ids) => this.#read("readUsage", [tenant, ids]);
+
+  countModels: Store["countModels"] = (tenant, ids) => this.#read("countModels", [tenant, ids]);
 
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#read("readSessionSizes", [tenant, ids]);
@@ -202,6 +207,9 @@ export class SqliteStore implements Store {
 
   listFacts: Store["listFacts"] = (tenant, sessionId, after, limit, superseded) =>
     this.#read("listFacts", [tenant, sessionId, after, limit, superseded]);
+
+  readRecords: Store["readRecords"] = (tenant, request) =>
+    this.#read("readRecords", [tenant, request]);
 
   findToken: Store["findToken"] = (id) => this.#read("findToken", [id]);
 
@@ -360,7 +368,7 @@ export class SqliteStore implements Store {
     this.#tell();
   }
 
-  /** Writes, tells who listens, and waits while far too much is in no segment of the index. */
+  /** Writes, notifies listeners, and applies the indexer's back-pressure. */
   async #write<Name extends TenantWrite>(
     name: Name,
     args: WriteArguments<Name>,

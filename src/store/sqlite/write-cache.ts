@@ -1,10 +1,10 @@
 /**
- * What the writer remembers from one transaction to the next.
+ * The writer's cache across transactions.
  *
- * An append to a session that this connection wrote last needs to read nothing: it knows the leaf,
- * the counters and the feed's head. That holds only while nobody else commits, so whoever begins a
- * transaction checks SQLite's data version first, and everything is forgotten when it has moved,
- * when a transaction is rolled back, and around any operation that is not an append.
+ * An append to the session that this connection wrote last needs no read: the leaf, the counters
+ * and the feed's head are cached. Each transaction first checks SQLite's `data_version`; the cache
+ * is cleared when another connection has committed, after a rollback, and around any other
+ * operation.
  */
 
 import type { NumberedSession } from "../rows/state-row.ts";
@@ -16,7 +16,7 @@ export interface TenantState {
   readonly lastSession: number;
   /** The row number that position 0 would have among the entries. */
   readonly rowBeforeFeed: number;
-  /** How far the tenant's row in the database is: what it does not have yet, entries tell. */
+  /** The position in the tenant's row; entries behind it give the rest. */
   readonly writtenPosition: number;
   readonly sessions: number;
   readonly entries: number;

@@ -1,6 +1,6 @@
 /**
- * Whose title it is. A title that was made of a request is for people who look for the session;
- * nobody gave it, so exports to other formats leave it out. A title without a mark was set by a
+ * The origin of a title. A title derived from a request helps people find the session; it is not
+ * the source's own, so exports to other formats leave it out. A title without a mark was set by a
  * person or a program here, and no reading of a file replaces it.
  */
 
@@ -15,7 +15,7 @@ export function isMadeTitle({ metadata }: { readonly metadata: JsonObject }): bo
   return metadata[TITLE_FROM_KEY] === FROM_REQUEST;
 }
 
-/** The title that somebody, or the source, gave it; empty if nobody did. */
+/** The title that a person or the source set; empty if derived. */
 export function givenTitle(session: {
   readonly title: string;
   readonly metadata: JsonObject;

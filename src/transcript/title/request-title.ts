@@ -67,7 +67,7 @@ function joinNext(lines: readonly string[], i: number): string {
     : `${line} ${next}`;
 }
 
-/** The lines that somebody may have written as prose, without the marks at their beginning. */
+/** The lines that may be prose, without leading list and heading marks. */
 function spokenLines(text: string): string[] {
   const lines: string[] = [];
   let fence: string | undefined;
@@ -118,7 +118,7 @@ const LEADING_MARKS =
 const TEMPLATE_PREFIX =
   /^(?:(?:please\s+)?(?:implement|execute|carry out|follow|apply|do|work on|review|here(?:'s| is)|use)\s+(?:the|this|that|my|a)\s+(?:following|attached|below)?\s*(?:\w+\s+)?(?:plan|task|spec|request|changes|instructions|issue|ticket|prompt)\s*(?:below)?\s*:\s*|(?:the\s+)?(?:implementation|development|refactoring|design|action|test)?\s*plan\s*(?::|–|—|-\s)\s*)+/iu;
 
-/** What stands before a request and is the same in each. */
+/** Template openings that precede a request. */
 const TEMPLATE_LINE =
   /^(?:(?:please\s+)?(?:implement|execute|carry out|follow|apply|do|work on|continue(?: with)?|review|complete|perform|solve|answer|read)\s+(?:the|this|that|these|my|a)\s+(?:(?:following|attached|below|given)\s*)?(?:\w+\s+)?(?:plan|task|tasks|spec|request|changes|instructions|issue|ticket|prompt|question|query|steps|todo|todos)(?:\s+(?:below|step by step|now|please))?|base directory for this skill.*|caveat:.*|operation stopped by hook:.*|note:|important:|critical:.*|the user (?:has )?(?:asked|said|says|sent|opened).*|(?:your|the) task is(?: to)?|arguments|contents of .*|here(?:'s| is| are) (?:the|my|a|some)?\s*(?:plan|task|context|details|error|errors|output|log|logs|code|diff|feedback|request|issue))\s*[:.!…-]*$/iu;
 

@@ -1,4 +1,4 @@
-/** Picks the title of a conversation whose source has none, from what was asked in it, in order. */
+/** Derives a title from the requests of a conversation, in order, if its source has none. */
 
 import { type MadeTitle, titleOfRequest } from "./request-title.ts";
 import { gradeTitle, type TitleGrade } from "./says-something.ts";
@@ -14,7 +14,7 @@ export class TitleMaker {
   #best: MadeTitle | undefined;
   #answer: MadeTitle | undefined;
 
-  /** Nothing that follows can make a better title. */
+  /** The title has the best grade. */
   get isDone(): boolean {
     return this.#best?.grade === 3 || this.#requests >= REQUESTS;
   }

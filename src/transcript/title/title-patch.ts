@@ -13,9 +13,9 @@ export interface TitlePatch {
 }
 
 /**
- * `source` is the title that the files hold now, `made` the one made of what was asked. A title that
- * somebody set here stays; one that a file gave gives way to its next one; a made title gives way to
- * both, and to a made one that says more.
+ * `source` is the files' current title, `made` the one derived from requests. A title set here
+ * stays; a file's title is replaced by the file's next one; a derived title is replaced by either,
+ * and by a derived one of a better grade.
  */
 export function titlePatch(
   session: { readonly title: string; readonly metadata: JsonObject },
@@ -35,7 +35,7 @@ export function titlePatch(
   return isBetter ? { title: best.title, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } } : {};
 }
 
-/** Of a source whose title says nothing, and no request does. */
+/** No usable title in the source or the requests. */
 function cleared(): TitlePatch {
   return { title: "", metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
 }

@@ -12,7 +12,7 @@ import { escapeTags } from "../../context/own-tags.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { countBlocks, TOKEN_ESTIMATE } from "../../context/tokens.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE, MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
@@ -37,15 +37,15 @@ export interface Briefing {
   readonly messages: number;
 }
 
-/** The frame takes about a hundred; with less, nothing would be told. */
+/** The frame takes about a hundred tokens; fewer leave no room for content. */
 export const MIN_BRIEFING_TOKENS = 256;
 /** A word of a command line may have 128 KiB on Linux. */
 export const MAX_BRIEFING_TOKENS = 30_000;
 export const DEFAULT_BRIEFING_TOKENS = 8_000;
 
-/** Of what is left beside the frame, the digest may take so much. */
+/** The digest's share of the budget without the frame. */
 const DIGEST_SHARE = 0.4;
-/** And so much what is pinned. */
+/** The pinned messages' share of it. */
 const PINNED_SHARE = 0.2;
 
 export async function makeBriefing(input: BriefingInput): Promise<Briefing> {
@@ -82,8 +82,8 @@ export async function makeBriefing(input: BriefingInput): Promise<Briefing> {
 }
 
 /**
- * The pinned and the newest messages of a context under a budget, as far as somebody said them. The digest
- * tells what its summary does, so the summary takes nothing of the budget.
+ * The pinned and newest messages of a context under a budget, without tool traffic. The digest
+ * replaces the context's summary.
  */
 async function readContext(
   handle: SessionApi,
@@ -114,7 +114,7 @@ function maskMessage(message: ContextMessage): ContextMessage {
 /** For headings, in tokens. */
 const SLACK = 30;
 
-/** In words that make no title: the new session is called by what is asked next. */
+/** Worded so that no title is derived from it: the new session is titled by its next request. */
 const OPENING =
   "Please continue with what was said here: tell me first where it is now, then wait.";
 
@@ -134,7 +134,7 @@ function isSaid({ kind, role, metadata }: Entry): boolean {
   return kind === "message" && role !== "system" && metadata["injected"] !== true;
 }
 
-/** The newest that fit. What is put round a message takes room that its context has not counted. */
+/** The newest messages that fit, counting the frame around each. */
 function takeTurns(messages: readonly string[], room: number): string[] {
   const turns: string[] = [];
   let left = Math.floor(room);
@@ -160,7 +160,7 @@ function showBlock(block: Block): string[] {
     case "text":
       return [block.text];
     case "tool_use":
-      return [`[calls ${block.name} ${block.input}]`];
+      return [`[calls ${block.name} ${inputTextOf(block)}]`];
     case "tool_result": {
       const { output, isError } = block;
       const texts = typeof output === "string" ? [output] : output.flatMap(showBlock);

@@ -1,8 +1,8 @@
 /**
- * Codex's register of its threads: a SQLite database of which the version is in its name.
+ * Codex's register of its threads: a SQLite database with its version in the file name.
  *
- * Codex opens a session by its id without it, and registers it then; the list of `codex resume` shows
- * what is registered. So a register of a form that is not known is left alone.
+ * Codex opens a session by its id without it, and registers it then; the list of `codex resume`
+ * shows registered threads. A register of an unknown schema is left alone.
  */
 
 import { readdir, readFile } from "node:fs/promises";

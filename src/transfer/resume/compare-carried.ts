@@ -1,12 +1,15 @@
-/** Whether a file says what it was to say, when its own reader reads it. */
+/** Checks a written file by reading it back. */
 
 import type { CarriedMessage } from "../../export/native/carried.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPIED_PICTURE } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 
-/** What differs first, in words; undefined if nothing does. Thoughts and failures are not compared. */
+/**
+ * Describes the first difference; undefined if there is none. Thoughts and failures are not
+ * compared.
+ */
 export function findDifference(
   carried: readonly CarriedMessage[],
   read: readonly ImportedEntry[],
@@ -30,7 +33,7 @@ function atoms(role: string, block: Block): string[] {
     case "text":
       return [`${role} text ${block.text}`];
     case "tool_use":
-      return [`call ${block.id} ${block.name} ${toJson(block.input)}`];
+      return [`call ${block.id} ${block.name} ${toJson(inputTextOf(block))}`];
     case "tool_result":
       return [`result ${block.toolUseId} ${outputOf(block.output)}`];
     case "image":

@@ -17,7 +17,7 @@ import { shellWord } from "../shell-word.ts";
 export interface ResumeTarget {
   readonly name: string;
   readonly format: NativeFormat;
-  /** The reader of its files, if it is not called as the agent is. */
+  /** The name of its reader, if it differs from the agent's. */
   readonly source?: string;
   /** Null where the agent has an import command instead. */
   file(place: TargetPlace): Promise<string | null>;

@@ -51,7 +51,7 @@ describeInBrowser("the first view", () => {
       "twice",
       "Mondays",
     ]);
-    expect(new URL(page.url()).hash).toBe("#/?q=twice+mond");
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/?q=twice+mond");
     expect(wrongs).toEqual([]);
   });
 
@@ -81,7 +81,9 @@ describeInBrowser("the first view", () => {
   }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
     await page.getByRole("button", { name: "Agent" }).click();
-    expect(await page.getByRole("option").allTextContents()).toEqual(["claude-code2", "codex1"]);
+    await expect
+      .poll(() => page.getByRole("option").allTextContents())
+      .toEqual(["claude-code2", "codex1"]);
     await page.getByRole("option", { name: "codex" }).click();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     expect(new URL(page.url()).hash).toBe("#/?agent=codex");

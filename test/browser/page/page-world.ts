@@ -56,7 +56,7 @@ export async function openWatched(
     const url = request.url();
     if (!url.startsWith(world.url()) && !/^(data|blob):/.test(url)) wrongs.push(`asked: ${url}`);
   });
-  await page.addInitScript(() => {
+  const watching = await page.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {
       const { violatedDirective, blockedURI } = event;
       // Reaches the test as an error of the page, wherever in it that happened.
@@ -65,6 +65,7 @@ export async function openWatched(
       });
     });
   });
+  options.onTestFinished(() => watching.dispose());
   await page.goto(`${world.url()}/${hash}`);
   return { page, wrongs };
 }

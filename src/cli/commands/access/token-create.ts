@@ -17,7 +17,7 @@ export const tokenCreate: Command = defineCommand({
       value: "SCOPE",
       help: "How far it reaches: read, write or admin, each with all before it. Must be given.",
     },
-    actor: { type: "string", value: "NAME", help: "Who writes with it." },
+    actor: { type: "string", value: "NAME", help: "The actor of its writes." },
     "act-as": {
       type: "string",
       value: "LIST",

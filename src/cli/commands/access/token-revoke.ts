@@ -5,7 +5,7 @@ import { withStore } from "../../store.ts";
 
 export const tokenRevoke: Command = defineCommand({
   name: "token revoke",
-  summary: "Revoke an access token: from the next request on it lets nobody in.",
+  summary: "Revoke an access token, from the next request on.",
   details: "It stays in the list. Revoking it again changes nothing.",
   arguments: [{ name: "TOKEN", help: "The token's id, as token list shows it." }],
   examples: ["token revoke 01JZ8T3G6K"],

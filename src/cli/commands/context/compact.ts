@@ -1,8 +1,10 @@
 import { toWireCompaction } from "../../../api/context.ts";
 import { maskEntry, maskText } from "../../../api/mask.ts";
 import type { CompactionPlan } from "../../../compaction/plan.ts";
-import type { CompactionResult } from "../../../engine/context/compact.ts";
-import type { CompactInput, KeepInput } from "../../../engine/context/compact-options.ts";
+import type { CompactionResult } from "../../../engine/compaction/compact.ts";
+import type { CompactInput, KeepInput } from "../../../engine/compaction/compact-options.ts";
+import { COMPACTION } from "../../../model/compaction-numbers.ts";
+import { SUMMARY_STRATEGIES } from "../../../model/inputs/choices.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -22,12 +24,12 @@ export const compact: Command = defineCommand({
     keep: {
       type: "string",
       value: "WHAT",
-      help: "What stays as it was said: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=20000 if left out.",
+      help: `What stays as it was said: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=${COMPACTION.keepTokens} if left out.`,
     },
     preset: {
       type: "string",
       value: "NAME",
-      help: "claw, in place of --keep: as claw-code does. claw,messages=4,tokens=10000 has its two numbers: what stays, and the least that all must take.",
+      help: `claw, in place of --keep: as claw-code does. claw,messages=${COMPACTION.claw.messages},tokens=${COMPACTION.claw.tokens} has its two numbers: what stays, and the least that all must take.`,
     },
     "limit-tokens": {
       type: "string",
@@ -51,7 +53,7 @@ export const compact: Command = defineCommand({
           keep: toKeep(options.keep),
           preset: toPreset(options.preset),
           limitTokens: toCount(options["limit-tokens"], "--limit-tokens"),
-          strategy: toChoice(options.strategy, ["rolling", "hierarchical"] as const, "--strategy"),
+          strategy: toChoice(options.strategy, SUMMARY_STRATEGIES, "--strategy"),
         }),
         ...toSummarizerInput(options),
       };

@@ -31,7 +31,7 @@ export const context: Command = defineCommand({
     recall: {
       type: "string",
       value: "N",
-      help: "Messages to recall of what is no longer there, at most; 8 if left out, 0: none.",
+      help: "Omitted messages to recall, at most; 8 if left out, 0: none.",
     },
     facts: { type: "boolean", help: "Add the session's facts." },
     participants: {

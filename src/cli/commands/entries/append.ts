@@ -20,7 +20,7 @@ export const append: Command = defineCommand({
   ],
   options: {
     role: { type: "string", value: "ROLE", help: "user (if left out), assistant, system or tool." },
-    actor: { type: "string", value: "NAME", help: "Who says it." },
+    actor: { type: "string", value: "NAME", help: "The actor." },
     model: { type: "string", value: "NAME", help: "The model that wrote it." },
     "json-message": { type: "boolean", help: "The text is a message as JSON." },
     parent: { type: "string", value: "ENTRY", help: "Answer this entry instead of the leaf." },

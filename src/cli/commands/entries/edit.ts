@@ -16,7 +16,7 @@ export const edit: Command = defineCommand({
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
-    actor: { type: "string", value: "NAME", help: "Who says it; the same actor if left out." },
+    actor: { type: "string", value: "NAME", help: "The actor; the same if left out." },
   },
   examples: ['edit 5f0c2a91 01JZ8Q9D2M "Why does the backup job run twice?"'],
   run: async (context, args, options) => {

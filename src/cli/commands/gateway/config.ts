@@ -79,7 +79,7 @@ async function changeIndexing(
   });
 }
 
-/** What nobody has set and has no default says nothing to who does not ask. */
+/** Hide settings without a value and default, unless asked for. */
 function isSet({ value }: ReadSetting): boolean {
   return value !== null;
 }

@@ -6,7 +6,7 @@ import { maintain as maintainSessions } from "../../gateway/with-gateway.ts";
 import { counted, formatBytes, formatTable, formatTime } from "../../print.ts";
 
 const WHY: Readonly<Record<MaintenanceReport["deletions"][number]["reason"], string>> = {
-  age: "nobody wrote for too long",
+  age: "idle for too long",
   count: "there are too many",
   disk: "they take too much",
 };

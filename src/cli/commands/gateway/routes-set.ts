@@ -7,7 +7,7 @@ import { given, toCount, toJsonObject } from "../../values.ts";
 
 export const routesSet: Command = defineCommand({
   name: "routes set",
-  summary: "Lead a session key to a session, or change what is known of it.",
+  summary: "Point a session key at a session, or change its fields.",
   details:
     "The session that the key led to before stays. Fields are merged with those that are there; null takes one away.",
   arguments: [
@@ -40,7 +40,7 @@ export const routesSet: Command = defineCommand({
     return withStore(context, "write", async (tenant) => {
       const sessionId = named === undefined ? undefined : (await tenant.getSessionMeta(named)).id;
       const old = sessionId === undefined ? undefined : await tenant.routes.find(key);
-      // What is kept of the old fields was read just now: nobody's change since may get lost.
+      // Compare-and-swap on the version just read, so that no concurrent change is lost.
       const seenNow = sessionId === undefined ? undefined : (old?.version ?? 0);
       const expected = given({ expectedVersion: expectedVersion ?? seenNow });
       const led =

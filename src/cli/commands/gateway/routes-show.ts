@@ -7,7 +7,7 @@ import { oneLine } from "../../text.ts";
 
 export const routesShow: Command = defineCommand({
   name: "routes show",
-  summary: "Show where a session key leads, what is known of it, and where it led before.",
+  summary: "Show the current and earlier sessions of a key, and its fields.",
   arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
   examples: ["routes show agent:main:telegram:direct:4711"],
   run: (context, args) =>

@@ -47,7 +47,7 @@ export const ingestCommand: Command = defineCommand({
     },
     force: {
       type: "boolean",
-      help: "Read unchanged files, too, and store again what was forgotten of files that are named.",
+      help: "Read unchanged files, too, and restore forgotten sessions of named files.",
     },
     again: {
       type: "boolean",
@@ -142,7 +142,7 @@ async function run(
   return failure === undefined ? EXIT.ok : exitCodeOf(failure.error);
 }
 
-/** A path that somebody named and that could not be ingested. */
+/** A named path that could not be ingested. */
 interface Failure {
   readonly file: string;
   readonly error: BackscrollError;

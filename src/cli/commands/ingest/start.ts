@@ -57,7 +57,7 @@ export const start: Command = defineCommand({
     ),
 });
 
-/** Commands that show something at once: a search only for what is there. */
+/** Commands that give a result at once; a search only for existing words. */
 async function nextSteps(tenant: TenantApi, messages: number): Promise<string[]> {
   if (messages === 0) return ["demo", "ingest FOLDER", "--help"];
   const { sessions } = await tenant.listSessions({ limit: 20 });

@@ -93,14 +93,14 @@ function format({ terminal }: Context, stats: Stats, limit: number): string[] {
   ];
 }
 
-/** As long as so many columns, in eighths; what is more than nothing has one. */
+/** A bar of this many columns, in eighths; at least one for values above 0. */
 function formatBar(columns: number): string {
   const eighths = columns === 0 ? 0 : Math.max(1, Math.round(columns * 8));
   const whole = "█".repeat(Math.floor(eighths / 8));
   return whole + (EIGHTHS[(eighths % 8) - 1] ?? "");
 }
 
-/** By tokens, and by messages where nobody has told of any. */
+/** By tokens, or by messages without reported tokens. */
 function weight({ tokens, messages }: Sum): number {
   return totalTokens(tokens) + messages / 1e9;
 }
@@ -154,7 +154,7 @@ function formatSums(
   return ["", ...lines, ...(more > 0 ? [terminal.dim(`… ${formatCount(more)} more`)] : [])];
 }
 
-/** The end of a path tells most; of a model's name, what stands before its date. */
+/** Cut paths at the front, and models' names before their date. */
 function shortName(text: string, columns: number): string {
   if (text.length <= columns) return text;
   if (/[\\/]/.test(text)) return `…${text.slice(text.length - columns + 1)}`;

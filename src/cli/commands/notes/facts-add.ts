@@ -9,8 +9,8 @@ export const factsAdd: Command = defineCommand({
   summary: "Keep a fact with a session and print its id.",
   arguments: [
     { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
-    { name: "SUBJECT", help: "Who or what it is about." },
-    { name: "PREDICATE", help: "What is said of it." },
+    { name: "SUBJECT", help: "The person or thing it is about." },
+    { name: "PREDICATE", help: "The relation." },
     { name: "OBJECT", help: "And of what." },
   ],
   options: {

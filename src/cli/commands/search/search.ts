@@ -13,18 +13,18 @@ import { oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 import { PROJECT, REPO } from "../project-options.ts";
 
-/** A person waits rather than miss what is there. */
+/** A person prefers waiting to missing hits. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
 
-/** Neighbours that say nothing are passed over: so many more are asked for on each side. */
+/** Extra neighbours on each side, as empty ones are skipped. */
 const REACH = 3;
 
 export const search: Command = defineCommand({
   name: "search",
   aliases: ["search_sessions"],
-  summary: "Find messages, best first, with what stands round them. Exits with 1 if none match.",
+  summary: "Find messages, best first, with the messages around them. Exits with 1 if none match.",
   details:
-    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
+    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: model: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
     limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
@@ -46,6 +46,7 @@ export const search: Command = defineCommand({
     repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
     "git-branch": { type: "string", value: "NAME", help: "Only sessions on this branch of git." },
+    model: { type: "string", value: "NAME", help: "Only sessions with a message of this model." },
     session: { type: "string", value: "ID", help: "Only this session." },
     exclude: { type: "string", value: "ID", help: "Leave this session out." },
     role: { type: "string", value: "ROLE", help: "Only messages of this role." },
@@ -53,10 +54,10 @@ export const search: Command = defineCommand({
     since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
     until: { type: "string", value: "TIME", help: "Only messages before this time." },
     all: { type: "boolean", help: "Every word must be there." },
-    branches: { type: "boolean", help: "Also what was edited or left behind on another branch." },
+    branches: { type: "boolean", help: "Also edited messages and other branches." },
     "machine-made": {
       type: "boolean",
-      help: "Also sessions that a program made and nobody had, such as warm-ups.",
+      help: "Also machine-made sessions, such as warm-ups.",
     },
     "as-you-type": { type: "boolean", help: "The last word is the beginning of a word." },
     "per-session": { type: "string", value: "N", help: "Hits of one session; 1 if left out." },
@@ -71,13 +72,15 @@ export const search: Command = defineCommand({
         after: toCount(options.after, "--after") ?? 1,
       };
       const reach = context.json ? 0 : REACH;
-      const { agent, owner, participant, project, workstation, session, role, tool } = options;
+      const { agent, owner, participant, project, workstation, model, session } = options;
+      const { role, tool } = options;
       const input: SearchInput = given({
         agent,
         owner,
         participant,
         project,
         workstation,
+        model,
         session,
         role,
         tool,
@@ -123,7 +126,7 @@ async function print(context: Context, result: SearchResult, style: HitStyle): P
   for (const note of result.hits.length === 0 ? [] : result.notes) terminal.note(note);
   if (result.indexing) terminal.note("The index is being built: older messages may be missing.");
   if (result.degraded) terminal.note("Part of the index is unreadable: doctor --rebuild mends it.");
-  if (result.partial) terminal.note("The search took too long: this is what was found until then.");
+  if (result.partial) terminal.note("The search took too long: these are the hits so far.");
   const { explanation } = result;
   if (explanation !== undefined) {
     const { documents, segments, candidates } = explanation;

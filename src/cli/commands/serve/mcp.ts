@@ -25,7 +25,7 @@ export const mcp: Command = defineCommand({
     actor: {
       type: "string",
       value: "NAME",
-      help: "Who writes: messages and notes are of this actor and no other.",
+      help: "The actor of all messages and notes.",
     },
     session: {
       type: "string",

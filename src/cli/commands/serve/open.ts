@@ -71,7 +71,7 @@ export const openPage: Command = defineCommand({
       try {
         return await serveUntilStopped(context, store, { ...settings, port }, serving);
       } catch (error) {
-        // Somebody else has the port, such as the server of another store.
+        // The port is taken, such as by another store's server.
         const isTaken =
           BackscrollError.is(error, "invalid_input") && error.details["field"] === "port";
         if (!isTaken || options.port !== undefined) throw error;
@@ -146,7 +146,7 @@ async function showPage(
   terminal.note("No browser was opened: open the address in one.");
 }
 
-/** An address stays what it is, and no shell reads anything into it. */
+/** Quotes the address against the shell. */
 function encodeUnsafe(url: string): string {
   return url.replace(
     /["'`^&|<>$\\]/g,

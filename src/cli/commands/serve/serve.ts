@@ -21,7 +21,7 @@ export const serve: Command = defineCommand({
   name: "serve",
   summary: "Serve REST, MCP and live events over the store.",
   details:
-    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for whoever runs it. What outlived its time is deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
+    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for its operator. What outlived its time is deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
   options: {
     host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
     port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },
@@ -85,7 +85,7 @@ export interface ServingOptions {
   readonly onListening: (server: RunningServer) => Promise<void>;
 }
 
-/** Ends on Ctrl-C or SIGTERM, after what is under way. */
+/** Ends gracefully on Ctrl-C or SIGTERM. */
 export async function serveUntilStopped(
   context: Context,
   engine: Engine,
@@ -153,7 +153,7 @@ async function tellWhere(
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
   const held = (await engine.forTenant(context.tenant).tenantStatus())?.sessions ?? 0;
-  // A search of an empty store finds nothing; the demonstration brings sessions of its own.
+  // For an empty store suggest the demo instead of a search.
   const example = held > 0 ? "search 'how did we fix the build'" : "demo";
   await terminal.print(`${terminal.dim("Try  ")}  ${commandLine(context, example)}`);
   await terminal.print("Ctrl-C stops it.");

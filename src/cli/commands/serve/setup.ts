@@ -22,7 +22,7 @@ export const setup: Command = defineCommand({
     yes: { type: "boolean", short: "y", help: "Write without asking; needed without a terminal." },
     remove: { type: "boolean", help: "Take out what setup added, hooks included." },
     check: { type: "boolean", help: "Write nothing: start the servers that are set up." },
-    replace: { type: "boolean", help: "Write entries anew that somebody has changed." },
+    replace: { type: "boolean", help: "Overwrite entries that were changed by hand." },
     hooks: { type: "boolean", help: "Add the hooks of Claude Code, too." },
     "no-hooks": { type: "boolean", help: "Do not offer them." },
     "no-check": { type: "boolean", help: "Do not start the server after writing." },
@@ -41,7 +41,7 @@ export const setup: Command = defineCommand({
       ["hooks", "no-hooks"],
       ["check", "no-check"],
       ["check", "hooks"],
-      // A check writes nothing, and a dry run starts nothing.
+      // `--check` writes no file, and `--dry-run` starts no server.
       ["check", "dry-run"],
     ] as const;
     for (const [one, other] of pairs) {

@@ -25,7 +25,7 @@ export interface DeletionOptions {
   readonly cascade?: boolean;
 }
 
-/** `verb` is what is printed when it is done. */
+/** `verb` is printed with the result. */
 export function runDeletion(
   context: Context,
   id: string,

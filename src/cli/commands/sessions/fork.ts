@@ -11,7 +11,11 @@ export const fork: Command = defineCommand({
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     through: { type: "string", value: "ENTRY", help: "The last entry to copy; all if left out." },
-    by: { type: "string", value: "NAME", help: "Who forks it; the original's owner if left out." },
+    by: {
+      type: "string",
+      value: "NAME",
+      help: "The fork's creator; the original's owner if left out.",
+    },
     title: { type: "string", value: "TEXT", help: "A title of its own." },
     id: { type: "string", value: "ID", help: "An id of your own; a new one if left out." },
   },

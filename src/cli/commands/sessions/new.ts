@@ -11,10 +11,10 @@ export const newSession: Command = defineCommand({
   summary: "Create a session and print its id. Creates the store, too, if there is none.",
   options: {
     agent: { type: "string", value: "NAME", help: "The agent whose conversation it is. Required." },
-    by: { type: "string", value: "NAME", help: "Who creates it. Required." },
+    by: { type: "string", value: "NAME", help: "The creator. Required." },
     title: { type: "string", value: "TEXT", help: "A title; empty if left out." },
     id: { type: "string", value: "ID", help: "An id of your own; a new one if left out." },
-    owner: { type: "string", value: "NAME", help: "Whose it is; who creates it if left out." },
+    owner: { type: "string", value: "NAME", help: "The owner; the creator if left out." },
     metadata: { type: "string", value: "JSON", help: "A JSON object to keep with it." },
     ttl: {
       type: "string",

@@ -18,7 +18,7 @@ import { given, toCount } from "../../values.ts";
 export const show: Command = defineCommand({
   name: "show",
   aliases: ["list_messages", "get_session_meta"],
-  summary: "Show a session: what is known of it, and a page of its messages.",
+  summary: "Show a session: its fields and a page of its messages.",
   details:
     "Messages run along the active path, or along the path to --leaf. What tools were given and what they gave is folded to a line unless --tools is given, and all is cut to its first lines unless --full is. Secrets are masked unless --raw is.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],

@@ -21,7 +21,7 @@ export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for messages that nobody finished. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
+    "Asks the database to check itself and looks for unfinished messages. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -32,7 +32,7 @@ export const doctor: Command = defineCommand({
     rebuild: { type: "boolean", help: "Build the index again from the messages." },
     purge: {
       type: "boolean",
-      help: "Force what was deleted out of the index, and empty the write-ahead logs.",
+      help: "Purge deleted text from the index, and empty the write-ahead logs.",
     },
     "accept-loss": {
       type: "boolean",
@@ -110,7 +110,7 @@ export const doctor: Command = defineCommand({
   },
 });
 
-/** Builds again what was known of changes that are lost. */
+/** Rebuilds an index that was ahead of the store. */
 async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {
   const accepted = await engine.acceptLosses();
   const known = await engine.listTenants();
@@ -167,7 +167,7 @@ async function verify(engine: EngineApi, head: string | undefined): Promise<Veri
   }
 }
 
-/** Closing the store has emptied its logs, unless somebody was just reading. */
+/** Closing the store emptied its logs, unless a reader was active. */
 function noteLogs(context: Context): void {
   const logs = ["-wal", "-index-wal"].map((suffix) => `${context.address}${suffix}`);
   const full = logs.filter((log) => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0);

@@ -116,7 +116,7 @@ function formatTenant(status: WireTenantStatus, named: boolean): string {
   return `${named ? `${status.tenant}: ` : ""}${parts.join(", ")}`;
 }
 
-/** What is not in a segment yet is found all the same. */
+/** Search also finds messages that are in no segment yet. */
 export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus): string {
   const parts = [
     counted(segments, "segment"),

@@ -6,9 +6,10 @@ import { withStore } from "../../store.ts";
 
 export const sweep: Command = defineCommand({
   name: "sweep",
-  summary: "Delete sessions whose time has run out, and end messages whose writer died.",
+  summary:
+    "Delete sessions and records whose time has run out, and end messages whose writer died.",
   details:
-    "Also erases what was summarised in sessions that are to forget it, if a compaction was interrupted. Nothing is swept unless somebody asks for it: run this from a timer if you use --ttl or --retention.",
+    "Also erases what was summarised in sessions that are to forget it, if a compaction was interrupted. Sweeps run on request only: run this from a timer if you use --ttl or --retention.",
   options: { all: { type: "boolean", help: "Every tenant's, not only one's." } },
   examples: ["sweep --all"],
   run: (context, _args, options) =>
@@ -23,7 +24,9 @@ export const sweep: Command = defineCommand({
       const aborted = counted(result.abortedMessages.length, "message");
       const erased = counted(result.erasedEntries, "entry");
       const forgot = result.erasedEntries === 0 ? "" : `, erased the content of ${erased}`;
-      await terminal.print(`Deleted ${deleted}, ended ${aborted}${forgot}.`);
+      const { deletedRecords } = result;
+      const expired = deletedRecords === 0 ? "" : `, ${counted(deletedRecords, "record")}`;
+      await terminal.print(`Deleted ${deleted}${expired}, ended ${aborted}${forgot}.`);
       return EXIT.ok;
     }),
 });

@@ -239,6 +239,16 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(await recalled(own, "walrus", "tenant")).toHaveLength(5);
     });
 
+    test("recalls nothing for stop-words beside other words, and something for them alone", async () => {
+      const handle = await talk([ask("it is all about lighthouses"), ask("the deploy is done")]);
+      await handle.addFacts([{ subject: "she", predicate: "knows about", object: "tea" }]);
+      expect(await recalled(handle, "tell me about zebras")).toEqual([]);
+      expect(await recalled(handle, "what about the lighthouse?")).toEqual([
+        "it is all about lighthouses",
+      ]);
+      expect(await recalled(handle, "about")).toEqual(["it is all about lighthouses", "fact tea"]);
+    });
+
     test("finds a fact of its own behind any number of facts of others", async () => {
       const engine = tenant();
       const own = await talk([ask("hello")], engine);

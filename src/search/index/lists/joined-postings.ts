@@ -46,7 +46,7 @@ export class JoinedPostings {
     this.#isInOrder = true;
   }
 
-  /** What was written from posting `from` to `to` is a stretch, with the positions between two offsets. */
+  /** Records the postings from `from` to `to` as a run, with the positions between two offsets. */
   endStretch(from: number, to: number, positionsFrom: number, positionsTo: number): void {
     if (from === to) return;
     this.count = to;
@@ -56,7 +56,7 @@ export class JoinedPostings {
     this.#stretches.add(first, from, to, positionsFrom, positionsTo);
   }
 
-  /** Positions that are in no stretch do not belong to what is joined. */
+  /** Positions outside of runs are not part of the merged list. */
   leaveOut(): void {
     this.#isInOrder = false;
   }
@@ -103,7 +103,7 @@ export class JoinedPostings {
   }
 }
 
-/** The longest list has as many postings as there are messages: what it leaves free is never used. */
+/** The longest list has as many postings as there are messages. */
 const GROWTH = 1.25;
 
 /** Side by side: there are many, and an object for each would be garbage soon. */
@@ -125,7 +125,7 @@ class Stretches {
     this.positionsTo[at] = positionsTo;
   }
 
-  /** The number of each is the rest of what is given here, by `MAX_STRETCHES`. */
+  /** Each value modulo `MAX_STRETCHES` is the run's number. */
   order(): Float64Array {
     return this.#keys.subarray(0, this.count).sort();
   }

@@ -95,7 +95,7 @@ export class PostingJoiner {
   /** False if a blob is missing. */
   #addLong(source: PostingSource): boolean {
     const term = source.cursor.segmentTerm();
-    // All are asked for, so that what is missing is fetched at once.
+    // Ask for all, so that missing blobs are fetched together.
     const chunks = term.table()?.map((part) => ({
       base: part.chunk * CHUNK_DOCUMENTS,
       list: term.part(part),

@@ -37,7 +37,7 @@ export class TermBytes {
     this.length = from.length;
   }
 
-  /** Makes room for `length` bytes, and keeps what is there. */
+  /** Grows to `length` bytes and keeps the content. */
   reserve(length: number): void {
     if (length <= this.bytes.length) return;
     const larger = new Uint8Array(2 * length);

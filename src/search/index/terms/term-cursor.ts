@@ -1,8 +1,8 @@
 /**
  * The terms of one field of a stored segment, one after another, as they lie in its blobs.
  *
- * A merge goes through every term of every segment it joins, and most have a posting or two. So a
- * term is read here without an object for it; `SegmentReader` is for those who look for a few.
+ * A merge goes through every term of every segment it joins, and most have a posting or two. So
+ * terms are read here without an object each; `SegmentReader` is for single look-ups.
  */
 
 import type { Blobs } from "../blobs.ts";
@@ -47,7 +47,7 @@ export class TermCursor {
   readonly #blobs: Blobs;
   /** Copies: a cursor stands where it stands when the memory of blobs is used for others. */
   readonly #room = [new RecordRoom(), new RecordRoom(), new RecordRoom()] as const;
-  /** What is left of the list of blocks; undefined before the first. */
+  /** The remaining list of blocks; undefined before the first. */
   #blocks: ByteReader | undefined;
   #entries = new ByteReader(NOTHING);
   /** What `#entries` reads. */
@@ -81,7 +81,7 @@ export class TermCursor {
     }
     entries.at += length;
     this.term.length = shared + length;
-    // What was before may have gone, so this may say no for too long, but never yes for too long.
+    // Blobs may have been evicted: false negatives are possible, false positives are not.
     this.#isAscii = (shared === 0 || this.#isAscii) && all < 0x80;
     if (shared < KEY_BYTES) this.key = termKey(this.term);
     const count = entries.varint();
@@ -131,7 +131,7 @@ export class TermCursor {
     return this.next();
   }
 
-  /** The term that it stands at, for who reads more of it than its bytes. */
+  /** The current term, for readers of more than its bytes. */
   segmentTerm(): SegmentTerm {
     const postings = partOf(this.#postingsAddress, this.postingsFrom, this.postingsTo);
     const positions = partOf(this.#positionsAddress, this.positionsFrom, this.positionsTo);

@@ -16,7 +16,7 @@ export class Vocabulary {
   /** Words as they are written, and terms: a word that is its own term has one record. */
   readonly #words = new WordTable(this.#records);
   readonly #terms = new WordTable(this.#records);
-  /** By term: its record, and what it is sorted by. */
+  /** By term: its record and its sort key. */
   #recordOf = new Uint32Array(1_024);
   #keys = new Float64Array(1_024);
   #size = 0;
@@ -36,7 +36,7 @@ export class Vocabulary {
     return this.#words.size + this.#terms.size;
   }
 
-  /** About what it takes in memory: the letters, and where they are found. */
+  /** Approximate size in memory: letters and hash table. */
   get bytes(): number {
     const others = this.#words.size + this.#terms.size;
     return 2 * this.#records.units.length + 24 * others;

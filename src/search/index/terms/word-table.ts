@@ -11,12 +11,12 @@ import type { WordRecords } from "./word-records.ts";
 export const UNKNOWN_WORD = -1;
 
 /**
- * A place of the table holds the word's hash and where its record is, side by side: memory is what a
- * look-up waits for. No record is at 0: there is nobody.
+ * Open addressing: a slot holds the word's hash and its record's offset side by side, since a
+ * look-up waits for memory. Offset 0: empty.
  */
 const PLACE = 2;
 const FIRST_PLACES = 2_048;
-/** Another one in each process: nobody can write words that all fall on one place. */
+/** Random per process, against hash flooding. */
 const SEED = Math.floor(Math.random() * 2 ** 31);
 
 export class WordTable {

@@ -1,6 +1,7 @@
 /** What the feed says from one position on, with the things that it names as they are now. */
 
 import type { Block } from "../../../model/block.ts";
+import { namespaceOf, recordOwner } from "../../../model/record.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
   emptyFeedSlice,
@@ -14,6 +15,7 @@ import {
   nameFeed,
   toFeedSlice,
 } from "../../index/feed-slice.ts";
+import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
@@ -37,6 +39,8 @@ const SQL = statements("feed_slice", {
   memories: `SELECT m.agent, m.name, m.content, m.metadata, m.created_at, m.updated_at
     FROM unnest($2::text[], $3::text[]) AS wanted (agent, name)
     JOIN memories m ON m.tenant = $1 AND m.agent = wanted.agent AND m.name = wanted.name`,
+  records: `SELECT ${PART_COLUMNS.text} FROM unnest($2::text[], $3::text[]) AS wanted (namespace, key)
+    JOIN records r ON r.tenant = $1 AND r.namespace = wanted.namespace AND r.key = wanted.key`,
   facts: `SELECT ${FEED_FACT_COLUMNS} FROM facts f WHERE f.tenant = $1 AND f.id = ANY ($2::text[])`,
   tombstones: `SELECT ${FEED_TOMBSTONE_COLUMNS} FROM tombstones b
     WHERE b.tenant = $1 AND b.session_id = ANY ($2::text[]) ORDER BY b.session`,
@@ -62,23 +66,38 @@ export async function readFeedSlice(
   const head = Number(heads?.[0]?.["feed_position"] ?? 0);
   // Positions have no gaps.
   const names = nameFeed(entries, changes, Math.max(after, Math.min(head, after + limit)));
-  const agents = names.memories.map(({ agent }) => agent);
-  const notes = names.memories.map(({ name }) => name);
+  const ofRecords = names.memories.filter(({ agent }) => namespaceOf(agent) !== undefined);
+  const ofAgents = names.memories.filter(({ agent }) => namespaceOf(agent) === undefined);
   const ids = [...new Set(names.deletions.map(({ sessionId }) => sessionId))];
   const unless = (empty: boolean, sql: string, ...values: SqlValue[]) =>
     empty ? undefined : query(sql, tx.tenant, ...values);
   const erasedIds = names.erasures.flatMap((erasure) => erasure.ids);
-  const [sessions = [], memories = [], facts = [], tombstones = [], erased = []] =
+  const [sessions = [], memories = [], records = [], facts = [], tombstones = [], erased = []] =
     await tx.together([
       unless(names.sessions.size === 0, SQL.sessions, [...names.sessions.keys()]),
-      unless(notes.length === 0, SQL.memories, agents, notes),
+      unless(
+        ofAgents.length === 0,
+        SQL.memories,
+        ofAgents.map(({ agent }) => agent),
+        ofAgents.map(({ name }) => name),
+      ),
+      unless(
+        ofRecords.length === 0,
+        SQL.records,
+        ofRecords.map(({ agent }) => namespaceOf(agent) ?? ""),
+        ofRecords.map(({ name }) => name),
+      ),
       unless(names.facts.size === 0, SQL.facts, [...names.facts.keys()]),
       unless(ids.length === 0, SQL.tombstones, ids),
       unless(erasedIds.length === 0, SQL.erased, erasedIds),
     ]);
-  const contents = new Map(
-    memories.map(toMemory).map(({ agent, name, content }) => [keyOf(agent, name), content]),
-  );
+  const contents = new Map<string, string | null>();
+  for (const { agent, name, content } of memories.map(toMemory)) {
+    contents.set(keyOf(agent, name), content);
+  }
+  for (const { namespace, key, text } of records.map(toRecord)) {
+    contents.set(keyOf(recordOwner(namespace), key), text);
+  }
   return toFeedSlice(names, {
     head,
     payloads: await readSoundPayloads(

@@ -66,7 +66,7 @@ export class Maintainer {
     return result;
   }
 
-  /** What is under way ends at its next breath. */
+  /** Ends the piece in progress at its next yield. */
   async stop(): Promise<void> {
     this.#signal.stopped = true;
     await this.#running;
@@ -79,7 +79,10 @@ class DatabaseUpkeep implements IndexUpkeep {
   readonly #tenant: string;
   readonly #snapshots: Snapshots;
   readonly #take: (tx: Transaction) => Promise<Lease | undefined>;
-  /** Slices of the feed are of one moment until what was made of them is written, or as the asker wants. */
+  /**
+   * Feed slices share one snapshot until their segments are written, unless the caller asks for the
+   * latest.
+   */
   #feedRead = false;
 
   constructor(
@@ -113,7 +116,7 @@ class DatabaseUpkeep implements IndexUpkeep {
     switch (need.need) {
       case "write":
         await this.#db.write(this.#tenant, async (tx) => writeBlobs(tx, need.segment, need.blobs));
-        // What is written is read again when it is joined with others: an older snapshot has none of it.
+        // Merging reads the segments just written, which an older snapshot lacks.
         await this.#endSnapshot();
         return undefined;
       case "swap":
@@ -133,7 +136,7 @@ class DatabaseUpkeep implements IndexUpkeep {
   }
 
   async rest(): Promise<void> {
-    // A snapshot keeps the server from clearing away what nobody else sees.
+    // A long snapshot blocks VACUUM.
     if (!this.#feedRead) await this.#snapshots.end();
   }
 

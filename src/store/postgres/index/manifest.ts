@@ -45,7 +45,7 @@ export function knownHead(tx: Transaction): number | undefined {
   return heads.get(tx);
 }
 
-/** False, and nothing written, if somebody else was quicker. */
+/** Compare-and-swap: false if another process was first. */
 export async function swapManifest(
   tx: Transaction,
   expected: number,

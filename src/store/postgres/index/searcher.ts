@@ -24,7 +24,7 @@ export class Searcher {
     this.#indexing = indexing;
   }
 
-  /** What is remembered was made by the setting that held then. */
+  /** Cached results belong to the setting of their time. */
   settle(setting: IndexSetting): void {
     this.#indexing = { ...this.#indexing, ...setting };
     this.#memory = undefined;

@@ -15,7 +15,7 @@ const SQL = statements("segments", {
     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, segment, blob)
     DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
   want: `SELECT set_config('backscroll.segments', $1, true), set_config('backscroll.blobs', $2, true)`,
-  /** What is wanted is in settings, because a COPY takes no parameters. */
+  /** The range is passed in settings, because COPY takes no parameters. */
   readBlobs: `COPY (SELECT wanted.rank, b.crc, b.bytes
     FROM unnest(string_to_array(current_setting('backscroll.segments'), ',')::bigint[],
       string_to_array(current_setting('backscroll.blobs'), ',')::bigint[])

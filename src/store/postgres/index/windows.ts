@@ -105,8 +105,8 @@ export async function readWindows(
 }
 
 /**
- * In a session of nothing but messages each has its sequence as its ordinal. One that nothing is known
- * of is taken for such a session. No ranges: it is known not to be.
+ * In a session of messages alone, ordinals equal sequences. An unknown session is assumed to be
+ * such a one. No ranges: it is known not to be.
  */
 function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
   if (sequence === 0 || !(head === undefined || isPlain(head))) return { leaf: null, ranges: [] };
@@ -120,8 +120,8 @@ function isPlain({ active }: WindowHead): boolean {
 }
 
 /**
- * The windows of those whose hit is where it was looked for, and of those whose session is gone.
- * `known` has the heads of the sessions that nothing was known of.
+ * The windows of hits found at their assumed place, and of deleted sessions. `known` has the heads
+ * of the sessions that were unknown.
  */
 async function toPlain(
   tx: Transaction,
@@ -134,7 +134,7 @@ async function toPlain(
   const right = requests.flatMap((request, i) => {
     const head = request.head ?? known.get(request);
     if (head === undefined || !isPlain(head)) return [];
-    // What is not on the active path was said after its end.
+    // Entries off the active path come after its end.
     const rows = (messages.get(i + 1) ?? []).filter(
       (row) => Number(row["ordinal"]) <= (head.active?.ordinal ?? 0),
     );
@@ -153,7 +153,7 @@ async function toPlain(
   ]);
 }
 
-/** Undefined if there is nothing to ask. */
+/** Undefined if there is no query to send. */
 function headsQuery(tx: Transaction, requests: readonly WindowRequest[]): Query | undefined {
   return placeQueries(tx, requests)[0];
 }
@@ -162,7 +162,7 @@ function maybeHead(row: Row | undefined): WindowHead | undefined {
   return row === undefined ? undefined : toWindowHead(row);
 }
 
-/** Where the sessions and the hits are; empty if there is nothing to ask. */
+/** Locates the sessions and the hits; empty if there is no query to send. */
 function placeQueries(tx: Transaction, requests: readonly WindowRequest[]): Query[] {
   if (requests.length === 0) return [];
   const sessions = requests.map(({ session }) => session);

@@ -1,9 +1,9 @@
 import type { Migration } from "../../migration.ts";
 
 /**
- * What the index of each tenant consists of, who may change it, and its segments. All of it is
- * derived from the other tables. Older versions do not know these and may go on writing: the index
- * follows the feed, which they write.
+ * The manifest, lease and segments of each tenant's index. All of it is derived from the other
+ * tables. Older versions do not know these and may go on writing: the index follows the feed, which
+ * they write.
  */
 export const INDEX: Migration = {
   version: 2,

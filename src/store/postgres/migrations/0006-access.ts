@@ -1,14 +1,13 @@
 import type { Migration } from "../../migration.ts";
 
 /**
- * Who may come in, and which process does what only one should. Older versions neither read nor write
- * these and may go on writing; a backup that one of them makes lets nobody in.
+ * Tokens and leases. Older versions ignore these and may write; their backups have no tokens.
  *
  * `secret_hash` is the SHA-256 of a secret that is kept nowhere. `act_as` is JSON: a list of names, or
  * "any". A lease is no tenant's.
  *
- * A token is looked for before its tenant is known, so row-level security also shows the one row whose
- * id the transaction has named: who knows no id sees nothing.
+ * A token is looked for before its tenant is known, so row-level security also shows the one row
+ * whose id the transaction has named: without an id no row is visible.
  */
 export const ACCESS: Migration = {
   version: 6,

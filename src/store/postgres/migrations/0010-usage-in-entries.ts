@@ -1,6 +1,6 @@
 import type { Migration } from "../../migration.ts";
 
-/** Nothing to do here: only SQLite has what the feed says of a message in the message's row. */
+/** No-op: only SQLite stores a message's change in the message's row. */
 export const USAGE_IN_ENTRIES: Migration = {
   version: 10,
   name: "usage-in-entries",

@@ -1,6 +1,6 @@
 import type { Migration } from "../../migration.ts";
 
-/** Nothing to do here: only SQLite packs what neighbouring entries have alike. */
+/** No-op: only SQLite compresses neighbouring entries together. */
 export const PACKS: Migration = {
   version: 11,
   name: "packs",

@@ -1,6 +1,6 @@
 import type { Migration } from "../../migration.ts";
 
-/** Nothing to do here: only SQLite's schema is read by SQLite. */
+/** No-op: it concerns SQLite's schema. */
 export const OLDER_SQLITE: Migration = {
   version: 14,
   name: "older-sqlite",

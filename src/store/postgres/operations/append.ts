@@ -4,6 +4,8 @@
  */
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
+import type { Point } from "../../../transcript/place.ts";
+import { checkGuard } from "../../append-guard.ts";
 import {
   type AppendPlan,
   type EntryRow,
@@ -12,6 +14,7 @@ import {
   planAppend,
   type SessionState,
 } from "../../plan-append.ts";
+import { endBefore, planReplacement } from "../../plan-suffix.ts";
 import type { AppendRequest, AppendResult } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
@@ -23,6 +26,7 @@ import type { Transaction } from "../transaction.ts";
 import { payloadsQuestion, storePayloads, toHashes } from "./blobs.ts";
 import { chainsQuestion, toChains } from "./chains.ts";
 import { writeFeed } from "./feed.ts";
+import { guardQuestion, replacedQuestion, toGuarded, toReplaced } from "./guarded-entries.ts";
 import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./participants.ts";
 import {
@@ -68,25 +72,36 @@ const SQL = statements("append", {
 });
 
 export async function append(tx: Transaction, request: AppendRequest): Promise<AppendResult> {
-  const { sessionId, entries, summary, idempotency, now } = request;
+  const { sessionId, entries, summary, idempotency, guard, replaced, now } = request;
   const named = namedEntries(entries);
   const asked = summary === undefined ? named : [...named, summary.through];
   const checked = summary?.expectedCompaction !== undefined;
-  const [state, sound, points, key, payloads, chains, compactions] = await tx.together([
-    lockQuestion(tx, sessionId),
-    checkQuestion(tx, sessionId),
-    pointsQuestion(tx, sessionId, asked),
-    sessionKeyQuestion(tx, sessionId, idempotency),
-    payloadsQuestion(tx, entries),
-    checked ? chainsQuestion(tx, sessionId, undefined) : undefined,
-    checked ? query(SQL.compactions, tx.tenant, sessionId) : undefined,
-  ]);
+  const [state, sound, points, key, payloads, guarded, parents, chains, compactions] =
+    await tx.together([
+      lockQuestion(tx, sessionId),
+      checkQuestion(tx, sessionId),
+      pointsQuestion(tx, sessionId, asked),
+      sessionKeyQuestion(tx, sessionId, idempotency),
+      payloadsQuestion(tx, entries),
+      guardQuestion(tx, guard),
+      replacedQuestion(tx, sessionId, replaced),
+      checked ? chainsQuestion(tx, sessionId, undefined) : undefined,
+      checked ? query(SQL.compactions, tx.tenant, sessionId) : undefined,
+    ]);
   const session = toSoundState(state, sound, sessionId);
   const earlier = replayed(key, idempotency);
   if (earlier !== undefined) return findResult(tx, earlier.ids, session.state);
 
+  if (guard !== undefined) checkGuard(sessionId, guard, toGuarded(guarded));
   const known = toPoints(points);
-  const plan = planAppend(session.state, request, known);
+  const plan =
+    replaced === undefined
+      ? planAppend(session.state, request, known)
+      : await planFrom(tx, endBefore(session.state, replaced, toReplaced(parents)), {
+          state: session.state,
+          request,
+          known,
+        });
   if (summary !== undefined) {
     const through = known.get(summary.through);
     if (through === undefined) throw entryNotFound(summary.through, sessionId);
@@ -105,6 +120,24 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   writeFeed(tx, plan.changes, planDelta(plan));
   const result = appendResult(plan);
   return request.isHistory ? { ...result, entries: [] } : result;
+}
+
+/** The plan of an append that continues from the entry `id`. */
+async function planFrom(
+  tx: Transaction,
+  id: string | null,
+  { state, request, known }: Replacement,
+): Promise<AppendPlan> {
+  const [rows] = await tx.together([pointsQuestion(tx, state.sessionId, id === null ? [] : [id])]);
+  const end = id === null ? null : toPoints(rows).get(id);
+  if (end === undefined) throw entryNotFound(id ?? "", state.sessionId);
+  return planReplacement(state, end, request, known);
+}
+
+interface Replacement {
+  readonly state: SessionState;
+  readonly request: AppendRequest;
+  readonly known: ReadonlyMap<string, Point>;
 }
 
 /** Writes all that a plan says, the feed aside. `stored` are the payloads that are there already. */

@@ -138,7 +138,7 @@ async function collectPayloads(
   return payloads;
 }
 
-/** Lets go of all payloads of a session, and deletes those that nobody else holds. */
+/** Releases all payloads of a session, and deletes unreferenced ones. */
 export async function releasePayloads(tx: Transaction, session: number): Promise<void> {
   collectReleased(tx, await tx.all(SQL.release, tx.tenant, session));
 }
@@ -158,7 +158,7 @@ function collectReleased(tx: Transaction, rows: readonly Row[]): void {
   tx.defer(SQL.collect, tx.tenant, hashes);
 }
 
-/** Deletes at most `limit` payloads that nobody holds, and says how many. */
+/** Deletes at most `limit` unreferenced payloads and gives their number. */
 export async function collectGarbage(tx: Transaction, limit: number): Promise<number> {
   const garbage = await tx.all(SQL.garbage, tx.tenant, limit);
   if (garbage.length === 0) return 0;

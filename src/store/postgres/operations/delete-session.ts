@@ -1,4 +1,4 @@
-/** Deletion: the one operation that takes something away, and what it leaves behind. */
+/** Deletes a session and leaves its tombstone. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { sessionDeleted } from "../../new-changes.ts";
@@ -43,7 +43,7 @@ const SQL = statements("delete_session", {
       WHERE s.tenant = $1 AND s.session = $2)`,
 });
 
-/** In an order in which nothing refers to a row that is gone. */
+/** In the order of foreign keys. */
 const DELETIONS = [
   SQL.forgetFile,
   SQL.deleteEntries,
@@ -67,7 +67,7 @@ export async function deleteSession(
   return tombstone;
 }
 
-/** Deletes a session unless it is gone already, or was appended to since somebody looked. */
+/** Deletes a session unless it is gone or was appended to since the check. */
 export async function deleteExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
   const purged = await purge(tx, id, { reason: "ttl", now, by: undefined, onlyExpired: true });
   return purged !== undefined;

@@ -1,8 +1,14 @@
 /** Erasing content that was summarised, and finding the sessions where that is still to be done. */
 
+import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../new-changes.ts";
-import { checkErasedCount, type ErasedRow, type ErasePlan, planErase } from "../../plan-erase.ts";
-import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
+import {
+  checkErasedCount,
+  countRemoved,
+  type ErasedRow,
+  type ErasePlan,
+  planErase,
+} from "../../plan-erase.ts";
 import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
@@ -14,6 +20,7 @@ import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
 import { dropOriginals } from "./originals.ts";
 import { lockQuestion, toState } from "./session-state.ts";
+import { getSession } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
     WHERE s.tenant = $1 AND s.retention <> 'full'
@@ -43,6 +50,7 @@ const SQL = statements("erase_content", {
     RETURNING f.id, s.id AS session_id`,
   shrink: `UPDATE session_state SET content_bytes = content_bytes - $3,
       last_write_at = greatest(last_write_at, $4) WHERE tenant = $1 AND session = $2`,
+  setMetadata: `UPDATE sessions SET metadata = $3 WHERE tenant = $1 AND session = $2`,
   setApplied: `UPDATE sessions SET retention_applied = $3 WHERE tenant = $1 AND session = $2`,
   due: `${DUE} AND s.id > $2 ORDER BY s.id LIMIT $3`,
   dueSession: `${DUE} AND s.id = $2`,
@@ -63,6 +71,11 @@ export async function eraseContent(tx: Transaction, request: EraseRequest): Prom
   if (appliedThrough !== undefined) tx.defer(SQL.setApplied, tx.tenant, number, appliedThrough);
   if (plan === undefined) return { erased: 0 };
   dropOriginals(tx, number);
+  if (request.isRemoval === true) {
+    const { metadata } = await getSession(tx, sessionId);
+    const counted = JSON.stringify(countRemoved(metadata, plan.rows.length));
+    tx.defer(SQL.setMetadata, tx.tenant, number, Buffer.from(counted));
+  }
   await carryOut(tx, number, plan, request.now);
   return { erased: plan.rows.length };
 }

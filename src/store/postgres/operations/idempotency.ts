@@ -1,8 +1,8 @@
-/** Requests that may be repeated: a key, what it stood for, and the ids that it made. */
+/** Idempotency keys: the request's hash and the created ids. */
 
 import { fromHex } from "../../../transcript/hash.ts";
 import type { Idempotency, Row } from "../../records.ts";
-import { replayedResult, type StoredResult } from "../../stored-result.ts";
+import { keptFrom, replayedResult, type StoredResult } from "../../stored-result.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -53,5 +53,6 @@ export function storeResult(
   if (idempotency === undefined) return;
   const { key, requestHash } = idempotency;
   const hash = fromHex(requestHash);
-  tx.defer(SQL.insert, tx.tenant, session, key, hash, JSON.stringify(result), now);
+  const at = keptFrom(idempotency, now);
+  tx.defer(SQL.insert, tx.tenant, session, key, hash, JSON.stringify(result), at);
 }

@@ -29,7 +29,7 @@ export async function dropLease(tx: Transaction, name: string, owner: string): P
   await tx.commit();
 }
 
-/** What holders that have died left behind: names of work that nobody may ever ask for again. */
+/** Deletes expired leases. */
 export async function forgetLeases(tx: Transaction): Promise<void> {
   tx.defer(SQL.forget);
   await tx.commit();

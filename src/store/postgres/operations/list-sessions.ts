@@ -7,7 +7,7 @@
  */
 
 import type { Session } from "../../../model/session.ts";
-import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
+import type { MetadataFilter, SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqlValue } from "../postgres-driver.ts";
@@ -35,6 +35,17 @@ const SQL = statements("list_sessions", {
       AND CASE WHEN $17::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
         THEN (convert_from(s.metadata, 'UTF8')::json -> 'machineMade')::text IS DISTINCT FROM 'true'
         ELSE true END
+      AND ($18::text IS NULL OR (s.origin_key >= $18
+        AND s.origin_key <= $18 || repeat(chr(1114111), 2) AND starts_with(s.origin_key, $18)))
+      AND CASE WHEN $19::text IS NULL THEN true
+        WHEN EXISTS (SELECT 1 FROM unnest($20::bytea[]) pair
+          WHERE position(pair IN s.metadata) = 0) THEN false
+        WHEN position('\\\\u0000'::bytea IN s.metadata) > 0 THEN true
+        ELSE NOT EXISTS (SELECT 1 FROM json_each($19::json) wanted
+          WHERE (convert_from(s.metadata, 'UTF8')::json -> wanted.key)::text
+            IS DISTINCT FROM wanted.value::text) END
+      AND ($21::text IS NULL OR EXISTS (SELECT 1 FROM session_models m
+        WHERE m.tenant = $1 AND m.session = s.session AND m.model = $21))
       AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
       AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
       AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
@@ -64,6 +75,10 @@ export async function listSessions(
     filter.repo ?? null,
     filter.project ?? null,
     filter.machineMade === false ? 1 : null,
+    filter.keyPrefix ?? null,
+    filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
+    pairsOf(filter.metadata ?? {}),
+    filter.model ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);
@@ -75,4 +90,14 @@ export async function listSessions(
     number: Number(last["session"]),
   };
   return { sessions, next };
+}
+
+/**
+ * Each field and its value as the bytes that JSON has for them. Where metadata holds an escaped NUL these
+ * bytes decide, because PostgreSQL does not parse such JSON; elsewhere they spare most of the parsing.
+ */
+function pairsOf(metadata: MetadataFilter): Buffer[] {
+  return Object.entries(metadata).map(([name, value]) =>
+    Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`),
+  );
 }

@@ -33,7 +33,7 @@ const SQL = statements("notes", {
   findFact: `SELECT ${FACT_COLUMNS} FROM facts f
     JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = $1 AND f.id = $2`,
-  /** In the order of their ids: two who lock the same two facts never wait crosswise. */
+  /** Locks in the order of ids, to avoid deadlocks. */
   lockFacts: `SELECT ${FACT_COLUMNS} FROM facts f
     JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = $1 AND f.id = ANY ($2) ORDER BY f.id FOR UPDATE OF f`,

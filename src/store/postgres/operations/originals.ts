@@ -1,5 +1,6 @@
 /** The bytes of ingested files. */
 
+import { REMOVED_KEY } from "../../../model/session.ts";
 import type { Original, OriginalQuery, OriginalUpdate } from "../../ingested-file.ts";
 import type { Row } from "../../records.ts";
 import { ORIGINAL_COLUMNS, toOriginal } from "../../rows/original-row.ts";
@@ -19,7 +20,8 @@ const PAGE = `($2::text IS NULL OR o.workstation = $2) AND ($3::text IS NULL OR 
 
 const SQL = statements("originals", {
   /** Locked against a deletion, which locks the session's state. */
-  lockSessions: `SELECT s.id, s.session, s.retention FROM sessions s
+  lockSessions: `SELECT s.id, s.session, s.retention,
+      (position('"${REMOVED_KEY}":'::bytea IN s.metadata) > 0)::int AS has_removed FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2::text[]) ORDER BY s.session FOR SHARE OF t`,
   findSession: `SELECT session FROM sessions WHERE tenant = $1 AND id = $2`,
@@ -62,7 +64,8 @@ export async function putOriginal(
   const missing = sessionIds.find((id) => !found.some((row) => row["id"] === id));
   if (missing !== undefined) throw sessionNotFound(missing);
   const sessions = found.map((row) => Number(row["session"]));
-  if (found.some((row) => row["retention"] !== "full")) {
+  const isErased = (row: Row) => row["retention"] !== "full" || row["has_removed"] === 1;
+  if (found.some(isErased)) {
     for (const session of sessions) dropOriginals(tx, session);
     return false;
   }
@@ -117,7 +120,7 @@ export function dropOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.forgetSessions, tx.tenant, session);
 }
 
-/** The bytes stay, for who stores the session anew. */
+/** The bytes stay for a later import of the session. */
 export function unlinkOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.unlink, tx.tenant, session);
 }

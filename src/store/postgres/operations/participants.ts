@@ -1,4 +1,4 @@
-/** Who takes part in a session, in the order in which they joined. */
+/** A session's participants, in the order of joining. */
 
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
@@ -20,7 +20,7 @@ const SQL = statements("participants", {
   clear: `DELETE FROM participants WHERE tenant = $1 AND session = $2`,
 });
 
-/** An actor who is there already keeps his place. */
+/** A present actor keeps its position. */
 export function addParticipants(tx: Transaction, session: number, actors: readonly string[]): void {
   if (actors.length === 0) return;
   tx.defer(SQL.add, tx.tenant, session, [...new Set(actors)]);

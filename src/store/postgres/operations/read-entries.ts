@@ -51,7 +51,7 @@ const SQL = statements("read_entries", {
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = $1 AND e.id = ANY ($2)`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = $1 AND e.id = ANY ($2)`,
-  /** Nothing continues from the end of a chain: else it would be part of the chain. */
+  /** The end of a chain has no child on the chain. */
   leaves: `SELECT ${CHECKED_COLUMNS} FROM sessions s
     JOIN chains c ON c.tenant = s.tenant AND c.session = s.session
     CROSS JOIN LATERAL (SELECT d.* FROM entries d WHERE d.tenant = c.tenant

@@ -1,9 +1,9 @@
 /**
  * A session under its lock, and points of its tree.
  *
- * Questions about a session name it by its id, not by its number, so that they can be asked together
- * with the one that finds the number. Each statement sees what is committed when it begins, so what
- * is asked after the lock was taken is what holds under it.
+ * Statements name a session by its id, not its number, so that they can be sent with the one that
+ * reads the number. Under READ COMMITTED each statement sees the commits before it, so reads after
+ * the lock see the locked state.
  */
 
 import type { Point } from "../../../transcript/place.ts";

@@ -1,4 +1,4 @@
-/** Sessions: creating, reading and changing what is known of one. */
+/** Creates, reads and updates sessions. */
 
 import type { Session } from "../../../model/session.ts";
 import {
@@ -9,10 +9,10 @@ import {
   toSessionRef,
 } from "../../ids/session-ref.ts";
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
-import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type {
   ForkOrigin,
+  ModelCount,
   NewSession,
   Row,
   SessionPatch,
@@ -20,16 +20,20 @@ import type {
   UsageSum,
 } from "../../records.ts";
 import {
-  figureValues,
-  originValues,
   SESSION_COLUMNS,
+  toModelCount,
   toSession,
   toSessionSize,
   toUsageSum,
   USAGE_SUMS,
 } from "../../rows/session-row.ts";
+import {
+  changedValues,
+  insertSessionSql,
+  newSessionValues,
+  updateSessionSql,
+} from "../../rows/session-values.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
-import { foldTitle } from "../../title.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -54,18 +58,15 @@ const SQL = statements("sessions", {
         WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
     FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2)`,
+  models: `SELECT m.model, count(*) AS sessions FROM sessions s
+    JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
+    WHERE s.tenant = $1 AND s.id = ANY ($2) GROUP BY m.model`,
   usage: `SELECT ${USAGE_SUMS} FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2)
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, s.id, e.model, span ORDER BY s.session, span, e.model NULLS FIRST`,
-  insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
-      started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
-      fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
-      origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at,
-      cost_usd, own_id, short_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-      $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)`,
+  insertSession: insertSessionSql((n) => `$${n}`),
   shortIds: `SELECT short_id FROM sessions
     WHERE tenant = $1 AND short_id = ANY ($2)`,
   findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = $1 AND s.session IN (
@@ -80,22 +81,12 @@ const SQL = statements("sessions", {
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at)
     VALUES ($1, $2, $3, $3, $4)`,
-  /** Another retention is still to be applied to all that was summarised before. */
-  updateSession: `UPDATE sessions SET title = $3, title_folded = $4, owner = $5, summary = $6,
-      metadata = $7, ttl_seconds = $8, retention = $9,
-      retention_applied = CASE WHEN coalesce(retention, 'full') = $9 THEN retention_applied END,
-      exchange_count = coalesce($10, exchange_count), tool_counts = coalesce($11, tool_counts),
-      file_mtime = coalesce($12, file_mtime), first_msg_at = coalesce($13, first_msg_at),
-      last_msg_at = coalesce($14, last_msg_at), cost_usd = coalesce($15, cost_usd),
-      origin_key = coalesce($16, origin_key), project_id = coalesce($17, project_id),
-      project_path = coalesce($18, project_path), git_branch = coalesce($19, git_branch),
-      repo = coalesce($20, repo)
-    WHERE tenant = $1 AND session = $2`,
+  updateSession: updateSessionSql((n) => `$${n}`),
   touch: `UPDATE session_state SET last_write_at = greatest(last_write_at, $3)
     WHERE tenant = $1 AND session = $2`,
 });
 
-/** What is settled of a new session while nobody else makes one in this tenant. */
+/** Values of a new session that are chosen under the tenant's lock. */
 export interface ClaimedSession {
   readonly number: number;
   readonly shortId: string | null;
@@ -112,7 +103,8 @@ export async function createSession(tx: Transaction, session: NewSession): Promi
 }
 
 /**
- * The number and the short id of a new session, or the id of the one that the same request has made before.
+ * The number and the short id of a new session, or the id of the one that the same request has made before,
+ * or that has the same origin where the request takes that one.
  * `session_exists` if its id or its origin is taken.
  */
 export async function claimSession(
@@ -122,7 +114,7 @@ export async function claimSession(
   const { key: originKey } = session.origin;
   const ownId = ownIdOf(session.origin);
   const candidates = shortIdCandidates(session.id, ownId);
-  // The claim comes first: whoever else creates a session of this tenant is then done, or waits.
+  // Claim the key first: it serialises the creation of sessions in this tenant.
   const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
     claimSessionQuestion(tx),
     keyQuestion(tx, session.idempotency),
@@ -132,6 +124,9 @@ export async function claimSession(
   ]);
   const earlier = replayed(key, session.idempotency);
   if (earlier !== undefined) return { replayed: earlier.ids[0] ?? "" };
+  if (session.orExisting === true && sameOrigin?.[0] !== undefined) {
+    return { replayed: String(sameOrigin[0]["id"]) };
+  }
   if (sameId?.[0] !== undefined) throw sessionExists("id", session.id);
   if (sameOrigin?.[0] !== undefined) throw sessionExists("origin key", originKey ?? "");
   const taken = new Set((alike ?? []).map((row) => String(row["short_id"])));
@@ -148,38 +143,8 @@ export function insertSession(
   session: NewSession,
   fork: ForkOrigin | undefined = session.fork,
 ): void {
-  const { origin } = session;
   const { number } = claim;
-  tx.defer(
-    SQL.insertSession,
-    tx.tenant,
-    number,
-    session.id,
-    session.agent,
-    session.createdBy,
-    session.owner,
-    session.createdAt ?? session.now,
-    session.startedAt,
-    session.title,
-    foldTitle(session.title),
-    Buffer.from(JSON.stringify(session.metadata)),
-    session.ttl,
-    session.retention,
-    fork?.parentSessionId ?? null,
-    fork?.forkPoint ?? null,
-    fork?.rootHash ?? null,
-    origin.source ?? null,
-    origin.workstation ?? null,
-    origin.projectId ?? null,
-    origin.projectPath ?? null,
-    origin.gitBranch ?? null,
-    origin.repo ?? null,
-    origin.file ?? null,
-    origin.key ?? null,
-    ...figureValues(session.figures),
-    ownIdOf(origin),
-    claim.shortId,
-  );
+  tx.defer(SQL.insertSession, tx.tenant, number, ...newSessionValues(session, fork, claim.shortId));
   tx.defer(SQL.insertState, tx.tenant, number, session.startedAt, session.now);
   addParticipants(tx, number, session.participants);
 }
@@ -201,21 +166,7 @@ export async function updateSession(
   if (sameOrigin?.[0] !== undefined && sameOrigin[0]["id"] !== id) {
     throw sessionExists("origin key", key ?? "");
   }
-  const title = patch.title ?? session.title;
-  tx.defer(
-    SQL.updateSession,
-    tx.tenant,
-    number,
-    title,
-    foldTitle(title),
-    patch.owner ?? session.owner,
-    patch.summary === undefined ? session.summary : patch.summary,
-    Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
-    patch.ttl === undefined ? session.ttl : patch.ttl,
-    patch.retention ?? session.retention,
-    ...figureValues(patch.figures),
-    ...originValues(patch.origin),
-  );
+  tx.defer(SQL.updateSession, tx.tenant, number, ...changedValues(session, patch));
   if (patch.participants !== undefined) {
     clearParticipants(tx, number);
     addParticipants(tx, number, patch.participants);
@@ -261,6 +212,10 @@ export async function readSessionSizes(
 
 export async function readUsage(tx: Transaction, ids: readonly string[]): Promise<UsageSum[]> {
   return (await tx.all(SQL.usage, tx.tenant, ids)).map(toUsageSum);
+}
+
+export async function countModels(tx: Transaction, ids: readonly string[]): Promise<ModelCount[]> {
+  return (await tx.all(SQL.models, tx.tenant, ids)).map(toModelCount);
 }
 
 export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {

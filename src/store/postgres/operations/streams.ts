@@ -171,7 +171,7 @@ export async function abortStream(
   return abort(tx, { ...session?.[0], ...sound?.[0] }, toPending(row, chunks ?? []), request);
 }
 
-/** Aborts a message unless it was ended, or its lease renewed, since somebody looked. */
+/** Aborts a message unless it ended, or its lease was renewed, since the check. */
 export async function abortExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
   const [session, sound, stream, , chunks] = await abortQuestions(tx, id);
   const row = stream?.[0];

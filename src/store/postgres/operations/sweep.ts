@@ -1,15 +1,16 @@
 /**
- * The sweep: what has outlived its time goes, when somebody asks for it.
+ * The sweep: deletes expired rows on request.
  *
- * Each message and each session goes in a transaction of its own. One for all would hold a tenant's
- * row while it waits for a session, against the order in which everybody else locks them.
+ * Each message and each session goes in a transaction of its own. A single one would hold a
+ * tenant's row while it waits for a session, against the lock order of all other operations.
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../records.ts";
+import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { WRITE_START } from "../postgres-schema.ts";
 import { statements } from "../postgres-statements.ts";
+import { deleteExpiredRecords } from "../records/records.ts";
 import type { Transaction } from "../transaction.ts";
 import { collectGarbage } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
@@ -34,9 +35,10 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
   const abortedMessages: { tenant: string; entryId: string }[] = [];
   let forgottenKeys = 0;
   let collectedBlobs = 0;
+  let deletedRecords = 0;
   if (request.tenant === undefined) await db.across(WRITE_START, { again: true }, forgetLeases);
   for (const tenant of names) {
-    // Aborts come first: a message that is still open keeps nothing alive.
+    // Abort first: expired open messages must not keep sessions alive.
     const room = limit - abortedMessages.length;
     for (const entryId of await db.read(tenant, (tx) => listExpired(tx, room))) {
       const aborted = await db.write(tenant, (tx) => abortExpired(tx, entryId, now));
@@ -47,13 +49,14 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
       const deleted = await db.write(tenant, (tx) => deleteExpired(tx, sessionId, now));
       if (deleted) deletedSessions.push({ tenant, sessionId });
     }
+    const due = limit - deletedRecords;
+    deletedRecords += await db.write(tenant, (tx) => deleteExpiredRecords(tx, now, due));
     forgottenKeys += await db.write(tenant, (tx) => forgetKeys(tx, now));
     collectedBlobs += await db.write(tenant, (tx) => collectGarbage(tx, limit));
   }
-  const more = [deletedSessions.length, abortedMessages.length, collectedBlobs].some(
-    (n) => n >= limit,
-  );
-  return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, more };
+  const counts = [deletedSessions.length, abortedMessages.length, collectedBlobs, deletedRecords];
+  const more = counts.some((count) => count >= limit);
+  return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, deletedRecords, more };
 }
 
 async function expiredSessions(tx: Transaction, now: number, limit: number): Promise<string[]> {

@@ -19,7 +19,7 @@ const SQL = statements("tokens", {
   read: `SELECT ${TOKEN_COLUMNS} FROM access_tokens k WHERE k.tenant = $1 AND k.id = $2`,
   list: `SELECT ${TOKEN_COLUMNS} FROM access_tokens k WHERE k.tenant = $1 AND k.id > $2
     ORDER BY k.id LIMIT $3`,
-  /** Row-level security shows this one token, whoever's it is, until the transaction ends. */
+  /** Lets row-level security show this one token, of any tenant, until the transaction ends. */
   name: `SELECT set_config('backscroll.token', $1, true)`,
   find: `SELECT ${TOKEN_COLUMNS}, k.secret_hash, n.name AS tenant_name FROM access_tokens k
     JOIN tenants n ON n.tenant = k.tenant WHERE k.id = $1`,

@@ -48,6 +48,8 @@ test("a request arrives as it was sent", () => {
     sessionId: "s",
     entries: [plain, full, { ...plain, parentId: "a" }],
     expectedLeaf: null,
+    guard: { absent: ["a"], current: ["b"] },
+    replaced: ["c"],
     now: 9,
     idempotency: { key: "k", requestHash: "00" },
     summary: { text: "so far", through: "a", expectedCompaction: null },

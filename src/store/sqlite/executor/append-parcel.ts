@@ -15,7 +15,7 @@ export interface AppendParcel {
   readonly request: AppendRequest;
   /** Of each entry: the bytes of its content, if it is a history's, then those of each payload. */
   readonly sizes: readonly number[];
-  /** What `sizes` measures; each content stands behind room for its nonce. Null: nothing. */
+  /** The bytes that `sizes` measures; each content follows room for its nonce. Null: none. */
   readonly contents: ArrayBuffer | null;
 }
 

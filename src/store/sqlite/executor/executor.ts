@@ -3,7 +3,7 @@
 import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
-import type { StoreWrites } from "../../store.ts";
+import type { Durability, StoreWrites } from "../../store.ts";
 import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 
@@ -31,14 +31,14 @@ export interface Executor {
     task: MaintenanceTask,
     unreadable: readonly number[],
   ): Promise<UpkeepReport>;
-  /** Ends what is being maintained at its next breath. */
+  /** Ends the upkeep in progress at its next yield. */
   stopMaintenance(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ExecutorOptions {
   readonly path: string;
-  readonly durability: "power-loss" | "process";
+  readonly durability: Durability;
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;
@@ -51,6 +51,6 @@ export interface ExecutorOptions {
  * How many pages are written before the write-ahead log is moved into the database: about 1,300
  * appends, or 16 MB. Four times as often took a twentieth of what batches reach. Done by the
  * appending connection at SQLite's own default of 4 MB, it cost 3.8 ms at the 99th percentile; on
- * another thread it costs an append nothing.
+ * another thread it does not delay appends.
  */
 export const CHECKPOINT_PAGES = 8_192;

@@ -1,12 +1,11 @@
 /**
- * Small writes on the host's own thread, while nothing else is being written.
+ * Small writes on the host's own thread, while no other write is in progress.
  *
- * Handing a write to another thread and its answer back costs more than the write itself. So one that
- * finds the store idle is done at once; whatever comes while it is not yet durable goes to the
- * writer's thread, and shares a commit there. The host's event loop pays for the statements, about a
- * tenth of a millisecond for one message and two for a hundred, and for nothing that takes long: the
- * sync that makes the write survive power loss runs in the thread pool, a lock that somebody else holds
- * sends the write to the writer's thread, and so does its size.
+ * Handing a write to another thread and its answer back costs more than the write itself. So a
+ * write that finds the store idle runs at once; later ones, until it is durable, go to the writer's
+ * thread and share a commit there (group commit). The host's event loop pays for the statements,
+ * about a tenth of a millisecond for one message and two for a hundred. Slow parts run elsewhere:
+ * the fsync in the thread pool, and large writes or writes that meet a lock on the writer's thread.
  *
  * Without it an append takes 40 to 60 % longer (docs/decisions/2026-11-17-what-pays.md).
  */
@@ -43,8 +42,8 @@ export class HostWriter {
   }
 
   /**
-   * Carries out a write that is not yet durable. Undefined, and nothing done, if another connection
-   * holds the lock, or if the log that would have to be synced cannot be opened.
+   * Executes a write that is not yet durable. Undefined without effect if another connection holds
+   * the lock, or if the log cannot be opened for syncing.
    */
   write(name: WriteName, args: readonly unknown[]): Outcome | undefined {
     if (this.#options.durability === "power-loss" && !this.#openLog()) return undefined;
@@ -52,8 +51,8 @@ export class HostWriter {
   }
 
   /**
-   * Resolves when what was written survives what the store promises to survive; undefined if it
-   * already does, and the event loop has had a turn lately.
+   * Resolves when the write is durable; undefined if it already is, and the event loop has had a
+   * turn lately.
    */
   sync(): Promise<void> | undefined {
     const log = this.#log;

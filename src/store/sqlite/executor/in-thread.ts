@@ -36,7 +36,7 @@ export class InThread implements Executor {
   readonly inThread = true;
   readonly #options: ExecutorOptions;
   readonly #writer: SqliteConnection;
-  /** A second connection, so that a read sees only what is committed. `:memory:` has but one. */
+  /** A second connection, so that reads see committed data only. `:memory:` has one connection. */
   readonly #reader: SqliteConnection;
   readonly #queue: WriteQueue;
   readonly #breath = new Breath();
@@ -127,7 +127,7 @@ export class InThread implements Executor {
     await this.#breath.take();
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
-      // Somebody may have closed it while this read waited for its turn.
+      // The store may have been closed while this read waited.
       if (this.#closed) throw new BackscrollError("store_closed", "the store is closed");
       try {
         return read();
@@ -154,7 +154,7 @@ export class InThread implements Executor {
     );
   }
 
-  /** After the current microtasks: what was asked for together is committed together. */
+  /** After the current microtasks: concurrent writes share a commit. */
   #drainSoon(): void {
     if (this.#draining) return;
     this.#draining = true;
@@ -171,7 +171,7 @@ export class InThread implements Executor {
     try {
       this.#writer.checkpoint("PASSIVE");
     } catch {
-      // Tried again at the next growth: nothing depends on it.
+      // The next growth of the log retries it.
     }
   }
 }
@@ -181,7 +181,7 @@ export function closeWriter(db: SqliteConnection, readOnly: boolean): void {
   try {
     if (!readOnly && db.path !== ":memory:") db.checkpoint("TRUNCATE");
   } catch (error) {
-    // Somebody else still reads or writes: then the last of them does it.
+    // Other connections are open: the last one checkpoints.
     if (!isBusy(error)) throw error;
   } finally {
     db.close();

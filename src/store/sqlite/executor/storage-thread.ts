@@ -38,7 +38,7 @@ import { WriteQueue } from "./write-queue.ts";
 const data = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
-/** The last is set to 1 once nobody waits for the answer. */
+/** The last element is set to 1 once the caller has given up. */
 type SearchArguments = [string, IndexRequest, Int32Array | undefined];
 
 /** Reads go all over the file, which the system keeps as well: more took memory and saved no time. */
@@ -100,7 +100,7 @@ function serveWrites(): void {
             ? { id: request.id, failure: toFailure(outcome.error) }
             : { id: request.id, value: outcome.value },
         );
-        // A retry after a busy lock settles outside of a message: then nobody else flushes.
+        // A retry after a busy lock settles outside of a message handler: flush here.
         if (!taking) queueMicrotask(flush);
       },
     });

@@ -19,7 +19,7 @@ export interface Request {
   readonly args: readonly unknown[];
 }
 
-/** What is asked at one time travels together: waking a thread costs more than a small read. */
+/** Batches concurrent requests: waking a thread costs more than a small read. */
 export interface Requests {
   readonly requests: readonly Request[];
 }

@@ -1,9 +1,9 @@
 /**
- * Lets all other threads go first.
+ * Lowers the priority of the index thread.
  *
- * Nobody waits for the index: what is not in it yet is found in the tail. Where there are as many
- * threads as cores, a search or an append would otherwise wait for it. It still gets its share when
- * the others need all of the machine, so that it does not fall behind for ever.
+ * Indexing is not urgent: searches also read the unindexed tail. With as many threads as cores, a
+ * search or an append would otherwise wait for it. The scheduler still gives it a share under full
+ * load, so it does not fall behind for ever.
  */
 
 import { readlinkSync } from "node:fs";

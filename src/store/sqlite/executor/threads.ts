@@ -51,7 +51,7 @@ export class Threads implements Executor {
   /** A write of the host's that is not yet durable. */
   #hostWrite: Promise<unknown> | undefined;
   #checkpointing: Promise<void> | undefined;
-  /** Some of the log could not be moved: somebody read an earlier moment. */
+  /** The checkpoint was partial: a reader held an older snapshot. */
   #isLogLeft = false;
 
   constructor(options: ExecutorOptions) {
@@ -129,7 +129,7 @@ export class Threads implements Executor {
     await this.#hostWrite;
     await closeAll(
       () => this.#host?.close(),
-      // First: who reads or writes last moves the log into the database, and must be alone.
+      // First: the last connection to close checkpoints the log, and must be alone.
       () => this.#indexer?.close(),
       () => this.#searcher?.close(),
       () => this.#reader.close(),
@@ -156,12 +156,12 @@ export class Threads implements Executor {
   }
 
   /**
-   * Moves the log into the database on the reader's thread, so that no append waits for it. The
-   * writer then moves the little that came meanwhile: only a log without a rest is written over from
-   * its start, and one that never is would grow for as long as somebody writes.
+   * Checkpoints on the reader's thread, so that no append waits for it. The writer then checkpoints
+   * the small rest: SQLite restarts only a fully checkpointed log, and otherwise the log would grow
+   * without bound.
    */
   #checkpoint(): Promise<void> {
-    // A checkpoint that could not run is tried again at the next growth: nothing depends on it.
+    // The next growth of the log retries a failed checkpoint.
     this.#checkpointing ??= this.#reader
       .ask(CHECKPOINT, [])
       .then(() => this.#writer.ask(CHECKPOINT, []))
@@ -202,8 +202,8 @@ interface Waiter {
 }
 
 /**
- * Room for new objects in each thread. More saves no time where most of what is made is large and
- * short-lived, but is never given back: a hundred megabytes while an index is built.
+ * V8's young generation in each thread. More saves no time for large, short-lived objects, and is
+ * never returned: a hundred megabytes while an index is built.
  */
 const YOUNG_MB: Readonly<Record<ThreadData["role"], number>> = {
   writer: 32,
@@ -212,9 +212,9 @@ const YOUNG_MB: Readonly<Record<ThreadData["role"], number>> = {
 };
 
 /**
- * V8 collects a heap that may grow beyond two gigabytes when it has four times what is alive, a smaller
- * one at twice of it. Of what searches make nothing stays: 50 MB less for the same time. Who writes
- * and who keeps the index would take 3 % longer.
+ * V8 collects a heap with a limit above two gigabytes at four times the live size, a smaller one at
+ * twice. Searches keep no garbage alive: this saves 50 MB at the same speed. The writer and the
+ * indexer would be 3 % slower, so they keep the default.
  */
 const READER_OLD_MB = 1_900;
 
@@ -230,7 +230,7 @@ class Thread {
   readonly #waiters = new Map<number, Waiter>();
   readonly #undelivered: Reply[] = [];
   #unsent: Request[] = [];
-  /** What is handed over with them. */
+  /** The transfer list. */
   #handed: ArrayBuffer[] = [];
   #lastId = 0;
   #died: unknown;
@@ -259,7 +259,7 @@ class Thread {
     return this.#died !== undefined;
   }
 
-  /** `handed` is a part of `args` that nobody here needs any more. */
+  /** `handed` is the part of `args` to transfer. */
   ask(
     name: RequestName,
     args: readonly unknown[],
@@ -301,7 +301,7 @@ class Thread {
     }
   }
 
-  /** Whoever asked it something has heard why it died; there is nothing left to close. */
+  /** The thread died, and its callers got the reason: there is nothing to close. */
   async close(): Promise<void> {
     await closeAll(
       () => alive(this)?.ask(CLOSE, []),
@@ -310,8 +310,8 @@ class Thread {
   }
 
   /**
-   * Hands out what has arrived, a few at a time. Whoever gets an answer goes on at once, usually to
-   * ask again: a whole group in one turn of the event loop would keep it for milliseconds.
+   * Settles received answers a few at a time: each continuation runs at once and usually sends the
+   * next request, so a whole group would hold the event loop for milliseconds.
    */
   #deliver(): void {
     for (const reply of this.#undelivered.splice(0, REPLIES_PER_TURN)) this.#settle(reply);

@@ -1,10 +1,10 @@
 /**
- * The one writer of a process: takes what waits and commits it together.
+ * Group commit: the process's one writer commits waiting writes together.
  *
- * A commit that survives power loss costs an fsync; appends that arrive while one is under way share
- * the next. One that fails takes nothing of its neighbours with it: they are all tried again, each in
- * its own savepoint. When another process holds the write lock, the queue asks again every one or
- * two milliseconds: SQLite's own waiting would block the thread, and is unfair.
+ * A commit that survives power loss costs an fsync; appends that arrive while one is under way
+ * share the next. If one fails, all are retried, each in its own savepoint. While another process
+ * holds the write lock, the queue retries every one or two milliseconds: SQLite's busy handler
+ * would block the thread, and is unfair.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -23,9 +23,8 @@ const MAX_GROUP = 256;
 const MAX_GROUP_HISTORY = 64;
 
 /**
- * Who waits for the lock looks for it every one or two milliseconds. After a piece of a history the
- * lock is left alone for as long, else nobody else would get it while one is being read. Meanwhile the
- * next piece is prepared.
+ * Waiting processes retry every one or two milliseconds. After a batch of an import the lock stays
+ * free for as long, so that others get it; meanwhile the next batch is prepared.
  */
 const PAUSE_MS = 2;
 
@@ -88,7 +87,7 @@ export class WriteQueue {
       this.#commitGroup(this.#waiting.splice(0, count));
       if (history > 0 && this.#isShared) {
         this.#pausedUntil = performance.now() + PAUSE_MS;
-        // Who waits for this one hears of it before the next is prepared.
+        // Answer this caller before preparing the next batch.
         if (!this.idle) this.#drainSoon();
         return;
       }
@@ -131,8 +130,8 @@ export class WriteQueue {
   }
 
   /**
-   * What is done before the lock is taken is not waited for. False if some of the writes failed by it:
-   * they have been told, and wait no longer.
+   * Prepares writes before the lock is taken. False if some failed; their callers have been
+   * answered.
    */
   #prepare(count: number): boolean {
     const failed = new Set<QueuedWrite>();
@@ -144,7 +143,7 @@ export class WriteQueue {
         compressAhead(this.#db, tenant, request);
         packAhead(request);
       } catch (error) {
-        // Somebody recovers the log: the transaction waits for that, and does what is left.
+        // Another process recovers the log: the transaction waits for it and does the rest.
         if (isBusy(error)) break;
         failed.add(write);
         write.settle({ error });
@@ -185,7 +184,7 @@ export class WriteQueue {
       if (this.#db.handle.isTransaction) this.#db.commit();
       this.#db.pagesWritten += PAGES_PER_COMMIT;
     } catch (error) {
-      // Nothing of the group is in the store: whoever waits must know it.
+      // The whole group was rolled back: reject its callers.
       this.#db.rollback();
       outcomes = group.map(() => ({ error }));
     }
@@ -194,7 +193,7 @@ export class WriteQueue {
     });
   }
 
-  /** A schema or a row can only have changed if somebody else has committed. */
+  /** A schema or row can have changed only if another connection has committed. */
   #checkForeignWrites(): void {
     const version = this.#db.dataVersion();
     if (version === this.#seenVersion) return;
@@ -204,7 +203,7 @@ export class WriteQueue {
     this.#seenVersion = version;
   }
 
-  /** Undefined if one of them failed, and nothing says what is left of the others. */
+  /** Undefined if one failed and the state of the others is unknown. */
   #runGroup(group: readonly QueuedWrite[]): Outcome[] | undefined {
     const [only, ...others] = group;
     if (only !== undefined && others.length === 0) return [this.#runAlone(only)];
@@ -215,7 +214,7 @@ export class WriteQueue {
     try {
       return group.map((write) => ({ value: this.#call(write) }));
     } catch {
-      // They are tried again, and whoever fails then is told why.
+      // All are retried, and those that fail then are rejected.
       return undefined;
     }
   }

@@ -1,6 +1,7 @@
 /** What the feed says from one position on, with the things that it names as they are now. */
 
 import type { Block } from "../../../model/block.ts";
+import { namespaceOf } from "../../../model/record.ts";
 import type { FeedSlice } from "../../../search/port.ts";
 import {
   emptyFeedSlice,
@@ -15,6 +16,7 @@ import {
   nameFeed,
   toFeedSlice,
 } from "../../index/feed-slice.ts";
+import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
 import { asText } from "../as-text.ts";
@@ -39,6 +41,8 @@ const SQL = statements("feed_slice", {
   session: `SELECT ${FEED_SESSION_COLUMNS} FROM sessions s WHERE s.tenant = ? AND s.session = ?`,
   memory: `SELECT agent, name, content, metadata, created_at, updated_at FROM memories
     WHERE tenant = ? AND agent = ? AND name = ?`,
+  record: `SELECT ${PART_COLUMNS.text} FROM records r
+    WHERE r.tenant = ? AND r.namespace = ? AND r.key = ?`,
   fact: `SELECT ${FEED_FACT_COLUMNS} FROM facts f WHERE f.tenant = ? AND f.id = ?`,
   tombstones: `SELECT ${FEED_TOMBSTONE_COLUMNS} FROM tombstones b
     WHERE b.tenant = ? AND b.session_id = ? ORDER BY b.session`,
@@ -75,16 +79,28 @@ export function readFeedSlice(
     head,
     payloads: readSoundPayloads(db, tenant, contents, types),
     sessions: [...names.sessions.keys()].flatMap((n) => db.all(SQL.session, tenant, n)),
-    memories: names.memories.map(({ agent, name }) => {
-      const row = db.get(SQL.memory, tenant, agent, name);
-      return row === undefined ? null : toMemory(row).content;
-    }),
+    memories: names.memories.map(({ agent, name }) => textOfNote(db, tenant, agent, name)),
     facts: [...names.facts.keys()].flatMap((id) => db.all(SQL.fact, tenant, id)),
     tombstones: [...ids].flatMap((id) => db.all(SQL.tombstones, tenant, id)),
     erased: names.erasures.flatMap((erasure) =>
       erasure.ids.flatMap((id) => db.all(SQL.erased, tenant, id)),
     ),
   });
+}
+
+function textOfNote(
+  db: SqliteConnection,
+  tenant: number,
+  agent: string,
+  name: string,
+): string | null {
+  const namespace = namespaceOf(agent);
+  if (namespace === undefined) {
+    const row = db.get(SQL.memory, tenant, agent, name);
+    return row === undefined ? null : toMemory(row).content;
+  }
+  const row = db.get(SQL.record, tenant, namespace, name);
+  return row === undefined ? null : toRecord(row).text;
 }
 
 /** Content only of what is indexed, as the columns have it. */

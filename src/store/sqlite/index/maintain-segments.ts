@@ -1,4 +1,6 @@
-/** What upkeep does to the file of segments. What is wrong with the file condemns it, and no more. */
+/**
+ * Upkeep of the segment file. An error of the file discards the file, and is no error of the store.
+ */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { pause } from "../../../async/pause.ts";
@@ -34,11 +36,11 @@ export async function noteIndexed(
 }
 
 /**
- * What was written survives power loss from here on. Nothing else syncs: of a segment that no manifest
- * names nobody knows, and one that comes back after it was deleted is deleted again.
+ * Syncs the segment file. No other operation syncs: a segment without a manifest is unreachable,
+ * and one that reappears after its deletion is deleted again.
  */
 export async function syncSegments(file: SegmentFile): Promise<void> {
-  // What has been moved into the file was synced there.
+  // Checkpointed pages were synced.
   const log = openSync(`${file.path}-wal`, "r+");
   try {
     await new Promise<void>((resolve, reject) => {
@@ -50,8 +52,8 @@ export async function syncSegments(file: SegmentFile): Promise<void> {
 }
 
 /**
- * Starts the time after which segments go that are not among `named`. Those that were `joined` go when
- * the file is next cleaned. Of others nobody knows: a manifest may be about to name them.
+ * Starts the grace period of segments that are not among `named`. Merged ones (`joined`) go at the
+ * next cleaning. Others stay: a manifest may be about to name them.
  */
 export async function dropSegments(
   file: SegmentFile,
@@ -67,8 +69,8 @@ export async function dropSegments(
 }
 
 /**
- * Drops what is not among `named`, and deletes what was joined or dropped long ago, bit by bit. Room is
- * given back at `leisure` only: who goes on would fill it again.
+ * Drops segments that are not among `named`, and deletes merged and long dropped ones bit by bit.
+ * Vacuums at `leisure` only: further upkeep would fill the free pages again.
  */
 export async function cleanSegments(
   file: SegmentFile,
@@ -97,7 +99,7 @@ interface Room {
 }
 const NO_ROOM: Room = { part: 0, pages: 0 };
 const USUAL_ROOM: Room = { part: 0.25, pages: 0 };
-/** Who closes the file has mostly nothing more to write into it. */
+/** A closing process usually writes no more segments. */
 const LEFT_ROOM: Room = { part: 0.05, pages: PAGES };
 const CLOSING_MS = 1_000;
 
@@ -123,16 +125,13 @@ async function shrink(
   }
 }
 
-/**
- * Nothing depends on it: what cannot be moved now is moved later. False if somebody was in the way of
- * all of it.
- */
+/** Best effort: a later checkpoint moves the rest. False if a reader blocked all of it. */
 export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolean {
   try {
     const db = file.open();
     if (db === undefined || (mode === "PASSIVE" && db.pagesWritten < LARGE_LOG_PAGES)) return true;
     const isMoved = db.checkpoint(mode);
-    // Of a part that somebody reads it is tried again soon, but not at every breath.
+    // A part blocked by a reader is retried soon, but not at every yield.
     db.pagesWritten = isMoved ? 0 : LARGE_LOG_PAGES / 2;
     return isMoved;
   } catch (error) {
@@ -141,10 +140,10 @@ export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolea
   }
 }
 
-/** A search takes half a second at most, and holds what it began with. */
+/** A search takes half a second at most, on one snapshot. */
 const SEARCHES_MS = 2_000;
 
-/** What was purged is in no file once the log is empty, so searches that are under way are waited for. */
+/** Purged bytes are gone once the log is empty, so wait for running searches. */
 export async function emptyLog(file: SegmentFile): Promise<void> {
   const deadline = performance.now() + SEARCHES_MS;
   while (!moveLog(file, "TRUNCATE") && performance.now() < deadline) {
@@ -153,14 +152,14 @@ export async function emptyLog(file: SegmentFile): Promise<void> {
 }
 
 /**
- * Leaves one file behind where it can. `hasBuilt`: segments were written, and without much room in it
- * then. Who has written none leaves the room to who has, a server perhaps, which would fill it again.
+ * Closes the file, checkpointed if possible. `hasBuilt`: this process wrote segments, so it vacuums
+ * the file. Other processes leave the free pages to the process that writes segments.
  */
 export async function closeSegments(file: SegmentFile, hasBuilt: boolean): Promise<void> {
   try {
     if (hasBuilt && file.open() !== undefined) await shrink(file, LEFT_ROOM, 0, CLOSING_MS);
   } catch {
-    // Somebody else writes, or the disk is full: nothing depends on it, and the next to close it tries again.
+    // Another process writes, or the disk is full: the next close retries.
   }
   moveLog(file, "TRUNCATE");
   file.close();

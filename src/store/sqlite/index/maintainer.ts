@@ -1,9 +1,9 @@
 /**
- * Upkeep of the index: on a thread of its own, or on the caller's in slices.
+ * Upkeep of the index, on its own thread or in slices on the caller's.
  *
  * It reads the main file, writes the file of segments in small transactions, and takes the lock of
- * the main file only for the lease and for the swap. Nothing of it has to survive power loss before
- * something else does, but one thing: a segment is synced before a manifest names it.
+ * the main file only for the lease and for the swap. One ordering constraint for power loss: a
+ * segment is synced before a manifest names it.
  */
 
 import type {
@@ -46,7 +46,7 @@ import { listStored } from "./segments.ts";
 import { readSetting } from "./setting.ts";
 import { whenFree } from "./when-free.ts";
 
-/** The feed is read once, from one end to the other: what was read is not read again. */
+/** The feed is read sequentially, once: no page cache. */
 const CACHE_KIB = 2_048;
 
 export class Maintainer {
@@ -86,7 +86,7 @@ export class Maintainer {
     return result;
   }
 
-  /** What is under way ends at its next breath. */
+  /** Ends the piece in progress at its next yield. */
   async stop(): Promise<void> {
     this.#signal.stopped = true;
     await this.#running;
@@ -151,7 +151,10 @@ class FileUpkeep implements IndexUpkeep {
   readonly #reader: SqliteConnection;
   readonly #file: SegmentFile;
   readonly #subject: Subject;
-  /** Slices of the feed are of one moment until they are swapped in, unless who asks wants the latest. */
+  /**
+   * Feed slices share one snapshot until they are swapped in, unless the caller asks for the
+   * latest.
+   */
   #feedRead = false;
 
   constructor(
@@ -196,7 +199,7 @@ class FileUpkeep implements IndexUpkeep {
         break;
       case "feed":
         if (need.now) this.endSnapshot();
-        // Who asks for no rows wants to know where the feed ends.
+        // A request for no rows asks for the feed's end.
         if (need.limit > 0) this.#feedRead = need.now !== true;
         break;
     }
@@ -234,7 +237,7 @@ class FileUpkeep implements IndexUpkeep {
     this.endSnapshot();
     const { tenant, busyTimeoutMs } = this.#subject;
     const named = numbersOf(manifest);
-    // If the swap succeeds, nobody has swapped since this was read.
+    // A successful swap proves that no other swap came since this read.
     const known = readManifest(this.#writer, tenant);
     const before = numbersOf(known);
     const joined = before.filter((segment) => !named.includes(segment));
@@ -256,7 +259,7 @@ class FileUpkeep implements IndexUpkeep {
     await this.#locked(() => this.#file.create());
   }
 
-  /** After a loss of power, no manifest may name what was deleted because of this. */
+  /** After power loss, no manifest may name a segment deleted because of this swap. */
   async #durably<Result>(action: () => Result): Promise<Result> {
     this.#writer.survive("power-loss");
     try {

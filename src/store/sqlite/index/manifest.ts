@@ -34,7 +34,7 @@ export function readManifest(db: SqliteConnection, tenant: number): Manifest {
   return toManifest(db.get(SQL.read, tenant));
 }
 
-/** Inside a write transaction. False, and nothing written, if somebody else was quicker. */
+/** Compare-and-swap inside a write transaction: false if another process was first. */
 export function swapManifest(
   db: SqliteConnection,
   tenant: number,

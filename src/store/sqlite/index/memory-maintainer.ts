@@ -1,8 +1,7 @@
 /**
  * Upkeep of the index of a store that lives in memory.
  *
- * It has one connection for everything, so nothing may come in between: a piece of upkeep is done at
- * a stroke. Such stores are small, and their time is their owner's.
+ * It has a single connection, so a piece of upkeep runs synchronously. Such stores are small.
  */
 
 import { runNow } from "../../../search/drive.ts";

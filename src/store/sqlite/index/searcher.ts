@@ -45,7 +45,7 @@ export class Searcher {
     this.#indexing = indexing;
   }
 
-  /** Throws soon after `isAbandoned` says that nobody waits for the answer. */
+  /** Throws soon after `isAbandoned` returns true. */
   search(
     code: IndexCode,
     tenantName: string,
@@ -59,7 +59,7 @@ export class Searcher {
       this.#settle(code);
       let manifests = 0;
       return runNow(code.search(request, this.#memory, tenantName), (need) => {
-        if (isAbandoned?.()) throw new Error("nobody waits for the answer of this search");
+        if (isAbandoned?.()) throw new Error("the caller has given up this search");
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
@@ -91,7 +91,7 @@ export class Searcher {
     }
   }
 
-  /** What is remembered was made by the setting that held then. */
+  /** Cached results belong to the setting of their time. */
   #settle(code: IndexCode): void {
     const setting = readSetting(this.#db, this.#indexing);
     const text = encodeSetting(setting);
@@ -105,8 +105,8 @@ export class Searcher {
   }
 
   /**
-   * As it was, while nobody has written to the store since: then the feed ends where it did, too. Only
-   * what others write changes the version of the data, and in memory there is nobody else.
+   * Cached while the store is unchanged: then the feed's end is, too. Other connections' commits
+   * change `data_version`; a store in memory has no other connection.
    */
   #manifest(tenant: number): Manifest {
     const db = this.#db;

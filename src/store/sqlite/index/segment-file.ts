@@ -1,9 +1,9 @@
 /**
  * The file of segments beside a database: `x.db-index`, with a write-ahead log of its own.
  *
- * It is derived, so nothing that is wrong with it is an error of the store. A reader without a file
- * that it can use finds every blob missing. A writer replaces such a file: one that was ours goes,
- * for it may hold what was deleted since; any other is put aside.
+ * It is derived, so its damage is no error of the store. For a reader without a usable file every
+ * blob is missing. A writer replaces an unusable file: it deletes one of ours, which may hold
+ * deleted text, and moves any other aside.
  */
 
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
@@ -112,7 +112,7 @@ export class SegmentFile {
     return new SqliteConnection(this.path, {
       readOnly: this.#readOnly,
       cacheKib: CACHE_KIB,
-      // What has to survive more is synced: see `syncSegments`.
+      // `syncSegments` syncs where durability matters.
       durability: "process",
     });
   }
@@ -135,7 +135,7 @@ export class SegmentFile {
   }
 }
 
-/** Undefined where the file is what is wrong. A lock is not: that passes. */
+/** Undefined if the file itself is damaged; a lock is transient. */
 function quietly<Result>(action: () => Result): Result | undefined {
   try {
     return action();

@@ -47,7 +47,7 @@ export function readBlob(
   return toBlobAnswer(db.get(SQL.readBlob, tenant, key.segment, key.blob), key, checked);
 }
 
-/** Begins a transaction that only reads. What it sees is decided by the first row that it reads. */
+/** Begins a read transaction; its first read fixes the snapshot. */
 export function takeSnapshot(db: SqliteConnection): void {
   db.run("BEGIN");
   db.get(SQL.anything);
@@ -74,7 +74,7 @@ export function dropOthers(db: SqliteConnection, tenant: number, named: readonly
   db.run(SQL.keep, tenant, list);
 }
 
-/** Lets segments go at once that were joined: who searches has them in a snapshot. */
+/** Deletes merged segments at once: searches read them from their snapshot. */
 export function retire(db: SqliteConnection, tenant: number, joined: readonly number[]): void {
   if (joined.length > 0) db.run(SQL.retire, tenant, JSON.stringify(joined));
 }
@@ -93,7 +93,7 @@ export function listOld(db: SqliteConnection, tenant: number, keptMs: number): n
   return db.all(SQL.listOld, tenant, keptMs).map((row) => Number(row["segment"]));
 }
 
-/** Deletes a part of a segment; false once nothing of it is left. Inside a transaction. */
+/** Deletes a part of a segment; false once it is gone. Inside a transaction. */
 export function deletePart(db: SqliteConnection, tenant: number, segment: number): boolean {
   const blobs = db.all(SQL.firstBlobs, tenant, segment, DELETED_AT_ONCE);
   for (const row of blobs) db.run(SQL.deleteBlob, tenant, segment, Number(row["blob"]));

@@ -1,10 +1,10 @@
-/** Background writes: short, and as often as somebody else does not write. */
+/** Background writes: short, whenever no other connection writes. */
 
 import { pause } from "../../../async/pause.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 
-/** Runs `action` as one write transaction, as soon as nobody else holds the lock. */
+/** Runs `action` as one write transaction once the lock is free. */
 export async function whenFree<Result>(
   db: SqliteConnection,
   timeoutMs: number,

@@ -1,8 +1,8 @@
 /**
- * The messages round hits.
+ * Reads the messages around hits.
  *
- * Most sessions never branched, and what is shown of them is mostly known: then a window is one
- * statement, from the hit to its neighbours. Any other takes a few index ranges.
+ * Most sessions have no branch, and their window is one statement from the hit to its neighbours.
+ * Others take a few index ranges.
  */
 
 import type { Window, WindowHead, WindowRequest } from "../../../search/port.ts";
@@ -27,7 +27,7 @@ import { shownContent } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
-/** Of the content what is in the row, and where the rest of it may be. */
+/** The row's part of the content, and the place of the rest. */
 const COLUMNS = `${windowEntryColumns(asText)}, m.pack`;
 const IS_SHOWN = "m.kind = 'message' AND m.status = 'committed'";
 
@@ -104,7 +104,7 @@ function readPlain(
     const rows = db.lists(SQL.message, tenant, session, sequence, chain, depth);
     return has(rows) ? found(rows) : undefined;
   }
-  // In a session of nothing but messages each has its sequence as its ordinal.
+  // In a session of messages alone, ordinals equal sequences.
   if (depth === ordinal) {
     const [from, to] = [sequence - before, sequence + after];
     const rows = db.lists(SQL.messages, tenant, session, chain, from, to, depth);

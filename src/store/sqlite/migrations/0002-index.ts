@@ -1,9 +1,9 @@
 import type { Migration } from "../../migration.ts";
 
 /**
- * What the index of each tenant consists of, and who may change it. The segments themselves are in a
- * file beside this one: they are derived, large, and rewritten in the background. Older versions do
- * not know the table and may go on writing: the index follows the feed, which they write.
+ * The manifest and lease of each tenant's index. The segments themselves are in a file beside this
+ * one: they are derived, large, and rewritten in the background. Older versions do not know the
+ * table and may go on writing: the index follows the feed, which they write.
  */
 export const INDEX: Migration = {
   version: 2,

@@ -1,8 +1,8 @@
 import type { Migration } from "../../migration.ts";
 
 /**
- * Finds the sessions that are to forget what was summarised, and the facts of an entry. An older
- * version must not write any more: its upkeep of the index would keep words that were erased.
+ * Indexes for sessions with a retention, and for the facts of an entry. Older versions must not
+ * write: their index upkeep would keep erased words.
  */
 export const RETENTION: Migration = {
   version: 4,

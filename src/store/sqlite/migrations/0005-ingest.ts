@@ -1,9 +1,8 @@
 import type { Migration } from "../../migration.ts";
 
 /**
- * What was read of which file, so that a file is read once; figures of ingested sessions; and a view
- * for programs that know such sessions as rows. Older versions neither read nor write these and may
- * go on writing: a file that they have read is read again, which changes nothing.
+ * Read offsets of ingested files; figures of ingested sessions; and a view of sessions as rows.
+ * Older versions ignore these and may write: a file that they read is read again, idempotently.
  *
  * Text of more than 4 KB is kept apart and packed: the view's `content` has its beginning.
  */

@@ -8,8 +8,8 @@ const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
   WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;
 
 /**
- * What differs from a new store. SQLite checks its rows against their schema, and cannot know that the
- * text of the schema itself is another one. What somebody has added beside ours is left alone.
+ * Finds differences from a new store's schema: SQLite's integrity check does not notice a changed
+ * schema text. Additional objects are ignored.
  */
 export function checkSchemaText(db: SqliteConnection): string[] {
   // Another version has another schema.
@@ -27,7 +27,7 @@ export function checkSchemaText(db: SqliteConnection): string[] {
   }
 }
 
-/** White space in a definition means nothing. */
+/** White space in a definition is ignored. */
 function textOf(row: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(row).replace(/\\n|\s/g, "");
 }

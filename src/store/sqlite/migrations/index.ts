@@ -1,4 +1,5 @@
 import type { Migration } from "../../migration.ts";
+import { sharedMigrations } from "../../migrations/index.ts";
 import { INITIAL } from "./0001-initial.ts";
 import { INDEX } from "./0002-index.ts";
 import { MARKS } from "./0003-marks.ts";
@@ -14,7 +15,7 @@ import { SHORT_IDS } from "./0012-short-ids.ts";
 import { ORIGINALS } from "./0013-originals.ts";
 import { OLDER_SQLITE } from "./0014-older-sqlite.ts";
 
-/** In the order in which they run. Append only. */
+/** In the order in which they run. A new one is added in `store/migrations`. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   INITIAL,
   INDEX,
@@ -30,4 +31,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   SHORT_IDS,
   ORIGINALS,
   OLDER_SQLITE,
+  ...sharedMigrations("sqlite"),
 ];

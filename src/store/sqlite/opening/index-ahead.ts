@@ -1,10 +1,10 @@
 /**
- * Whether the index knows more than the store.
+ * Detects an index that is ahead of the store.
  *
- * Segments are made from committed changes, and the file of segments notes how far they reach. Where
- * that is beyond the end of the feed, the store has lost what it once held: its log was damaged or
- * removed, or its file replaced by an older copy. This is recorded in the store when it is found,
- * because new changes soon reach the same positions.
+ * Segments are built from committed changes, and the segment file records their position. If that
+ * is beyond the feed's end, the store has lost commits: its log was damaged or removed, or its file
+ * was replaced by an older copy. The finding is recorded in the store, because new changes soon
+ * reach the same positions.
  */
 
 import type { StoreLoss } from "../../../model/store-loss.ts";
@@ -57,8 +57,8 @@ export function noteThrough(
 }
 
 /**
- * Losses that nobody has accepted: those that are recorded, and those that are found now. The latter
- * are recorded, too, unless the store is open for reading only.
+ * Losses that were not accepted: recorded ones and new findings, which are recorded unless the
+ * store is read-only.
  */
 export function findIndexLosses(
   db: SqliteConnection,
@@ -78,7 +78,7 @@ export function listIndexLosses(db: SqliteConnection): StoreLoss[] {
   return toStoreLosses(readRecorded(db));
 }
 
-/** Forgets the losses and what the index knew: upkeep builds it again. Gives what was accepted. */
+/** Deletes the recorded losses and the index, which upkeep rebuilds. Gives the accepted losses. */
 export function acceptIndexLosses(db: SqliteConnection): StoreLoss[] {
   const recorded = readRecorded(db);
   if (recorded.size === 0) return [];
@@ -129,7 +129,7 @@ function record(db: SqliteConnection, found: ReadonlyMap<number, IndexLoss>): vo
   });
 }
 
-/** What is wrong with the file of segments is no error of the store: see `segment-file.ts`. */
+/** Damage of the segment file is no error of the store: see `segment-file.ts`. */
 function withSegments(
   db: SqliteConnection,
   readOnly: boolean,

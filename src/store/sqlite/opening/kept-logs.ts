@@ -1,8 +1,8 @@
 /**
  * Damaged logs that were kept aside: `x.db-wal.kept-…`, beside the store.
  *
- * The files are the record. The name has what is told of a loss, so nobody has to read the file for
- * it; accepting one adds `.accepted` to its name and leaves its bytes.
+ * The files are the record. Their names hold the reported figures; accepting a loss adds
+ * `.accepted` to the name and keeps the bytes.
  */
 
 import { promises, readdirSync, renameSync } from "node:fs";
@@ -19,14 +19,14 @@ interface KeptLog extends LogLoss {
 
 const NAME = /^-(\d{8}T\d{6}Z)-([0-9a-f]{16})-frame-(\d+)-commits-(\d+)(\.accepted)?$/;
 
-/** Losses that nobody has accepted, the oldest first. */
+/** Losses that were not accepted, the oldest first. */
 export function listKeptLosses(store: string): StoreLoss[] {
   return listUnaccepted(store).map(({ file, foundAt, commits }) => {
     return { kind: "log", foundAt, commits, kept: file };
   });
 }
 
-/** Gives what is told no more from here on. */
+/** Gives the accepted losses. */
 export function acceptKeptLosses(store: string): StoreLoss[] {
   const accepted = listKeptLosses(store);
   for (const { file, isAccepted } of listKept(store)) {
@@ -35,14 +35,14 @@ export function acceptKeptLosses(store: string): StoreLoss[] {
   return accepted;
 }
 
-/** Whether the bytes of this loss are kept, and nothing of it came since. */
+/** Whether a kept log already has all of this loss. */
 export async function isKept(store: string, loss: LogLoss): Promise<boolean> {
   const ofLog = listKept(store).filter(({ salts }) => salts === loss.salts);
   if (ofLog.some((kept) => isOf(kept, loss) && kept.commits >= loss.commits)) return true;
   for (const { file } of ofLog) {
-    // As long as another process reads the log, SQLite does not begin it anew: commits take the place of
-    // frames from the last commit before the damage on, and the others stay behind them. So the break
-    // moves, to either side of where it was, and what is behind it is in the copy.
+    // As long as another process reads the log, SQLite does not begin it anew: commits take the
+    // place of frames from the last commit before the damage on, and the others stay behind them.
+    // So the break moves to either side, and the kept copy has the commits behind it.
     if (await haveSameEnd(file, `${store}-wal`, loss.frame)) return true;
   }
   return false;
@@ -95,7 +95,7 @@ function listKept(store: string): KeptLog[] {
   });
 }
 
-/** A folder may let its files be opened and not be listed: then nothing was kept in it either. */
+/** A folder may forbid listing: then no log was kept in it either. */
 function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -8,9 +8,9 @@
  *
  * A sound log can have such a frame, too. A process that dies between writing the last frame of a
  * transaction and telling the others of it has acknowledged nothing; the next writer begins at the
- * same frame, and if its transaction is shorter, the end of the first one stays behind it. What stays
- * is the end of one transaction: it has one commit, and nothing follows that. So commits behind the
- * break are a loss only if one of these shows that the log went on here:
+ * same frame, and if its transaction is shorter, the end of the first one stays behind it. The rest
+ * is the end of one transaction: one commit without a successor. So commits behind the break are a
+ * loss only if one of these shows that the log went on here:
  *
  * - a frame follows from a commit that is behind the break: it was written when that was known;
  * - the frame at the break follows from the one before it, but for its salts, its own checksum or a
@@ -76,10 +76,7 @@ export class LogScan {
     this.#wentOn = start.isDamaged;
   }
 
-  /**
-   * `start` is at least the header, and two frames if there are as many. Undefined if nothing in it
-   * is a log.
-   */
+  /** `start` has the header and up to two frames. Undefined if it is not a log. */
   static begin(start: Buffer): LogScan | undefined {
     if (start.length < HEADER_BYTES + FRAME_HEADER_BYTES) return undefined;
     const header = readHeader(start);
@@ -109,7 +106,7 @@ export class LogScan {
 
   #addFrame(frame: Frame, words: Int32Array, offset: number): void {
     const isOfLog = frame.salts === this.#salts && frame.page !== 0;
-    // Most of what is behind the end is of an earlier log: its checksums need not be computed.
+    // Most frames behind the end belong to an earlier log: skip their checksums.
     const seeds = isOfLog || this.#break === undefined ? this.#seeds : [];
     const sums = seeds.map((seed) => frameChecksum(words, offset, this.#shape, seed));
     const followed = sums.findIndex((sum) => isSame(sum, frame.checksum));

@@ -1,9 +1,9 @@
 /**
- * The look at the write-ahead log before SQLite opens a store.
+ * Checks the write-ahead log before SQLite opens a store.
  *
- * SQLite throws away what is behind a damaged frame: the next commit overwrites it, and closing the
- * store removes the log. So the log is read first, and if commits would be lost, it is kept aside.
- * While this process has the store open, another opening does not look again.
+ * SQLite discards the frames behind a damaged one: the next commit overwrites them, and closing the
+ * store removes the log. So the log is read first, and copied aside if commits would be lost.
+ * Further openings in this process skip the check.
  */
 
 import { pause } from "../../../async/pause.ts";

@@ -1,4 +1,4 @@
-/** From a path to a database that is ready to be used, with what was found to be lost on the way. */
+/** Opens a database file and reports losses found on the way. */
 
 import { pause } from "../../../async/pause.ts";
 import type { StoreLoss } from "../../../model/store-loss.ts";
@@ -17,7 +17,7 @@ export interface OpenedFile {
   /** Where the store is. `options.path` is another one if it is read from a copy. */
   readonly path: string;
   readonly options: ExecutorOptions;
-  /** What is lost, and accepted by nobody. */
+  /** Losses that were not accepted. */
   readonly losses: readonly StoreLoss[];
   /** Those of them that could not be recorded beside the store or in it. */
   readonly unrecorded: readonly StoreLoss[];
@@ -53,7 +53,7 @@ export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
   }
 }
 
-/** Accepts what is recorded. Gives what is told no more from here on. */
+/** Accepts the recorded losses and gives them. */
 export async function acceptLosses(path: string, busyTimeoutMs: number): Promise<StoreLoss[]> {
   const db = new SqliteConnection(path);
   try {
@@ -90,8 +90,8 @@ function makeReady(
     if (readOnly) refuseForeign(db);
     else migrate(db);
     checkVersion(db, readOnly ? "read" : "write");
-    // Begins the log anew, so that what is behind its break is not found again. If another process reads
-    // it, that has to wait: then the kept copy tells what was found before.
+    // Restart the log, so that the frames behind its break are not found again. While another
+    // process reads it, the kept copy identifies the known loss.
     if (isBroken && !readOnly) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     const setting = readOnly ? readSetting(db, indexing) : settleSetting(db, indexing);
     return { ...findIndexLosses(db, readOnly), setting };

@@ -14,7 +14,7 @@ const SLICE_BYTES = 2 * 1024 * 1024;
 /** Of the largest page, 64 KB: a log whose header is damaged is known by its first two frames. */
 const START_BYTES = HEADER_BYTES + 2 * (FRAME_HEADER_BYTES + 65_536);
 
-/** Undefined if nothing is lost, or there is no log. Throws what reading it does. */
+/** Undefined if there is no loss or no log. Throws read errors. */
 export async function scanLog(path: string): Promise<LogLoss | undefined> {
   const file = await openLog(path);
   if (file === undefined) return undefined;

@@ -5,8 +5,7 @@
  * Where it may not:
  *
  * - with both `-wal` and `-shm` it reads the log without writing to either;
- * - without a log the database is all there is, and is opened as one that nobody changes. What a
- *   process with more rights writes meanwhile is not seen until the store is opened again;
+ * - without a log the database is opened as immutable: writes of processes with more rights become visible at the next opening;
  * - a log without `-shm` cannot be read in place: the store is copied to a temporary folder.
  */
 
@@ -56,7 +55,7 @@ export function copyForReading(path: string): StoreCopy | undefined {
     );
   }
   remove();
-  // Whoever has opened it meanwhile has made the `-shm` file.
+  // Another process opened it meanwhile and created the `-shm` file.
   if (!needsCopy(path)) return undefined;
   throw new BackscrollError("store_busy", `${path} was written to while it was copied; try again`, {
     details: { path },
@@ -68,8 +67,8 @@ function needsCopy(path: string): boolean {
 }
 
 /**
- * With plain file calls: while there is no `-shm` file, no connection has the store open whose locks
- * they could drop. False if somebody wrote to it meanwhile.
+ * With plain file calls: while there is no `-shm` file, no connection has the store open whose
+ * locks they could drop. False if it changed meanwhile.
  */
 function copyStore(path: string, copy: string): boolean {
   const before = stampOf(path);

@@ -10,6 +10,7 @@ import {
   planAppend,
   type SessionState,
 } from "../../plan-append.ts";
+import { planReplacement } from "../../plan-suffix.ts";
 import type { AppendRequest, AppendResult, MoveLeafRequest, NewSummary } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import {
@@ -35,6 +36,7 @@ import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
 import { type FeedPlan, findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
+import { checkGuarded, findEndBefore } from "./guarded-entries.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { insertEntries, packRows } from "./insert-entries.ts";
 import { addParticipants } from "./sessions.ts";
@@ -82,8 +84,8 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   const earlier = replayed(db, tenant, session.number, request.idempotency);
   if (earlier !== undefined) return replayedResult(db, tenant, earlier.ids, session.state);
 
-  const points = findPoints(db, tenant, session.number, namedEntries(request.entries));
-  const plan = planAppend(session.state, request, points);
+  checkGuarded(db, tenant, request.sessionId, request.guard);
+  const plan = planOf(db, tenant, session, request);
   if (request.summary !== undefined) {
     keepSummary(db, tenant, session, request.summary);
   }
@@ -103,6 +105,21 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   });
   const entries = request.isHistory ? [] : plan.rows.map(placedEntry);
   return { entries, leaf: leaf?.id ?? null, replayed: false };
+}
+
+function planOf(
+  db: SqliteConnection,
+  tenant: number,
+  { number, state }: NumberedSession,
+  request: AppendRequest,
+): AppendPlan {
+  const points = findPoints(db, tenant, number, namedEntries(request.entries));
+  const { replaced } = request;
+  if (replaced === undefined) return planAppend(state, request, points);
+  const id = findEndBefore(db, tenant, number, state, replaced);
+  const end = id === null ? null : findPoint(db, tenant, number, id);
+  if (end === undefined) throw entryNotFound(id ?? "", request.sessionId);
+  return planReplacement(state, end, request, points);
 }
 
 /** Copies a compaction's summary, unless another one or another branch came between. */
@@ -169,7 +186,7 @@ export function carryOut(
   if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
   else db.run(SQL.moveState, ...moved);
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-  // Most appends use nothing: then there is nothing to add.
+  // Most appends have no usage to add.
   if (inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens === 0) return;
   const used = [inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens];
   db.run(SQL.addUsage, ...used, tenant, session);

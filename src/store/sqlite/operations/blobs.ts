@@ -36,7 +36,7 @@ const SQL = statements("blobs", {
     LIMIT ?`,
 });
 
-/** Payloads that were compressed before somebody else had to wait for it. */
+/** Payloads compressed before the write lock was taken. */
 const compressed = new WeakMap<Uint8Array, StoredPayload>();
 
 /** Outside of a transaction: compresses what an append will store, as far as can be known by now. */
@@ -126,7 +126,7 @@ function collectPayloads(
   return payloads;
 }
 
-/** Lets go of all payloads of a session, and deletes those that nobody else holds. */
+/** Releases all payloads of a session, and deletes unreferenced ones. */
 export function releasePayloads(db: SqliteConnection, tenant: number, session: number): number {
   const held = db.all(SQL.heldBySession, tenant, session);
   db.run(SQL.release, tenant, session);
@@ -146,7 +146,7 @@ export function releaseEntryPayloads(
   collect(db, tenant, held);
 }
 
-/** Deletes at most `limit` payloads that nobody holds. */
+/** Deletes at most `limit` unreferenced payloads. */
 export function collectGarbage(db: SqliteConnection, tenant: number, limit: number): number {
   return collect(db, tenant, db.all(SQL.garbage, tenant, limit));
 }

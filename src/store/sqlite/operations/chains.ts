@@ -19,8 +19,8 @@ const SQL = statements("chains", {
 });
 
 /**
- * The chains from `chain` to the root, by their numbers. The first chain starts at the root: nothing
- * needs to be known of it.
+ * The chains from `chain` to the root, by their numbers. The first chain starts at the root and
+ * needs no row.
  */
 export function readChains(
   db: SqliteConnection,

@@ -1,4 +1,4 @@
-/** Deletion: the one operation that takes something away, and what it leaves behind. */
+/** Deletes a session and leaves its tombstone. */
 
 import { hash } from "node:crypto";
 import type { ChangeAuthor } from "../../../model/change.ts";

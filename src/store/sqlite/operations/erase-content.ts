@@ -1,8 +1,8 @@
 /** Erasing content that was summarised, and finding the sessions where that is still to be done. */
 
+import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../new-changes.ts";
-import { checkErasedCount, type ErasedRow, planErase } from "../../plan-erase.ts";
-import type { EraseRequest, EraseResult, RetentionDue } from "../../records.ts";
+import { checkErasedCount, countRemoved, type ErasedRow, planErase } from "../../plan-erase.ts";
 import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
@@ -15,7 +15,7 @@ import { releaseEntryPayloads } from "./blobs.ts";
 import { ENTRY_COLUMNS } from "./entry-columns.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { dropOriginals } from "./originals.ts";
-import { sessionNumber } from "./sessions.ts";
+import { getSession, sessionNumber } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
     WHERE s.tenant = ? AND s.retention <> 'full'
@@ -41,6 +41,7 @@ const SQL = statements("erase_content", {
   deleteFact: `DELETE FROM facts WHERE tenant = ? AND id = ?`,
   shrink: `UPDATE session_state SET content_bytes = content_bytes - ?,
       last_write_at = max(last_write_at, ?) WHERE tenant = ? AND session = ?`,
+  setMetadata: `UPDATE sessions SET metadata = ? WHERE tenant = ? AND session = ?`,
   setApplied: `UPDATE sessions SET retention_applied = ? WHERE tenant = ? AND session = ?`,
   due: `${DUE} AND s.id > ? ORDER BY s.id LIMIT ?`,
   dueSession: `${DUE} AND s.id = ?`,
@@ -66,6 +67,11 @@ export function eraseContent(
   if (appliedThrough !== undefined) db.run(SQL.setApplied, appliedThrough, tenant, session);
   if (plan === undefined) return { erased: 0 };
   dropOriginals(db, tenant, session);
+  if (request.isRemoval === true) {
+    const { metadata } = getSession(db, name, request.sessionId);
+    const counted = JSON.stringify(countRemoved(metadata, plan.rows.length));
+    db.run(SQL.setMetadata, Buffer.from(counted), tenant, session);
+  }
 
   const facts = plan.ids.flatMap((id) => db.all(SQL.factsOf, tenant, id));
   const changes = facts.map((row) => {

@@ -1,8 +1,8 @@
 /**
- * Entries and the feed: most changes are an appended message, and say nothing that its own row does
- * not say. Such a message is its own row of the feed. Its row number tells its position, so that a
- * stretch of the feed is a stretch of the entries, in the order in which they lie in the file. What
- * its model call used of the context, which is told next, is in the same row.
+ * Feed rows inside entries: most changes are an appended message, and the message's row already has
+ * all their fields. So the message doubles as its feed row. Its rowid gives its position, so a
+ * range of the feed is a range of entries in file order. The following `context_usage` change is in
+ * the same row.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";

@@ -21,7 +21,7 @@ const SCANNED_ROWS = 10_000;
 
 /**
  * How many changes the tenant's row may be behind what the entries tell. Writing it is a seventh of
- * an append; whoever reads it looks at the messages since. The view `tenants_now` has the same number.
+ * an append; readers add the messages since. The view `tenants_now` has the same number.
  */
 const UNWRITTEN_POSITIONS = 64;
 
@@ -68,7 +68,7 @@ const SQL = statements("feed", {
   listTenants: `SELECT name FROM tenants ORDER BY name`,
 });
 
-/** The tenant's number, or undefined if nothing was ever written for it. */
+/** The tenant's number; undefined for a tenant without rows. */
 export function findTenant(db: SqliteConnection, name: string): number | undefined {
   const known = db.tenants.get(name);
   if (known !== undefined) return known;
@@ -96,8 +96,8 @@ export function nextSessionNumber(db: SqliteConnection, tenant: number): number 
 }
 
 /**
- * Where changes will stand in the feed, for as long as nothing else is written to it. To be made before
- * entries are changed or taken away: the newest of them tell the tenant's counters.
+ * The next positions of the feed, valid until the next write to it. Create it before entries are
+ * changed or deleted: the newest ones carry the tenant's counters.
  */
 export interface FeedPlan {
   readonly changes: readonly PlacedChange[];

@@ -1,8 +1,8 @@
-/** Requests that may be repeated: a key, what it stood for, and the ids that it made. */
+/** Idempotency keys: the request's hash and the created ids. */
 
 import { fromHex } from "../../../transcript/hash.ts";
 import type { Idempotency } from "../../records.ts";
-import { replayedResult, type StoredResult } from "../../stored-result.ts";
+import { keptFrom, replayedResult, type StoredResult } from "../../stored-result.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -36,5 +36,6 @@ export function storeResult(
 ): void {
   if (idempotency === undefined) return;
   const hash = fromHex(idempotency.requestHash);
-  db.run(SQL.insert, tenant, session, idempotency.key, hash, JSON.stringify(result), now);
+  const at = keptFrom(idempotency, now);
+  db.run(SQL.insert, tenant, session, idempotency.key, hash, JSON.stringify(result), at);
 }

@@ -6,6 +6,7 @@
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag, indexStatus } from "../index/manifest.ts";
+import { readRecords, writeRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { checkStillReadable } from "../sqlite-schema.ts";
 import { append, moveLeaf, setPinned } from "./append.ts";
@@ -38,6 +39,7 @@ import {
   putRoute,
 } from "./routes.ts";
 import {
+  countModels,
   createSession,
   findSession,
   findSessionByOrigin,
@@ -75,6 +77,7 @@ export const WRITES: Operations<StoreWrites> = {
   deleteMemory,
   addFacts,
   retireFact,
+  writeRecords,
   putIngestedFiles,
   putOriginal,
   setQuota,
@@ -98,6 +101,7 @@ export const READS: Operations<StoreReads> & {
   findSessionRefs,
   readSessionSizes,
   readUsage,
+  countModels,
   listSessions,
   findTombstone,
   findTombstoneByOrigin,
@@ -114,6 +118,7 @@ export const READS: Operations<StoreReads> & {
   listMemories,
   findFact,
   listFacts,
+  readRecords,
   findToken,
   listTokens,
   findRoute,
@@ -165,7 +170,7 @@ function checkForeignMigration(db: SqliteConnection): void {
   db.seenVersion = version;
 }
 
-/** In a damaged file even this COMMIT may fail; there is nothing to lose, and the answer stands. */
+/** In a damaged file even the COMMIT of a read may fail; the answer stands. */
 export function endRead(db: SqliteConnection): void {
   try {
     db.commit();

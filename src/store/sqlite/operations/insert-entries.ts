@@ -45,7 +45,7 @@ const SQL = statements("insert_entries", {
   insertTenPlain: insertRows(10, PLAIN_INSERT),
 });
 
-/** Packs of histories that were made before somebody else had to wait for it. */
+/** Packs compressed before the write lock was taken. */
 const prepared = new WeakMap<AppendRequest, PreparedPack>();
 
 /** Outside of a transaction: what an append of a history will need. */

@@ -26,7 +26,7 @@ export function dropLease(db: SqliteConnection, name: string, owner: string): vo
   db.run(SQL.drop, name, owner);
 }
 
-/** What holders that have died left behind: names of work that nobody may ever ask for again. */
+/** Deletes expired leases. */
 export function forgetLeases(db: SqliteConnection): void {
   db.run(SQL.forget);
 }

@@ -25,10 +25,17 @@ function inProject(name: string): string {
     OR substr(s.project_path, -length(${name}) - 1) IN ('/' || ${name}, '\\' || ${name})`;
 }
 
-/** What is no JSON is told when the session is read. The text is looked into first: it is cheaper. */
+/** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
 const METADATA = "CAST(s.metadata AS TEXT)";
 const IS_MACHINE_MADE = `CASE WHEN instr(${METADATA}, '"machineMade"') > 0 AND json_valid(${METADATA})
       THEN json_type(${METADATA}, '$.machineMade') IS 'true' ELSE 0 END`;
+
+/** JSON writes each scalar in one way, so equal values have equal types and texts. */
+const HAS_METADATA = `CASE WHEN json_valid(${METADATA}) THEN NOT EXISTS (
+      SELECT 1 FROM json_each(?15) wanted WHERE NOT EXISTS (
+        SELECT 1 FROM json_each(${METADATA}) has
+        WHERE has.key = wanted.key AND has.type = wanted.type AND has.atom = wanted.atom))
+      ELSE 0 END`;
 
 /** Each filter is off while its parameter is null. */
 const FILTERS = `(?3 IS NULL OR s.agent = ?3)
@@ -42,13 +49,17 @@ const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
     AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)
     AND (?12 IS NULL OR ${inProject("?12")})
-    AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})`;
+    AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})
+    AND (?14 IS NULL OR substr(s.origin_key, 1, length(?14)) = ?14)
+    AND (?15 IS NULL OR ${HAS_METADATA})
+    AND (?16 IS NULL OR EXISTS (SELECT 1 FROM session_models m
+      WHERE m.tenant = ?1 AND m.session = s.session AND m.model = ?16))`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?14 AND (t.last_interaction_at, t.session) < (?15, ?16)
+      AND t.last_interaction_at >= ?17 AND (t.last_interaction_at, t.session) < (?18, ?19)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, without reading what they are. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -69,11 +80,18 @@ const SQL = statements("list_sessions", {
     AND (${inProject("?2")}) LIMIT ?3`,
   bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
   byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
+  /** No code point is above the last one, so the range holds every key that begins so. */
+  byKeyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
+    AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
   byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
+  byModel: `SELECT session FROM session_models WHERE tenant = ? AND model = ? LIMIT ?`,
 });
 
+type IndexedFilter = Exclude<keyof SessionFilter, "machineMade" | "metadata">;
+
 /** The statement that finds the few sessions of each filter that has an index. */
-const INDEXED: readonly [Exclude<keyof SessionFilter, "machineMade">, string][] = [
+const INDEXED: readonly [IndexedFilter, string][] = [
+  ["keyPrefix", SQL.byKeyPrefix],
   ["parentSessionId", SQL.byParent],
   ["participant", SQL.byParticipant],
   ["projectId", SQL.byProject],
@@ -83,6 +101,7 @@ const INDEXED: readonly [Exclude<keyof SessionFilter, "machineMade">, string][] 
   ["agent", SQL.byAgent],
   ["workstation", SQL.byWorkstation],
   ["source", SQL.bySource],
+  ["model", SQL.byModel],
 ];
 
 export function listSessions(
@@ -175,5 +194,8 @@ function filterValues(filter: SessionFilter): SqlValue[] {
     filter.repo ?? null,
     filter.project ?? null,
     filter.machineMade === false ? 1 : null,
+    filter.keyPrefix ?? null,
+    filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
+    filter.model ?? null,
   ];
 }

@@ -1,5 +1,6 @@
 /** The bytes of ingested files. */
 
+import { REMOVED_KEY } from "../../../model/session.ts";
 import type { Original, OriginalQuery, OriginalUpdate } from "../../ingested-file.ts";
 import { ORIGINAL_COLUMNS, toOriginal } from "../../rows/original-row.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
@@ -12,7 +13,8 @@ const OF_SESSION = `(workstation, path) IN (SELECT workstation, path FROM origin
     WHERE tenant = ?1 AND session = ?2)`;
 
 const SQL = statements("originals", {
-  isErased: `SELECT 1 AS found FROM sessions WHERE tenant = ? AND session = ? AND retention <> 'full'`,
+  isErased: `SELECT 1 AS found FROM sessions WHERE tenant = ? AND session = ?
+    AND (retention <> 'full' OR instr(CAST(metadata AS TEXT), '"${REMOVED_KEY}":') > 0)`,
   put: `INSERT INTO originals (tenant, workstation, path, source, reader, size, mtime)
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, workstation, path) DO UPDATE SET
       source = excluded.source, reader = excluded.reader, size = excluded.size,
@@ -112,7 +114,7 @@ export function dropOriginals(db: SqliteConnection, tenant: number, session: num
   db.run(SQL.forgetSessions, tenant, session);
 }
 
-/** The bytes stay, for who stores the session anew. */
+/** The bytes stay for a later import of the session. */
 export function unlinkOriginals(db: SqliteConnection, tenant: number, session: number): void {
   db.run(SQL.unlink, tenant, session);
 }

@@ -53,7 +53,7 @@ const SQL = statements("read_entries", {
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ?`,
   usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = ? AND e.id = ?`,
-  /** Nothing continues from the end of a chain: else it would be part of the chain. */
+  /** The end of a chain has no child on the chain. */
   leaves: `SELECT ${ENTRY_COLUMNS} FROM chains c CROSS JOIN entries e ON e.entry = (
       SELECT d.entry FROM entries d WHERE d.tenant = c.tenant AND d.session = c.session
         AND d.chain = c.chain AND d.status = 'committed'
@@ -76,7 +76,7 @@ const SQL = statements("read_entries", {
       WHERE tenant = ? AND session = ? AND pinned = 1) AS pinned`,
 });
 
-/** Who reads the tree may want to check its hashes. */
+/** Readers of the tree may verify its hashes. */
 const TREE_NAMES = [...STORED_NAMES, "nonce"];
 
 export function readEntries(db: SqliteConnection, name: string, query: EntryQuery): EntryPage {

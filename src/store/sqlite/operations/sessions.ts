@@ -1,4 +1,4 @@
-/** Sessions: creating, reading and changing what is known of one. */
+/** Creates, reads and updates sessions. */
 
 import type { Session } from "../../../model/session.ts";
 import {
@@ -9,20 +9,30 @@ import {
   toSessionRef,
 } from "../../ids/session-ref.ts";
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
-import { patchedMetadata } from "../../metadata.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { ForkOrigin, NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import type {
+  ForkOrigin,
+  ModelCount,
+  NewSession,
+  SessionPatch,
+  SessionSize,
+  UsageSum,
+} from "../../records.ts";
 import {
-  figureValues,
-  originValues,
   SESSION_COLUMNS,
+  toModelCount,
   toSession,
   toSessionSize,
   toUsageSum,
   USAGE_SUMS,
 } from "../../rows/session-row.ts";
+import {
+  changedValues,
+  insertSessionSql,
+  newSessionValues,
+  updateSessionSql,
+} from "../../rows/session-values.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
-import { foldTitle } from "../../title.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { ensureTenant, findTenant, nextSessionNumber, writeFeed } from "./feed.ts";
@@ -44,14 +54,11 @@ const SQL = statements("sessions", {
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, e.model, span ORDER BY s.session, span, e.model`,
+  models: `SELECT m.model, count(*) AS sessions FROM sessions s
+    CROSS JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) GROUP BY m.model`,
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
-  insertSession: `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at,
-      started_at, title, title_folded, metadata, ttl_seconds, retention, parent_session_id,
-      fork_entry_id, root_hash, source, workstation, project_id, project_path, git_branch, repo, file,
-      origin_key, exchange_count, tool_counts, file_mtime, first_msg_at, last_msg_at,
-      cost_usd, own_id, short_id)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-      ?, ?, ?, ?)`,
+  insertSession: insertSessionSql((n) => `?${n}`),
   shortIds: `SELECT short_id FROM sessions
     WHERE tenant = ? AND short_id IN (SELECT value FROM json_each(?))`,
   findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = ?1 AND s.session IN (
@@ -67,17 +74,7 @@ const SQL = statements("sessions", {
     ORDER BY s.session`,
   insertState: `INSERT INTO session_state
       (tenant, session, updated_at, last_interaction_at, last_write_at) VALUES (?, ?, ?, ?, ?)`,
-  /** Another retention is still to be applied to all that was summarised before. */
-  updateSession: `UPDATE sessions SET title = ?1, title_folded = ?2, owner = ?3, summary = ?4,
-      metadata = ?5, ttl_seconds = ?6, retention = ?7,
-      retention_applied = CASE WHEN coalesce(retention, 'full') = ?7 THEN retention_applied END,
-      exchange_count = coalesce(?10, exchange_count), tool_counts = coalesce(?11, tool_counts),
-      file_mtime = coalesce(?12, file_mtime), first_msg_at = coalesce(?13, first_msg_at),
-      last_msg_at = coalesce(?14, last_msg_at), cost_usd = coalesce(?15, cost_usd),
-      origin_key = coalesce(?16, origin_key), project_id = coalesce(?17, project_id),
-      project_path = coalesce(?18, project_path), git_branch = coalesce(?19, git_branch),
-      repo = coalesce(?20, repo)
-    WHERE tenant = ?8 AND session = ?9`,
+  updateSession: updateSessionSql((n) => `?${n}`),
   touch: `UPDATE session_state SET last_write_at = max(last_write_at, ?)
     WHERE tenant = ? AND session = ?`,
   listParticipants: `SELECT session, actor FROM participants
@@ -93,6 +90,11 @@ export function createSession(db: SqliteConnection, name: string, session: NewSe
   const tenant = ensureTenant(db, name, session.now);
   const earlier = replayed(db, tenant, 0, session.idempotency);
   if (earlier !== undefined) return getSession(db, name, earlier.ids[0] ?? "");
+  const { key } = session.origin;
+  if (session.orExisting === true && key !== undefined) {
+    const existing = findSessionByOrigin(db, name, key);
+    if (existing !== undefined) return existing;
+  }
   const number = insertSession(db, tenant, session);
   storeResult(db, tenant, 0, session.idempotency, { ids: [session.id] }, session.now);
   writeFeed(db, tenant, [sessionCreated(session.id, session.now)], { sessions: 1 }, number);
@@ -122,31 +124,7 @@ export function insertSession(
     SQL.insertSession,
     tenant,
     number,
-    session.id,
-    session.agent,
-    session.createdBy,
-    session.owner,
-    session.createdAt ?? session.now,
-    session.startedAt,
-    session.title,
-    foldTitle(session.title),
-    Buffer.from(JSON.stringify(session.metadata)),
-    session.ttl,
-    session.retention,
-    fork?.parentSessionId ?? null,
-    fork?.forkPoint ?? null,
-    fork?.rootHash ?? null,
-    origin.source ?? null,
-    origin.workstation ?? null,
-    origin.projectId ?? null,
-    origin.projectPath ?? null,
-    origin.gitBranch ?? null,
-    origin.repo ?? null,
-    origin.file ?? null,
-    origin.key ?? null,
-    ...figureValues(session.figures),
-    ownId,
-    chooseShortId(candidates, taken),
+    ...newSessionValues(session, fork, chooseShortId(candidates, taken)),
   );
   db.run(SQL.insertState, tenant, number, session.startedAt, session.startedAt, session.now);
   addParticipants(db, tenant, number, session.participants);
@@ -168,21 +146,7 @@ export function updateSession(
   if (isNewKey && db.get(SQL.findByOrigin, tenant, key) !== undefined) {
     throw sessionExists("origin key", key);
   }
-  const title = patch.title ?? session.title;
-  db.run(
-    SQL.updateSession,
-    title,
-    foldTitle(title),
-    patch.owner ?? session.owner,
-    patch.summary === undefined ? session.summary : patch.summary,
-    Buffer.from(JSON.stringify(patchedMetadata(session.metadata, patch))),
-    patch.ttl === undefined ? session.ttl : patch.ttl,
-    patch.retention ?? session.retention,
-    tenant,
-    number,
-    ...figureValues(patch.figures),
-    ...originValues(patch.origin),
-  );
+  db.run(SQL.updateSession, tenant, number, ...changedValues(session, patch));
   if (patch.participants !== undefined) {
     db.run(SQL.clearParticipants, tenant, number);
     addParticipants(db, tenant, number, patch.participants);
@@ -192,7 +156,7 @@ export function updateSession(
   return getSession(db, name, id);
 }
 
-/** An actor who is there already keeps his place. */
+/** A present actor keeps its position. */
 export function addParticipants(
   db: SqliteConnection,
   tenant: number,
@@ -261,6 +225,16 @@ export function readUsage(db: SqliteConnection, name: string, ids: readonly stri
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
   return db.all(SQL.usage, tenant, JSON.stringify(ids)).map(toUsageSum);
+}
+
+export function countModels(
+  db: SqliteConnection,
+  name: string,
+  ids: readonly string[],
+): ModelCount[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.models, tenant, JSON.stringify(ids)).map(toModelCount);
 }
 
 export function toSessions(

@@ -1,7 +1,8 @@
-/** The sweep: what has outlived its time goes, when somebody asks for it. */
+/** The sweep: deletes expired rows on request. */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../records.ts";
+import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
+import { deleteExpiredRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { collectGarbage } from "./blobs.ts";
@@ -25,11 +26,12 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
   const abortedMessages: { tenant: string; entryId: string }[] = [];
   let forgottenKeys = 0;
   let collectedBlobs = 0;
+  let deletedRecords = 0;
   if (request.tenant === undefined) forgetLeases(db);
   for (const name of names) {
     const tenant = findTenant(db, name);
     if (tenant === undefined) continue;
-    // Aborts come first: a message that is still open keeps nothing alive.
+    // Abort first: expired open messages must not keep sessions alive.
     const room = limit - abortedMessages.length;
     for (const entryId of abortExpired(db, name, now, room)) {
       abortedMessages.push({ tenant: name, entryId });
@@ -40,11 +42,11 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
       deleteSession(db, name, sessionId, "ttl", now);
       deletedSessions.push({ tenant: name, sessionId });
     }
+    deletedRecords += deleteExpiredRecords(db, tenant, now, limit - deletedRecords);
     forgottenKeys += db.run(SQL.oldKeys, tenant, now - IDEMPOTENCY_KEPT_MS);
     collectedBlobs += collectGarbage(db, tenant, limit);
   }
-  const more = [deletedSessions.length, abortedMessages.length, collectedBlobs].some(
-    (n) => n >= limit,
-  );
-  return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, more };
+  const counts = [deletedSessions.length, abortedMessages.length, collectedBlobs, deletedRecords];
+  const more = counts.some((count) => count >= limit);
+  return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, deletedRecords, more };
 }

@@ -1,4 +1,4 @@
-/** What is erased leaves its pack: the pack is written anew without it. */
+/** Rewrites packs without erased entries. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

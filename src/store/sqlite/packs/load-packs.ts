@@ -9,7 +9,7 @@ import { preparePack, writePack } from "./write-pack.ts";
 const MAX_ENTRIES = 128;
 const MAX_BYTES = 128 * 1024;
 
-/** The same rows as this backend has them: with their `pack`, and without what is in it. */
+/** Rows in this backend's form: with `pack`, and without packed columns. */
 export function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
   return [...runs(rows)].flatMap((run) => {
     const { tenant, session, sequence } = run[0] as Row;

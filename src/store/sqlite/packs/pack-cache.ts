@@ -1,9 +1,8 @@
 /**
- * The packs that a connection has read last: the entries of a page are mostly in one or two.
+ * A cache of recently read packs: a page's entries are mostly in one or two.
  *
- * The number of a committed pack is never given out again, and what is taken out of a pack is no
- * longer asked for, so who reads finds nothing stale here. Who writes a pack anew must read it anew. A
- * rollback empties it: it may have taken one back.
+ * The number of a committed pack is never reused, and erased entries are not read any more, so
+ * readers never see stale data. Rewriting a pack must bypass the cache. A rollback clears it.
  */
 
 import type { Pack } from "./pack.ts";

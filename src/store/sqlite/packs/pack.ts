@@ -8,12 +8,12 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import { unpackZstd } from "../../payload-codec.ts";
 
-/** What stands behind each text but the last. No JSON has this byte in it, and none is empty. */
+/** The separator of texts. JSON never contains this byte and is never empty. */
 const END = 0;
 
 /**
- * What level 2 does, with a table no larger than a pack needs, which is cleared for each, and matches
- * of four bytes. Two thirds of the time of level 4, and of what is packed half a hundredth more bytes.
+ * Level 2 with a hash table no larger than a pack, since it is cleared for each, and matches of
+ * four bytes: two thirds of the time of level 4 for 0.5 % more bytes.
  */
 const PARAMS = {
   [constants.ZSTD_c_compressionLevel]: 2,
@@ -26,8 +26,8 @@ const PARAMS = {
 const OVERHEAD_BYTES = 1_000;
 
 /**
- * A pack as it is read: for each of its slots JSON texts, and null for what it does not hold. Each is
- * decoded when it is asked for: one letter beyond ASCII would make all of them cost twice.
+ * A decompressed pack: JSON texts for each slot, null for absent ones. Texts are decoded lazily:
+ * one non-ASCII character would double the cost of all.
  */
 export class Pack {
   readonly #plain: Buffer;
@@ -40,7 +40,7 @@ export class Pack {
     this.#ends = endsOf(this.#plain);
   }
 
-  /** About what it takes in memory. */
+  /** Approximate size in memory. */
   get size(): number {
     return this.#plain.buffer.byteLength + OVERHEAD_BYTES;
   }
@@ -53,7 +53,7 @@ export class Pack {
     return this.#text(2 * slot + 1);
   }
 
-  /** The bytes of the same pack without what it holds for `slots`; undefined if nothing is left. */
+  /** The pack's bytes without `slots`; undefined if it is empty then. */
   without(slots: ReadonlySet<number>): Uint8Array | undefined {
     const left = this.#ends.map((end, i) =>
       this.#plain.subarray(slots.has(i >> 1) ? end : this.#start(i), end),

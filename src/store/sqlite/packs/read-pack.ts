@@ -12,8 +12,8 @@ const SQL = statements("read_pack", {
 });
 
 /**
- * Gives the row of an entry its content and metadata, wherever they are. The row has `sequence`,
- * `pack`, and of `content` and `metadata` what it keeps itself; it is changed in place.
+ * Completes an entry's row with its packed content and metadata, in place. The row has `sequence`,
+ * `pack`, and the unpacked parts of `content` and `metadata`.
  */
 export function unfold<Row extends SqlRow>(
   db: SqliteConnection,
@@ -41,7 +41,9 @@ export function isReadable(
   return typeof number !== "number" || tryPack(db, tenant, session, number) !== undefined;
 }
 
-/** The content alone, for a search, which goes on without what is damaged: if all was said, in no pack. */
+/**
+ * The content alone, for a search, which skips damaged packs. Content of text alone is in no pack.
+ */
 export function shownContent(
   db: SqliteConnection,
   tenant: number,

@@ -1,5 +1,5 @@
 /**
- * What was said in a message, and the rest of its content.
+ * Splits a message's content into its texts and the rest.
  *
  * Some agents write a whole turn as one message: a thought, an answer and the calls of tools. The
  * answer stays in the entry's row, as a list of its blocks of text; the rest goes into the pack, with
@@ -20,11 +20,11 @@ const MARK = "\u0001";
 
 /** Undefined for content that is better in one piece, or that has texts that are not told apart. */
 export function splitSaid(content: string): SplitContent | undefined {
-  // Beside blocks there may be texts that nobody said.
+  // Texts inside other blocks do not count.
   if (!content.startsWith("[")) return undefined;
-  // One block: nothing but what was said.
+  // A single text block.
   if (content.lastIndexOf('{"type":') === 1) return undefined;
-  // What a tool gave may be text as well, and nobody said that.
+  // Tool results may be text as well, but are packed.
   if (content.includes('"tool_result"') || content.includes(MARK)) return undefined;
   const blocks: string[] = [];
   let rest = "";
@@ -39,7 +39,7 @@ export function splitSaid(content: string): SplitContent | undefined {
   return isTold ? { said: ` [${blocks.join(",")}]`, rest } : undefined;
 }
 
-/** Whether a row has of its content only what was said. */
+/** Whether a row holds only the text blocks of its content. */
 export function isSplit(content: string): boolean {
   return content.startsWith(" ");
 }
@@ -50,7 +50,7 @@ export function joinSaid({ said, rest }: SplitContent): string {
   return rest.split(MARK).reduce((whole, part, i) => whole + (blocks[i - 1] ?? "") + part);
 }
 
-/** Blocks of text and nothing else. Inside a text a quotation mark is escaped, so none begins there. */
+/** Text blocks only. Quotes inside a text are escaped, so no block begins there. */
 function textBlocks(json: string): { readonly start: number; readonly end: number }[] {
   const spans: { start: number; end: number }[] = [];
   let start = json.indexOf(START);

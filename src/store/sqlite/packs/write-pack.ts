@@ -9,7 +9,7 @@ const SQL = statements("write_pack", {
   insert: `INSERT INTO packs (tenant, session, pack, bytes) VALUES (?, ?, ?, ?)`,
 });
 
-/** Less than a page or two, such as one line of a file that is followed, gains nothing. */
+/** Packing less than a page or two gains nothing, such as one line of a followed file. */
 const MIN_PACKED_BYTES = 2_048;
 
 /** What of an entry may be packed. */
@@ -56,8 +56,8 @@ export function preparePack(entries: readonly PackableEntry[]): PreparedPack {
 }
 
 /**
- * Stores the pack of entries whose sequences follow each other from `first` on, and says what is left
- * of each: a place in a pack follows from the sequence.
+ * Stores the pack of entries with consecutive sequences from `first`, and gives the unpacked rest
+ * of each: the sequence determines the slot.
  */
 export function writePack(
   db: SqliteConnection,

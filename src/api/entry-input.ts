@@ -1,0 +1,37 @@
+/** An entry that is to be appended together with others, on its way to the wire and from it. */
+
+import type { MessageInput } from "../engine/message-input.ts";
+import type { EntryInput } from "../engine/writing/entry-input.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
+import { fromWireMessage, toWireMessage } from "./message-input.ts";
+import { fromWireFields, parseWireTime, toWireFields } from "./wire.ts";
+
+/** Gives the library's form of an entry. What its fields hold is checked by the library itself. */
+export function fromWireEntryInput(value: unknown, field: string): EntryInput {
+  if (!isPlainObject(value)) return fromWireMessage(value, field);
+  const { kind, ...fields } = value;
+  if (kind === undefined || kind === "message") return fromWireMessage(fields, field);
+  const { created_at: createdAt, ...rest } = fields;
+  return {
+    kind,
+    ...fromWireFields(rest),
+    ...(typeof createdAt === "string"
+      ? { createdAt: parseWireTime(createdAt, `${field}.created_at`) }
+      : {}),
+  } as unknown as EntryInput;
+}
+
+/** The other way round, for who sends it. `time` writes what says when it was written. */
+export function toWireEntryInput(
+  entry: EntryInput,
+  time: (value: number | Date, field: string) => string,
+): Record<string, unknown> {
+  const { kind, ...fields } = entry;
+  if (kind === undefined || kind === "message") return toWireMessage(fields as MessageInput, time);
+  const { createdAt, ...rest } = fields;
+  return {
+    kind,
+    ...toWireFields(rest as unknown as JsonObject),
+    ...(createdAt === undefined ? {} : { created_at: time(createdAt, "createdAt") }),
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * Records with their values as one body: the length of some JSON in four bytes, the most significant
+ * first; the JSON; then the values, one after another, whose sizes the JSON has. So bytes travel as
+ * they are.
+ */
+
+const LENGTH_BYTES = 4;
+
+export function encodeFrame(head: object, values: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const json = new TextEncoder().encode(JSON.stringify(head));
+  const size = values.reduce((sum, value) => sum + value.length, LENGTH_BYTES + json.length);
+  const frame = new Uint8Array(size);
+  new DataView(frame.buffer).setUint32(0, json.length);
+  frame.set(json, LENGTH_BYTES);
+  let at = LENGTH_BYTES + json.length;
+  for (const value of values) {
+    frame.set(value, at);
+    at += value.length;
+  }
+  return frame;
+}
+
+/** The JSON as bytes, and what stands behind it. Undefined if the frame ends too early. */
+export function splitFrame(
+  frame: Uint8Array,
+): { readonly json: Uint8Array; readonly rest: Uint8Array } | undefined {
+  if (frame.length < LENGTH_BYTES) return undefined;
+  const length = new DataView(frame.buffer, frame.byteOffset).getUint32(0);
+  if (frame.length < LENGTH_BYTES + length) return undefined;
+  const end = LENGTH_BYTES + length;
+  return { json: frame.subarray(LENGTH_BYTES, end), rest: frame.subarray(end) };
+}
+
+/** `rest` in pieces of these sizes; undefined unless it is exactly as long as they are together. */
+export function cutValues(
+  rest: Uint8Array,
+  sizes: readonly number[],
+): readonly Uint8Array[] | undefined {
+  if (sizes.reduce((sum, size) => sum + size, 0) !== rest.length) return undefined;
+  let at = 0;
+  return sizes.map((size) => {
+    const from = at;
+    at += size;
+    return rest.slice(from, at);
+  });
+}

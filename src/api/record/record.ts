@@ -1,0 +1,83 @@
+/** Records on the wire. Values travel beside the JSON: see `record-frame.ts`. */
+
+import type { RecordInfo, RecordType } from "../../model/record.ts";
+import { fromWireTime, toWireTime } from "../wire.ts";
+
+export interface WireRecordInfo {
+  readonly namespace: string;
+  readonly key: string;
+  readonly version: string;
+  readonly type: RecordType;
+  readonly size: number;
+  readonly indexed: boolean;
+  readonly expires_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface WireRecordHit extends WireRecordInfo {
+  readonly text: string;
+}
+
+/** A record whose value, of `size` bytes, stands behind the JSON. */
+export interface WireRecordHead extends WireRecordInfo {
+  readonly text: string | null;
+}
+
+/** What an answer to `readRecords` begins with. */
+export interface WireRecordsHead {
+  readonly records: readonly WireRecordHead[];
+  readonly next_cursor: string | null;
+  /** Keys that were asked for and did not fit: ask for them again. */
+  readonly left: readonly string[];
+}
+
+/** What a request of `writeRecords` begins with. */
+export interface WireRecordWrites {
+  readonly operations: readonly {
+    readonly put?: {
+      readonly namespace: string;
+      readonly key: string;
+      readonly type: RecordType;
+      /** Bytes of the value, which stands behind the JSON in the order of the operations. */
+      readonly size: number;
+      readonly text?: string | null;
+      readonly ttl?: number | null;
+      readonly expected_version?: string | null;
+      readonly version?: string;
+    };
+    readonly delete?: {
+      readonly namespace: string;
+      readonly key: string;
+      readonly expected_version?: string;
+    };
+  }[];
+}
+
+export function toWireRecordInfo(info: RecordInfo): WireRecordInfo {
+  return {
+    namespace: info.namespace,
+    key: info.key,
+    version: info.version,
+    type: info.type,
+    size: info.size,
+    indexed: info.indexed,
+    expires_at: info.expiresAt === null ? null : toWireTime(info.expiresAt),
+    created_at: toWireTime(info.createdAt),
+    updated_at: toWireTime(info.updatedAt),
+  };
+}
+
+export function fromWireRecordInfo(info: WireRecordInfo): RecordInfo {
+  return {
+    namespace: info.namespace,
+    key: info.key,
+    version: info.version,
+    type: info.type,
+    size: info.size,
+    indexed: info.indexed,
+    expiresAt: info.expires_at === null ? null : fromWireTime(info.expires_at),
+    createdAt: fromWireTime(info.created_at),
+    updatedAt: fromWireTime(info.updated_at),
+  };
+}

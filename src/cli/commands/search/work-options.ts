@@ -1,0 +1,61 @@
+/** What `recap` and `trace` share: which sessions they look at, and how they print what they found. */
+
+import { MAX_HITS } from "../../../model/limits.ts";
+import { usageError } from "../../command.ts";
+import type { Terminal } from "../../terminal.ts";
+import { clean } from "../../text.ts";
+import { given, toCount, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO } from "../project-options.ts";
+
+type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
+
+/** `sessions` is how many are looked at if nothing is said. */
+export function workOptions(
+  sessions: number,
+): Readonly<Record<WorkOption, { type: "string"; value: string; help: string }>> {
+  return {
+    since: { type: "string", value: "TIME", help: "From then on: yesterday, 7d, 2026-05-04." },
+    until: { type: "string", value: "TIME", help: "Up to then; a day counts whole." },
+    project: PROJECT,
+    repo: REPO,
+    agent: { type: "string", value: "NAME", help: "Only this agent's sessions." },
+    workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
+    limit: {
+      type: "string",
+      value: "N",
+      help: `Sessions, the newest: at most ${MAX_HITS}, ${sessions} if left out.`,
+    },
+  };
+}
+
+export interface WorkInput {
+  readonly agent?: string;
+  readonly project?: string;
+  readonly workstation?: string;
+  readonly repo?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly limit?: number;
+}
+
+export function toWorkInput(
+  options: Readonly<Partial<Record<WorkOption, string | undefined>>>,
+): WorkInput {
+  const { agent, project, workstation } = options;
+  const limit = toCount(options.limit, "--limit");
+  if (limit !== undefined && (limit < 1 || limit > MAX_HITS)) {
+    throw usageError(`--limit must be 1 to ${MAX_HITS}`, "--limit");
+  }
+  return {
+    ...given({ agent, project, workstation, repo: toRepo(options.repo), limit }),
+    ...toPeriod(options.since, options.until),
+  };
+}
+
+/** Each part on lines of its own, with an empty line between two. */
+export async function printParts(terminal: Terminal, parts: readonly string[]): Promise<void> {
+  for (const [i, part] of parts.entries()) {
+    if (i > 0) await terminal.print();
+    for (const line of part.split("\n")) await terminal.print(clean(line));
+  }
+}

@@ -1,0 +1,31 @@
+/** What is known of a session behind a server, changed. */
+
+import { fromWireSession, toWireFigures, type WireSession } from "../../api/session.ts";
+import type { UpdateSessionInput } from "../../engine/session-input.ts";
+import type { Session } from "../../model/session.ts";
+import type { Connection } from "../connection.ts";
+import { at, known, toBody } from "../request.ts";
+
+export async function updateSession(
+  connection: Connection,
+  sessionId: string,
+  input: UpdateSessionInput,
+): Promise<Session> {
+  const { figures, ...rest } = known("update", input, "update");
+  if (figures === undefined) {
+    const path = at`/v1/sessions/${sessionId}`;
+    const call = { method: "PATCH", path, body: toBody(rest) } as const;
+    return fromWireSession(await connection.call<WireSession>(call));
+  }
+  // Who counts what is in files has a route of its own, for what is known of them.
+  const { title, summary, metadata, ...others } = rest;
+  if (Object.keys(others).length > 0) await updateSession(connection, sessionId, others);
+  const updated = await connection.call<WireSession>({
+    // Figures are set and not added to: the same twice is the same.
+    method: "PATCH",
+    path: at`/v1/ingest/sessions/${sessionId}`,
+    repeatable: true,
+    body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
+  });
+  return fromWireSession(updated);
+}

@@ -1,0 +1,218 @@
+/** Records of a tenant behind a server: the names, arguments and results of `Records`. */
+
+import {
+  fromWireRecordInfo,
+  type WireRecordHead,
+  type WireRecordHit,
+  type WireRecordInfo,
+  type WireRecordsHead,
+  type WireRecordWrites,
+} from "../../api/record/record.ts";
+import { cutValues, encodeFrame, splitFrame } from "../../api/record/record-frame.ts";
+import { toWireName } from "../../api/wire.ts";
+import type {
+  CompareAndSetInput,
+  DeleteRecordOptions,
+  PutRecordInput,
+  RecordOperation,
+  RecordPut,
+} from "../../engine/records/record-input.ts";
+import type {
+  ListRecordsInput,
+  RecordPage,
+  RecordsApi,
+  SearchRecordsInput,
+} from "../../engine/records/records.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { describe, stringifyJson } from "../../model/json.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { RecordHit, RecordInfo, RecordValue, StoredRecord } from "../../model/record.ts";
+import type { Connection } from "../connection.ts";
+import { notOurs } from "../failure.ts";
+import { at, invalid, known, newKey, toBody, toQuery } from "../request.ts";
+
+export class RemoteRecords implements RecordsApi {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async put(input: PutRecordInput): Promise<RecordInfo> {
+    return this.#putOne(known("putRecord", input, "record"));
+  }
+
+  async compareAndSet(input: CompareAndSetInput): Promise<RecordInfo> {
+    known("compareAndSetRecord", input, "record");
+    if (input.expectedVersion === undefined) {
+      throw invalid(
+        "expectedVersion",
+        "expectedVersion must be a version, or null for a new record",
+      );
+    }
+    return this.#putOne(input);
+  }
+
+  async delete(namespace: string, key: string, options: DeleteRecordOptions = {}): Promise<void> {
+    await this.write([{ delete: { namespace, key, ...known("deleteRecord", options) } }]);
+  }
+
+  async write(operations: readonly RecordOperation[]): Promise<readonly (RecordInfo | null)[]> {
+    if (!Array.isArray(operations)) {
+      throw invalid("operations", `operations must be an array, not ${describe(operations)}`);
+    }
+    if (operations.length === 0) return [];
+    const values: Uint8Array[] = [];
+    const wire = operations.map((operation) => toWireOperation(operation, values));
+    const { records } = await this.#connection.call<{
+      readonly records: readonly (WireRecordInfo | null)[];
+    }>({
+      method: "POST",
+      path: "/v1/records/write",
+      bytes: encodeFrame({ operations: wire }, values),
+      // A put is known again by its version. A deletion that was carried out would not be found.
+      repeatable: operations.every(({ put }) => put !== undefined),
+    });
+    return records.map((info) => info && fromWireRecordInfo(info));
+  }
+
+  async get(namespace: string, key: string): Promise<StoredRecord> {
+    const found = await this.find(namespace, key);
+    if (found !== undefined) return found;
+    // The server says it in its own words.
+    const path = at`/v1/records/${namespace}/${key}`;
+    await this.#connection.call({ method: "GET", path });
+    return this.get(namespace, key);
+  }
+
+  async find(namespace: string, key: string): Promise<StoredRecord | undefined> {
+    const [record] = await this.getMany(namespace, [key]);
+    return record;
+  }
+
+  async getMany(
+    namespace: string,
+    keys: readonly string[],
+  ): Promise<readonly (StoredRecord | undefined)[]> {
+    if (!Array.isArray(keys)) {
+      throw invalid("keys", `keys must be an array, not ${describe(keys)}`);
+    }
+    if (keys.length > MAX_PAGE) {
+      throw new BackscrollError(
+        "too_large",
+        `keys is ${keys.length}; at most ${MAX_PAGE} is allowed; ask for them in parts`,
+        { details: { field: "keys", limit: MAX_PAGE, actual: keys.length } },
+      );
+    }
+    const found = new Map<string, StoredRecord>();
+    for (let rest: readonly string[] = keys; rest.length > 0; ) {
+      const { records, left } = await this.#read({ namespace, keys: rest });
+      for (const record of records) found.set(record.key, record);
+      rest = left;
+    }
+    return keys.map((key) => found.get(key));
+  }
+
+  list(input: ListRecordsInput & { readonly values: true }): Promise<RecordPage<StoredRecord>>;
+  list(input: ListRecordsInput): Promise<RecordPage>;
+  async list(input: ListRecordsInput): Promise<RecordPage> {
+    const { namespace, values, ...range } = known("listRecords", input);
+    if (values) {
+      const { records, next } = await this.#read({ namespace, ...range });
+      return { records, ...(next === undefined ? {} : { next }) };
+    }
+    const { records, next_cursor } = await this.#connection.call<{
+      readonly records: readonly WireRecordInfo[];
+      readonly next_cursor: string | null;
+    }>({ method: "GET", path: at`/v1/records/${namespace}`, query: toQuery(range) });
+    return {
+      records: records.map(fromWireRecordInfo),
+      ...(next_cursor === null ? {} : { next: next_cursor }),
+    };
+  }
+
+  async search(query: string, input: SearchRecordsInput = {}): Promise<readonly RecordHit[]> {
+    const { records } = await this.#connection.call<{ readonly records: readonly WireRecordHit[] }>(
+      {
+        method: "POST",
+        path: "/v1/records/search",
+        repeatable: true,
+        body: toBody({ query, ...known("searchRecords", input) }),
+      },
+    );
+    return records.map((hit) => ({ ...fromWireRecordInfo(hit), text: hit.text }));
+  }
+
+  async #putOne(put: RecordPut): Promise<RecordInfo> {
+    const [info] = await this.write([{ put }]);
+    return info as RecordInfo;
+  }
+
+  async #read(request: object): Promise<{
+    readonly records: readonly StoredRecord[];
+    readonly next: string | undefined;
+    readonly left: readonly string[];
+  }> {
+    const frame = await this.#connection.callBytes({
+      method: "POST",
+      path: "/v1/records/read",
+      repeatable: true,
+      body: toBody(request),
+    });
+    const { json, rest } = splitFrame(frame) ?? {};
+    if (json === undefined || rest === undefined) throw this.#cutShort();
+    const head = JSON.parse(new TextDecoder().decode(json)) as WireRecordsHead;
+    const values = cutValues(
+      rest,
+      head.records.map(({ size }) => size),
+    );
+    if (values === undefined) throw this.#cutShort();
+    return {
+      records: head.records.map((record, i) => toStored(record, values[i] as Uint8Array)),
+      next: head.next_cursor ?? undefined,
+      left: head.left,
+    };
+  }
+
+  #cutShort(): BackscrollError {
+    return notOurs(this.#connection.address, "its answer ends too early");
+  }
+}
+
+/** Adds the value to `values`. A version of the client's own makes it safe to send the write again. */
+function toWireOperation(
+  operation: RecordOperation,
+  values: Uint8Array[],
+): WireRecordWrites["operations"][number] {
+  const { put, delete: gone } = known("writeRecords", operation, "operation");
+  if ((put === undefined) === (gone === undefined)) {
+    throw invalid("operation", "operation must have one of put and delete");
+  }
+  if (put === undefined) {
+    return { delete: renamed(known("writeRecords.delete", gone as object, "delete")) as never };
+  }
+  const { value, version = newKey(), ...fields } = known("writeRecords.put", put, "put");
+  const bytes = value instanceof Uint8Array ? value : toJsonBytes(value);
+  values.push(bytes);
+  const type = value instanceof Uint8Array ? "bytes" : "json";
+  return { put: { ...renamed(fields), version, type, size: bytes.length } as never };
+}
+
+function renamed(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [toWireName(name), value]),
+  );
+}
+
+function toJsonBytes(value: RecordValue): Uint8Array {
+  if (value === undefined) {
+    throw invalid("value", `value must be JSON or a Uint8Array, not ${describe(value)}`);
+  }
+  return new TextEncoder().encode(stringifyJson(value, "value"));
+}
+
+function toStored(head: WireRecordHead, bytes: Uint8Array): StoredRecord {
+  const value: RecordValue =
+    head.type === "bytes" ? bytes : (JSON.parse(new TextDecoder().decode(bytes)) as RecordValue);
+  return { ...fromWireRecordInfo(head), text: head.text, value };
+}

@@ -1,0 +1,250 @@
+import { describe, expect, test } from "vitest";
+import { textOf } from "../../../model/block.ts";
+import { isPlainObject } from "../../../model/json.ts";
+import { type ContextCases, outline, saying, turns } from "../../context/cases/fixture.cases.ts";
+import type { SessionHandle } from "../../session-handle.ts";
+import type { CompactInput } from "../compact-options.ts";
+
+export function compactCases({ tenant }: ContextCases): void {
+  async function session(messages = turns(10)): Promise<SessionHandle> {
+    const handle = await tenant().createSession({ agent: "coder", createdBy: "ana" });
+    await handle.append(messages);
+    return handle;
+  }
+
+  const context = async (handle: SessionHandle) =>
+    outline((await handle.buildContext({ tokenBudget: 100_000, semanticRecall: false })).messages);
+
+  const last = (count: number, upTo: number) =>
+    Array.from({ length: count }, (_, i) => upTo - count + 1 + i).flatMap((n) => [
+      `question ${n}`,
+      `answer ${n}`,
+    ]);
+
+  describe("compact", () => {
+    test("adds an entry that stands for what it covers, and nothing is removed", async () => {
+      const handle = await session();
+      const result = await handle.compact({ keep: { messages: 4 } });
+      expect(result.removed).toBe(16);
+      expect(result.tokensAfter).toBeLessThan(result.tokensBefore);
+      const { entry } = result;
+      expect(entry).toMatchObject({ kind: "compaction", parentId: expect.any(String) });
+      const data = isPlainObject(entry?.data) ? entry.data : {};
+      expect(data).toMatchObject({ throughSequence: 16, summarizer: "mechanical-rich" });
+      expect(await context(handle)).toEqual(["summary", ...last(2, 10)]);
+      const meta = await handle.meta();
+      expect(meta).toMatchObject({ messageCount: 20, entryCount: 21 });
+      expect(meta.summary).toContain("question 8");
+      expect(meta.summarizedThrough).toBe(data["through"]);
+      expect(await handle.listMessages({ limit: 100 })).toMatchObject({ total: 20 });
+    });
+
+    test("the summary is searchable at once, and what it covers still is", async () => {
+      const engine = tenant();
+      const handle = await engine.createSession({ agent: "coder", createdBy: "ana" });
+      await handle.append([
+        ...turns(3),
+        { role: "user", content: "the wombat sleeps" },
+        ...turns(3),
+      ]);
+      await handle.compact({ keep: "none", summarizer: saying("They spoke of a quokka.") });
+      expect((await engine.searchSessions("quokka")).hits[0]).toMatchObject({ entryId: null });
+      expect((await engine.searchSessions("wombat")).hits[0]?.window.some((w) => w.found)).toBe(
+        true,
+      );
+    });
+
+    test("a second one starts at what the first kept, and carries its summary", async () => {
+      const handle = await session();
+      await handle.compact({ keep: { messages: 4 } });
+      await handle.append(turns(3, 500, 11));
+      const second = await handle.compact({ keep: { messages: 2 } });
+      expect(second.removed).toBe(8);
+      expect(await context(handle)).toEqual(["summary", ...last(1, 13)]);
+      const { summary } = await handle.meta();
+      expect(summary).toContain("24 messages: 12 from the user");
+      expect(summary).toContain("question 12");
+    });
+
+    test("keeps what is appended while a slow summary is written", async () => {
+      const handle = await session();
+      const slow = saying("So far.", async () => {
+        await handle.append(turns(2, 500, 11));
+      });
+      await handle.compact({ keep: { messages: 4 }, summarizer: slow });
+      expect(await context(handle)).toEqual(["summary", ...last(4, 12)]);
+    });
+
+    test("of two at once, one wins and the other changes nothing", async () => {
+      const handle = await session();
+      const one = handle.compact({ keep: { messages: 4 } });
+      const two = handle.compact({ keep: { messages: 2 } });
+      const outcomes = await Promise.allSettled([one, two]);
+      const codes = outcomes.map((outcome) =>
+        outcome.status === "fulfilled" ? "done" : outcome.reason.code,
+      );
+      expect(codes.toSorted()).toEqual(["compaction_conflict", "done"]);
+      expect(await handle.meta()).toMatchObject({ entryCount: 21 });
+    });
+
+    test("under a key is carried out once, also by two at once", async () => {
+      const handle = await session();
+      const ask = (messages: number) =>
+        handle.compact({ keep: { messages }, idempotencyKey: "again" });
+      const [one, two] = await Promise.all([ask(4), ask(4)]);
+      const later = await ask(4);
+      expect([two.entry?.id, later.entry?.id]).toEqual([one.entry?.id, one.entry?.id]);
+      expect(later).toMatchObject({ removed: one.removed, tokensAfter: one.tokensAfter });
+      expect(await handle.meta()).toMatchObject({ entryCount: 21 });
+      await expect(ask(2)).rejects.toMatchObject({ code: "idempotency_conflict" });
+    });
+
+    test("fails if the covered part was edited meanwhile", async () => {
+      const handle = await session();
+      const { messages } = await handle.listMessages({ limit: 1, offset: 4 });
+      const slow = saying("So far.", () => handle.edit(messages[0]?.id ?? "", "another question"));
+      await expect(
+        handle.compact({ keep: { messages: 4 }, summarizer: slow }),
+      ).rejects.toMatchObject({ code: "compaction_conflict" });
+      expect(await context(handle)).toEqual([...last(2, 2), "another question"]);
+    });
+
+    test("keeps 20,000 tokens if nothing else is said, or half if the session wants compaction", async () => {
+      const handle = await session(turns(40));
+      const plain = await handle.compact();
+      expect(plain.tokensBefore).toBeGreaterThan(38_000);
+      expect(plain.removed).toBe(40);
+      const own = await session(turns(10));
+      await own.update({ metadata: { compaction: { strategy: "rolling" } } });
+      expect(await own.compact()).toMatchObject({ removed: 10 });
+    });
+
+    test("with too little to do says so, or does nothing in the way of claw-code", async () => {
+      const handle = await session(turns(1));
+      const nothing = { code: "nothing_to_compact", details: { sessionId: handle.id } };
+      await expect(handle.compact()).rejects.toMatchObject(nothing);
+      expect(await handle.compact({ preset: "claw" })).toMatchObject({ entry: null, removed: 0 });
+      const empty = await session([{ role: "user", content: "only a question" }]);
+      await expect(empty.compact({ keep: "none" })).rejects.toMatchObject({
+        code: "nothing_to_compact",
+        details: { reason: "nothing_before_cut" },
+      });
+      const after = await session();
+      await after.compact({ keep: "none" });
+      await expect(after.compact({ keep: "none" })).rejects.toMatchObject({
+        code: "nothing_to_compact",
+      });
+      expect(await context(after)).toEqual(["summary"]);
+    });
+
+    test("leaves pinned entries as they are, and covers them once they are unpinned", async () => {
+      const handle = await session();
+      const { messages } = await handle.listMessages({ limit: 1, offset: 2 });
+      const rule = messages[0]?.id ?? "";
+      await handle.pin(rule);
+      const first = await handle.compact({ keep: { messages: 4 } });
+      expect(first.removed).toBe(15);
+      expect(await context(handle)).toEqual(["pinned", "summary", ...last(2, 10)]);
+      await handle.append(turns(2, 500, 11));
+      await handle.compact({ keep: { messages: 4 } });
+      expect(await context(handle)).toEqual(["pinned", "summary", ...last(2, 12)]);
+      await handle.unpin(rule);
+      expect(await context(handle)).toEqual(["pinned", "summary", ...last(2, 12)]);
+      await handle.append(turns(1, 500, 13));
+      const third = await handle.compact({ keep: { messages: 2 } });
+      expect(third.removed).toBe(5);
+      expect(await context(handle)).toEqual(["summary", ...last(1, 13)]);
+    });
+
+    test("gets under a limit by showing long results shortened; the log keeps them", async () => {
+      const output = "x".repeat(80_000);
+      const handle = await session([
+        ...turns(3),
+        { role: "user", content: "read it" },
+        {
+          role: "assistant",
+          toolCalls: [{ id: "t1", name: "read", arguments: {} }],
+          toolResults: [{ id: "t1", name: "read", output }],
+        },
+      ]);
+      const { tokensAfter, tokensBefore } = await handle.compact({ limitTokens: 4_000 });
+      expect(tokensBefore).toBeGreaterThan(20_000);
+      expect(tokensAfter).toBeLessThanOrEqual(4_000);
+      const built = await handle.buildContext({ tokenBudget: 100_000, semanticRecall: false });
+      expect(built.tokens).toBeLessThanOrEqual(4_000);
+      const { messages } = await handle.listMessages({ offset: 8 });
+      expect(messages[0]?.blocks[0]).toMatchObject({ output });
+    });
+
+    test("asks the host first: it may call it off, or hand the summary in", async () => {
+      const handle = await session();
+      const before: CompactInput["before"] = (plan) => {
+        expect(plan).toMatchObject({ throughSequence: 16, splitTurn: false });
+        return { cancel: true, reason: "not now" };
+      };
+      await expect(handle.compact({ keep: { messages: 4 }, before })).rejects.toMatchObject({
+        code: "compaction_cancelled",
+      });
+      const { entry } = await handle.compact({
+        keep: { messages: 4 },
+        before: async () => ({ summary: "In the host's words." }),
+      });
+      expect(entry?.data).toMatchObject({ fromHook: true, summarizer: "hook" });
+      expect((await handle.meta()).summary).toBe("In the host's words.");
+    });
+
+    test("refuses an empty summary, or takes the mechanical one if that is allowed", async () => {
+      const handle = await session();
+      const empty = { keep: { messages: 4 }, summarizer: saying("  ") };
+      await expect(handle.compact(empty)).rejects.toMatchObject({ code: "summary_rejected" });
+      expect(await handle.meta()).toMatchObject({ summary: null, entryCount: 20 });
+      const { entry } = await handle.compact({ ...empty, fallback: "mechanical" });
+      expect(entry?.data).toMatchObject({ summarizer: "mechanical-rich", model: null });
+    });
+
+    test("needs a model where one is asked for", async () => {
+      const handle = await session();
+      await expect(handle.compact({ summarizer: "model" })).rejects.toMatchObject({
+        code: "model_unavailable",
+        details: { model: "default" },
+      });
+      await handle.update({ metadata: { compaction: { summarizerModel: "fast" } } });
+      await expect(handle.compact()).rejects.toMatchObject({ details: { model: "fast" } });
+    });
+
+    test("in the way of claw-code opens the context with its continuation message", async () => {
+      const handle = await session(turns(4, 2_000));
+      await handle.compact({ preset: "claw" });
+      const { messages } = await handle.buildContext({
+        tokenBudget: 50_000,
+        semanticRecall: false,
+      });
+      expect(messages[0]).toMatchObject({ role: "system", part: "summary" });
+      const text = textOf(messages[0]?.blocks ?? []);
+      expect(text).toMatch(/^This session is being continued from a previous conversation/);
+      expect(text).toContain(
+        "Summary:\nConversation summary:\n- Scope: 4 earlier messages compacted (user=2, assistant=2, tool=0).",
+      );
+      expect(text).toContain(
+        "\n\nRecent messages are preserved verbatim.\nContinue the conversation",
+      );
+    });
+
+    test("keeps summaries of summaries, each of which can be opened", async () => {
+      const handle = await session(turns(4));
+      for (let round = 1; round <= 5; round++) {
+        await handle.append(turns(4, 300, 4 * round + 1));
+        await handle.compact({ keep: { messages: 4 }, strategy: "hierarchical" });
+      }
+      const { entries } = await handle.listEntries({ limit: 200 });
+      const summaries = entries.filter(({ kind }) => kind === "summary");
+      const levels = summaries.map(({ data }) => (isPlainObject(data) ? data["level"] : 0));
+      expect(levels).toEqual([1, 1, 1, 1, 2, 1]);
+      const [a, b, c, d, folded, f] = summaries;
+      expect(folded?.data).toMatchObject({ children: [a?.id, b?.id, c?.id, d?.id] });
+      const newest = entries.findLast(({ kind }) => kind === "compaction");
+      expect(newest?.data).toMatchObject({ summaries: [folded?.id, f?.id] });
+      expect(await context(handle)).toEqual(["summary", ...last(2, 24)]);
+    });
+  });
+}

@@ -1,0 +1,205 @@
+/** How a compaction is done: what the caller says, what the session says, what holds otherwise. */
+
+import type { CompactionPlan } from "../../compaction/plan.ts";
+import type { KeepStrategy } from "../../compaction/plan-input.ts";
+import { readCompactionPolicy } from "../../compaction/policy.ts";
+import {
+  clawKeep,
+  HALF_KEEP,
+  NONE_KEEP,
+  type PlanPreset,
+  TOKENS_KEEP,
+} from "../../compaction/presets.ts";
+import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
+import {
+  mechanicalSummarizer,
+  SUMMARY_PROFILES,
+  type SummaryProfile,
+} from "../../compaction/render/render.ts";
+import type { Summarizer } from "../../compaction/summary.ts";
+import { COMPACTION } from "../../model/compaction-numbers.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkText } from "../../model/ids.ts";
+import {
+  SUMMARIZERS,
+  SUMMARY_FALLBACKS,
+  SUMMARY_STRATEGIES,
+  type SummarizerName,
+  type SummaryFallback,
+  type SummaryStrategy,
+} from "../../model/inputs/choices.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
+import type { Session } from "../../model/session.ts";
+import type { TextModel } from "../../model/text-model.ts";
+import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+
+/** What stays as it was said. */
+export type KeepInput =
+  /** The newer half of what no summary covers. */
+  | "half"
+  | "none"
+  | { readonly messages: number }
+  /** The newest messages that together take so many tokens. */
+  | { readonly tokens: number };
+
+/** claw-code's preset: one switch for kept messages, trigger and summary style. */
+export interface ClawPreset {
+  readonly name: "claw";
+  /** The newest messages to keep. Default: `COMPACTION.claw`. No compaction without more than these. */
+  readonly messages?: number;
+  /** No compaction below this many tokens. Default: `COMPACTION.claw`. */
+  readonly tokens?: number;
+}
+
+export interface CompactInput {
+  /** In place of `keep`; also sets `profile` unless that is given. */
+  readonly preset?: "claw" | ClawPreset;
+  /** `COMPACTION.keepTokens` if left out; `half` if the session's metadata asks for compaction. */
+  readonly keep?: KeepInput;
+  /** What the context may take afterwards: tool results are shown shortened to get there. */
+  readonly limitTokens?: number;
+  /** `mechanical` needs no model; `model` uses one of those that the store was opened with. */
+  readonly summarizer?: SummarizerName | Summarizer;
+  /** The name of the model; `default` if left out. */
+  readonly model?: string;
+  /**
+   * `mechanical`: used if the model's answer is of no use, or if the store has no such model.
+   * Otherwise the call fails.
+   */
+  readonly fallback?: SummaryFallback;
+  /** What a model is to heed in the summary, in words, at most 4 KiB; a mechanical one cannot. */
+  readonly instructions?: string;
+  /** How a mechanical summary is written: `rich` has ledger and citations, `claw` is claw-code's. */
+  readonly profile?: SummaryProfile;
+  /** `rolling` writes one summary anew; `hierarchical` keeps the old ones and summarises those. */
+  readonly strategy?: SummaryStrategy;
+  /** Sees the plan before anything is written; may call it off, or hand in the summary. */
+  readonly before?: CompactionHook;
+  readonly signal?: AbortSignal;
+  /** The same request under the same key is carried out once. */
+  readonly idempotencyKey?: string;
+}
+
+export type CompactionHook = (
+  plan: CompactionPlan,
+) => HookAnswer | undefined | Promise<HookAnswer | undefined>;
+
+export type HookAnswer =
+  | { readonly cancel: true; readonly reason?: string }
+  | { readonly summary: string };
+
+export interface CheckedCompaction {
+  readonly preset: PlanPreset;
+  /** With too little to compact the call succeeds without effect. */
+  readonly quiet: boolean;
+  readonly limitTokens: number | undefined;
+  readonly summarizer: Summarizer;
+  readonly fallback: Summarizer | undefined;
+  readonly profile: SummaryProfile;
+  /** Undefined: none were given. */
+  readonly instructions: string | undefined;
+  readonly strategy: SummaryStrategy;
+  readonly before: CompactionHook | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export function checkCompaction(
+  engine: EngineContext,
+  session: Session,
+  input: CompactInput,
+): CheckedCompaction {
+  checkInput(input, "options", INPUTS.compact);
+  const asked = session.metadata["compaction"] !== undefined;
+  const { policy } = readCompactionPolicy(session.metadata);
+  const { preset } = input;
+  if (preset !== undefined && input.keep !== undefined) {
+    throw invalid("preset", "preset says what is kept; leave out keep, or give keep alone");
+  }
+  const keep = input.keep ?? (asked ? "half" : undefined);
+  const style = preset === undefined ? "rich" : "claw";
+  const profile = checkOneOf(input.profile ?? style, SUMMARY_PROFILES, "profile");
+  const fallback = checkOneOf(input.fallback ?? "none", SUMMARY_FALLBACKS, "fallback");
+  const strategy = policy.strategy === "never" ? "rolling" : policy.strategy;
+  return {
+    preset: preset === undefined ? toPreset(keep) : toClaw(preset),
+    quiet: preset !== undefined,
+    limitTokens:
+      input.limitTokens === undefined ? undefined : checkCount(input.limitTokens, "limitTokens"),
+    summarizer: toSummarizer(engine, session, input, profile),
+    fallback: fallback === "mechanical" ? mechanicalSummarizer(profile) : undefined,
+    profile,
+    instructions: checkInstructions(input.instructions),
+    strategy: checkOneOf(input.strategy ?? strategy, SUMMARY_STRATEGIES, "strategy"),
+    before: input.before,
+    signal: input.signal,
+  };
+}
+
+function checkInstructions(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  return checkText(given, "instructions", MAX_INSTRUCTIONS_BYTES).trim() || undefined;
+}
+
+/** A summariser of the caller's, a model by its name, or the mechanical one. */
+export function toSummarizer(
+  engine: EngineContext,
+  session: Session,
+  input: Pick<CompactInput, "summarizer" | "model" | "fallback">,
+  profile: SummaryProfile,
+): Summarizer {
+  const { summarizer, model } = input;
+  if (typeof summarizer === "object") return checkObject(summarizer, "summarizer");
+  // A session that names a model wants that one to write its summaries.
+  const compaction = session.metadata["compaction"] as { summarizerModel?: unknown } | undefined;
+  const named =
+    model ??
+    (typeof compaction?.summarizerModel === "string" ? compaction.summarizerModel : undefined);
+  const kind = summarizer ?? (named === undefined ? "mechanical" : "model");
+  checkOneOf(kind, SUMMARIZERS, "summarizer");
+  const isMissing = !Object.hasOwn(engine.models, named ?? "default");
+  const isLeft = isMissing && input.fallback === "mechanical";
+  if (kind === "mechanical" || isLeft) return mechanicalSummarizer(profile);
+  return modelSummarizer(findModel(engine, named ?? "default"));
+}
+
+export function findModel(engine: EngineContext, name: string): TextModel {
+  const model = Object.hasOwn(engine.models, name) ? engine.models[name] : undefined;
+  if (model !== undefined) return model;
+  const known = Object.keys(engine.models);
+  const way =
+    known.length === 0
+      ? "open the store with `models`, or leave the work to the mechanical summariser"
+      : `known are ${known.join(", ")}`;
+  throw new BackscrollError("model_unavailable", `there is no model ${name}; ${way}`, {
+    details: { model: name },
+  });
+}
+
+function toPreset(keep: KeepInput | undefined): PlanPreset {
+  if (keep === undefined) return TOKENS_KEEP;
+  if (keep === "half") return HALF_KEEP;
+  if (keep === "none") return NONE_KEEP;
+  if (typeof keep === "object" && keep !== null) return { strategy: toStrategy(keep) };
+  throw invalid("keep", 'keep must be "half", "none", { messages } or { tokens }');
+}
+
+function toClaw(preset: "claw" | ClawPreset): PlanPreset {
+  const given: ClawPreset = preset === "claw" ? { name: "claw" } : preset;
+  const {
+    name,
+    messages = COMPACTION.claw.messages,
+    tokens = COMPACTION.claw.tokens,
+  } = checkInput(given, "preset", INPUTS["compact.preset"]);
+  checkOneOf(name, ["claw"], "preset.name");
+  return clawKeep(checkCount(messages, "preset.messages"), checkCount(tokens, "preset.tokens"));
+}
+
+function toStrategy(keep: { readonly messages?: number; readonly tokens?: number }): KeepStrategy {
+  checkInput(keep, "keep", INPUTS["compact.keep"]);
+  if (keep.messages !== undefined) {
+    return { keep: "messages", count: checkCount(keep.messages, "keep.messages") };
+  }
+  return { keep: "tokens", tokens: checkCount(keep.tokens, "keep.tokens") };
+}

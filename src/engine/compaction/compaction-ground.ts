@@ -1,0 +1,72 @@
+/** What a compaction starts from: the context as it stands, without its content. */
+
+import { planCompaction } from "../../compaction/plan.ts";
+import type { PlanItem } from "../../compaction/plan-input.ts";
+import { continuationMessage } from "../../compaction/render/continuation.ts";
+import type { SummaryProfile } from "../../compaction/render/render.ts";
+import { quoteSummary } from "../../context/quote.ts";
+import { fromText } from "../../context/sized.ts";
+import type { Session } from "../../model/session.ts";
+import { readContextAs } from "../context/read-context.ts";
+import { readStanding } from "../context/standing.ts";
+import type { EngineContext } from "../engine-context.ts";
+import type { CheckedCompaction } from "./compact-options.ts";
+import type { CompactionView } from "./compaction-entry.ts";
+import { toPlanItem } from "./plan-items.ts";
+
+export interface CompactionGround {
+  readonly session: Session;
+  /** The newest compaction on the path. */
+  readonly previous: CompactionView | null;
+  readonly previousTokens: number;
+  /** What the context holds beside the summary, in order: what stayed by its pins comes first. */
+  readonly items: readonly PlanItem[];
+}
+
+/** Reads the path to the leaf that the session has now, whatever is appended meanwhile. */
+export async function surveyContext(
+  engine: EngineContext,
+  session: Session,
+): Promise<CompactionGround> {
+  const { id, leaf } = session;
+  if (leaf === null) return { session, previous: null, previousTokens: 0, items: [] };
+  const { counter } = engine;
+  const context = await readContextAs(engine, id, { leaf, counter }, (entry) =>
+    toPlanItem(entry, counter),
+  );
+  const { compaction: previous, entries } = context;
+  const present = new Set(entries.map((entry) => entry.id));
+  const standing = await readStanding(engine, id, previous, present, leaf);
+  const items = [...standing.map((entry) => toPlanItem(entry, counter)), ...entries];
+  return {
+    session,
+    previous,
+    previousTokens: previous === null ? 0 : summaryTokens(engine, previous.text, previous.profile),
+    items,
+  };
+}
+
+export function planOn(
+  ground: CompactionGround,
+  options: CheckedCompaction,
+  expectedTokens: number,
+): ReturnType<typeof planCompaction> {
+  const { limitTokens, preset } = options;
+  return planCompaction(ground.items, {
+    ...preset,
+    ...(limitTokens === undefined ? {} : { limitTokens }),
+    summaryTokens: expectedTokens,
+    previousSummaryTokens: ground.previousTokens,
+  });
+}
+
+/** What a summary takes in a context, with the words round it. */
+export function summaryTokens(
+  engine: EngineContext,
+  text: string,
+  profile: SummaryProfile,
+): number {
+  const shown =
+    profile === "claw" ? continuationMessage(text, { tailKept: true }) : quoteSummary(text);
+  return fromText(shown, "summary", [], engine.counter).tokens;
+}

@@ -1,0 +1,57 @@
+/** The messages to take facts from, in parts that an extractor can take. */
+
+import type { FactExtractor } from "../../facts/fact-extractor.ts";
+import { entryText } from "../../facts/fact-prompt.ts";
+import { toldEntry } from "../../facts/told-entry.ts";
+import type { Entry } from "../../model/entry.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { toEntry } from "../entry-view.ts";
+
+export interface FactPart {
+  /** The first and the last message of the part. */
+  readonly from: string;
+  readonly through: string;
+  readonly messages: number;
+  /** Their texts. */
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * The limit of a part, whatever the model's window: in longer text, models overlook casual
+ * statements.
+ */
+const MAX_PART_TOKENS = 20_000;
+/** Of what the extractor can take, the share of the messages; the rest is for rules and known facts. */
+const MESSAGE_SHARE = 0.7;
+const READ_ENTRIES = 64;
+
+export async function* partsOf(
+  engine: EngineContext,
+  { maxInputTokens = Number.POSITIVE_INFINITY }: FactExtractor,
+  ids: readonly string[],
+): AsyncGenerator<FactPart> {
+  const room = Math.min(MAX_PART_TOKENS, maxInputTokens * MESSAGE_SHARE);
+  let read: string[] = [];
+  let entries: Entry[] = [];
+  let tokens = 0;
+  const part = (): FactPart => {
+    return { from: read[0] ?? "", through: read.at(-1) ?? "", messages: read.length, entries };
+  };
+  for (let at = 0; at < ids.length; at += READ_ENTRIES) {
+    const some = ids.slice(at, at + READ_ENTRIES);
+    const page = await engine.store.findEntries(engine.tenant, some, true);
+    for (const record of page.entries) {
+      const entry = toldEntry(toEntry(record, page.payloads));
+      // Counted as it will be shown: long results are cut.
+      const size = entry === undefined ? 0 : engine.counter.countText(entryText(entry, 1));
+      if (entries.length > 0 && tokens + size > room) {
+        yield part();
+        [read, entries, tokens] = [[], [], 0];
+      }
+      read.push(record.id);
+      if (entry !== undefined) entries.push(entry);
+      tokens += size;
+    }
+  }
+  if (read.length > 0) yield part();
+}

@@ -1,0 +1,121 @@
+/** Facts: statements kept beside the conversation that they were taken from. */
+
+import { keyOf, normalize } from "../../facts/reconcile.ts";
+import { checkText } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MAX_FACT_BYTES } from "../../model/limits.ts";
+import type { Fact } from "../../model/note.ts";
+import { entryNotFound, factNotFound } from "../../store/store-errors.ts";
+import { checkConfidence, checkInput, checkKey, checkLimit, checkList, invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { listHeld } from "./store-facts.ts";
+
+export interface FactInput {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: string;
+  /** The entry of the session that it was taken from. */
+  readonly sourceEntry?: string;
+  /** From 0 to 1; 1 if left out. */
+  readonly confidence?: number;
+}
+
+export interface ListFactsInput {
+  readonly sessionId?: string;
+  /** The last fact of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+  /** Also those that a later fact has replaced. */
+  readonly superseded?: boolean;
+  /** Only those that are at least so sure, from 0 to 1. */
+  readonly minConfidence?: number;
+}
+
+export async function addFacts(
+  engine: EngineContext,
+  sessionId: string,
+  facts: readonly FactInput[],
+): Promise<readonly Fact[]> {
+  const now = engine.now();
+  const rows = checkList(facts, "facts").map((input, i) => {
+    const fact = checkInput(input, `facts[${i}]`, INPUTS.addFacts);
+    return {
+      id: engine.newId(),
+      sessionId,
+      subject: checkStatement(fact.subject, `facts[${i}].subject`),
+      predicate: checkStatement(fact.predicate, `facts[${i}].predicate`),
+      object: checkStatement(fact.object, `facts[${i}].object`),
+      sourceEntry:
+        fact.sourceEntry === undefined
+          ? null
+          : checkKey(fact.sourceEntry, `facts[${i}].sourceEntry`),
+      confidence: checkConfidence(fact.confidence ?? 1, `facts[${i}].confidence`),
+      createdAt: now,
+    };
+  });
+  if (rows.length === 0) throw invalid("facts", "facts is empty; add at least one");
+  await checkSources(engine, sessionId, rows);
+  const held = new Map(
+    (await listHeld(engine, sessionId)).map((fact): [string, Fact] => [statementOf(fact), fact]),
+  );
+  const added = new Map<string, (typeof rows)[number]>();
+  for (const row of rows) {
+    const statement = statementOf(row);
+    if (!held.has(statement) && !added.has(statement)) added.set(statement, row);
+  }
+  if (added.size > 0) {
+    const stored = await engine.store.addFacts(engine.tenant, sessionId, [...added.values()], now);
+    for (const fact of stored) held.set(statementOf(fact), fact);
+  }
+  return rows.map((row) => held.get(statementOf(row)) as Fact);
+}
+
+/** Equal if only case and spaces differ. */
+function statementOf(fact: Pick<Fact, "subject" | "predicate" | "object">): string {
+  return `${keyOf(fact)}\0${normalize(fact.object)}`;
+}
+
+/** A source is an entry of the session. */
+async function checkSources(
+  { store, tenant }: EngineContext,
+  sessionId: string,
+  rows: readonly Pick<Fact, "sourceEntry">[],
+): Promise<void> {
+  const ids = [...new Set(rows.flatMap((row) => row.sourceEntry ?? []))];
+  if (ids.length === 0) return;
+  const { entries } = await store.findEntries(tenant, ids, false);
+  const own = new Set(entries.filter((each) => each.sessionId === sessionId).map(({ id }) => id));
+  const missing = ids.find((id) => !own.has(id));
+  if (missing !== undefined) throw entryNotFound(missing, sessionId);
+}
+
+export async function getFact(engine: EngineContext, id: string): Promise<Fact> {
+  const fact = await engine.store.findFact(engine.tenant, checkKey(id, "id"));
+  if (fact === undefined) throw factNotFound(id);
+  return fact;
+}
+
+export async function listFacts(
+  engine: EngineContext,
+  input: ListFactsInput,
+): Promise<readonly Fact[]> {
+  const { sessionId, after, superseded = false } = checkInput(input, "options", INPUTS.listFacts);
+  if (sessionId !== undefined) checkKey(sessionId, "sessionId");
+  if (after !== undefined) checkKey(after, "after");
+  const limit = checkLimit(input.limit);
+  const least = checkConfidence(input.minConfidence ?? 0, "minConfidence");
+  const found: Fact[] = [];
+  let last = after;
+  for (;;) {
+    const page = await engine.store.listFacts(engine.tenant, sessionId, last, limit, superseded);
+    found.push(...page.filter(({ confidence }) => confidence >= least));
+    last = page.at(-1)?.id;
+    if (page.length < limit || found.length >= limit) return found.slice(0, limit);
+  }
+}
+
+function checkStatement(value: string, field: string): string {
+  const text = checkText(value, field, MAX_FACT_BYTES);
+  if (text.trim() === "") throw invalid(field, `${field} must not be empty`);
+  return text;
+}

@@ -1,0 +1,243 @@
+/** The records of a tenant: values under a namespace and a key, with versions and an end. */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { DEFAULT_HITS, MAX_PAGE, MAX_RECORD_BATCH_BYTES } from "../../model/limits.ts";
+import { memoryKey, readMemoryKey } from "../../model/note.ts";
+import {
+  namespaceOf,
+  RECORD_KEY_PREFIX,
+  type RecordHit,
+  type RecordInfo,
+  type RecordValue,
+  recordOwner,
+  type StoredRecord,
+} from "../../model/record.ts";
+import { rowDamaged } from "../../store/damage/damage-errors.ts";
+import { parseStored } from "../../store/damage/stored-json.ts";
+import type { RecordParts, RecordPlace, RecordRecord } from "../../store/record/record-port.ts";
+import { nameOf } from "../../store/record/record-row.ts";
+import { recordNotFound } from "../../store/store-errors.ts";
+import {
+  checkFlag,
+  checkHits,
+  checkInput,
+  checkKey,
+  checkLimit,
+  checkList,
+  invalid,
+  tooLarge,
+} from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { findNotes } from "../search.ts";
+import {
+  type CompareAndSetInput,
+  checkPlace,
+  type DeleteRecordOptions,
+  type PutRecordInput,
+  type RecordOperation,
+  toRecordWrites,
+} from "./record-input.ts";
+
+export type { RecordRecord } from "../../store/record/record-port.ts";
+
+export interface ListRecordsInput {
+  readonly namespace: string;
+  /** Keys that begin so; all if left out. */
+  readonly prefix?: string;
+  /** `next` of the page before. */
+  readonly cursor?: string;
+  /** At most 500; 50 if left out. A page with values also ends after 17 MiB. */
+  readonly limit?: number;
+  /** Whether the records come whole. */
+  readonly values?: boolean;
+}
+
+export interface RecordPage<Item = RecordInfo> {
+  /** In the order of the keys' bytes as UTF-8. */
+  readonly records: readonly Item[];
+  /** Where the next page begins; absent on the last one. */
+  readonly next?: string;
+}
+
+export interface SearchRecordsInput {
+  /** Left out: in all namespaces. */
+  readonly namespace?: string;
+  /** At most 20; 10 if left out. */
+  readonly limit?: number;
+}
+
+/** What can be done with records, wherever the store is. */
+export type RecordsApi = Pick<
+  Records,
+  "put" | "compareAndSet" | "delete" | "write" | "get" | "find" | "getMany" | "list" | "search"
+>;
+
+export class Records {
+  readonly #engine: EngineContext;
+
+  constructor(engine: EngineContext) {
+    this.#engine = engine;
+  }
+
+  /** Writes a record, in place of what is there. */
+  async put(input: PutRecordInput): Promise<RecordInfo> {
+    return this.#putOne(checkInput(input, "record", INPUTS.putRecord));
+  }
+
+  /** As `put`, if the record is as the caller has seen it; else `record_conflict`. */
+  async compareAndSet(input: CompareAndSetInput): Promise<RecordInfo> {
+    checkInput(input, "record", INPUTS.compareAndSetRecord);
+    if (input.expectedVersion === undefined) {
+      throw invalid(
+        "expectedVersion",
+        "expectedVersion must be a version, or null for a new record",
+      );
+    }
+    return this.#putOne(input);
+  }
+
+  /** `record_not_found` if it is not there. */
+  async delete(namespace: string, key: string, options: DeleteRecordOptions = {}): Promise<void> {
+    checkInput(options, "options", INPUTS.deleteRecord);
+    await this.write([{ delete: { namespace, key, ...options } }]);
+  }
+
+  /**
+   * Puts and deletes records in one transaction, at most 1,000. Gives one result for each operation:
+   * null for a deletion.
+   */
+  async write(operations: readonly RecordOperation[]): Promise<readonly (RecordInfo | null)[]> {
+    const writes = toRecordWrites(this.#engine, operations);
+    if (writes.length === 0) return [];
+    const { store, tenant } = this.#engine;
+    return store.writeRecords(tenant, { operations: writes, now: this.#engine.now() });
+  }
+
+  /** The record, else `record_not_found`. */
+  async get(namespace: string, key: string): Promise<StoredRecord> {
+    const record = await this.find(namespace, key);
+    if (record === undefined) throw recordNotFound(namespace, key);
+    return record;
+  }
+
+  async find(namespace: string, key: string): Promise<StoredRecord | undefined> {
+    const [record] = await this.getMany(namespace, [key]);
+    return record;
+  }
+
+  /** The records under some keys, at most 500, in their order; undefined where there is none. */
+  async getMany(
+    namespace: string,
+    keys: readonly string[],
+  ): Promise<readonly (StoredRecord | undefined)[]> {
+    const found = new Map<string, StoredRecord>();
+    for (const record of await this.readStored(namespace, keys)) {
+      found.set(record.key, toStored(record));
+    }
+    return keys.map((key) => found.get(key));
+  }
+
+  /** Of those that are there, with values as they are stored, for who passes them on. */
+  async readStored(namespace: string, keys: readonly string[]): Promise<readonly RecordRecord[]> {
+    checkList(keys, "keys");
+    if (keys.length > MAX_PAGE)
+      throw tooLarge("keys", MAX_PAGE, keys.length, "ask for them in parts");
+    const places = keys.map((key) => checkPlace(namespace, key));
+    return places.length === 0 ? [] : this.#read(places, "all");
+  }
+
+  /** Records of a namespace by key. */
+  list(input: ListRecordsInput & { readonly values: true }): Promise<RecordPage<StoredRecord>>;
+  list(input: ListRecordsInput): Promise<RecordPage>;
+  async list(input: ListRecordsInput): Promise<RecordPage> {
+    const { records, next } = await this.listStored(input);
+    return {
+      records: records.map(input.values ? toStored : toInfo),
+      ...(next === undefined ? {} : { next }),
+    };
+  }
+
+  /** As `list`, with values as they are stored, for who passes them on. */
+  async listStored(input: ListRecordsInput): Promise<RecordPage<RecordRecord>> {
+    const { namespace, cursor } = checkInput(input, "options", INPUTS.listRecords);
+    const which = {
+      namespace: checkKey(namespace, "namespace"),
+      prefix: checkKey(input.prefix ?? "", "prefix"),
+      limit: checkLimit(input.limit),
+      maxBytes: MAX_RECORD_BATCH_BYTES,
+      ...(cursor === undefined ? {} : { after: { namespace, key: parseCursor(cursor) } }),
+    };
+    const parts = checkFlag(input.values ?? false, "values") ? "all" : "info";
+    const { store, tenant } = this.#engine;
+    const now = this.#engine.now();
+    const { records, more } = await store.readRecords(tenant, { which, now, parts });
+    const last = records.at(-1);
+    return {
+      records,
+      ...(more && last !== undefined ? { next: formatCursor(last.key) } : {}),
+    };
+  }
+
+  /** The records whose texts and keys fit a query best, without their values. */
+  async search(query: string, input: SearchRecordsInput = {}): Promise<readonly RecordHit[]> {
+    checkInput(input, "options", INPUTS.searchRecords);
+    const { namespace } = input;
+    const prefix =
+      namespace === undefined
+        ? RECORD_KEY_PREFIX
+        : memoryKey(recordOwner(checkKey(namespace, "namespace")), "");
+    const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
+    const keys = await findNotes(this.#engine, "memory", query, limit, prefix);
+    const places = keys.map((found) => {
+      const { agent, name } = readMemoryKey(found);
+      return { namespace: namespaceOf(agent) ?? "", key: name };
+    });
+    const records = places.length === 0 ? [] : await this.#read(places, "text");
+    // One that was deleted, or written without a text, since it was found is left out.
+    return records.flatMap((record) =>
+      record.text === null ? [] : [{ ...toInfo(record), text: record.text }],
+    );
+  }
+
+  async #putOne(put: PutRecordInput | CompareAndSetInput): Promise<RecordInfo> {
+    const [info] = await this.write([{ put }]);
+    return info as RecordInfo;
+  }
+
+  async #read(which: readonly RecordPlace[], parts: RecordParts): Promise<readonly RecordRecord[]> {
+    const { store, tenant } = this.#engine;
+    const now = this.#engine.now();
+    return (await store.readRecords(tenant, { which, now, parts })).records;
+  }
+}
+
+function toInfo({ bytes: _, text: __, ...info }: RecordRecord): RecordInfo {
+  return info;
+}
+
+function toStored(record: RecordRecord): StoredRecord {
+  return { ...toInfo(record), text: record.text, value: readValue(record) };
+}
+
+function readValue(record: RecordRecord): RecordValue {
+  const bytes = record.bytes ?? new Uint8Array();
+  // A driver may hand out a class of its own.
+  if (record.type === "bytes") return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  const damaged = (cause: unknown) => rowDamaged(nameOf(record), "its value is no JSON", cause);
+  return parseStored(Buffer.from(bytes).toString(), damaged) as RecordValue;
+}
+
+function formatCursor(key: string): string {
+  return Buffer.from(`r1:${key}`).toString("base64url");
+}
+
+function parseCursor(cursor: string): string {
+  const text = Buffer.from(String(cursor), "base64url").toString();
+  if (text.startsWith("r1:")) return checkKey(text.slice("r1:".length), "cursor");
+  throw new BackscrollError(
+    "invalid_cursor",
+    "cursor is none that a list of records has given; start without one",
+    { details: { field: "cursor" } },
+  );
+}

@@ -1,0 +1,155 @@
+/** One atomic append of entries, some of which may be there already under their external ids. */
+
+import type { Entry } from "../../model/entry.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { isGuardFailure } from "../../store/append-guard.ts";
+import type { EntryRecord } from "../../store/records.ts";
+import { type AppendOptions, appendDrafts, readEntries } from "../append.ts";
+import { checkInput, checkOneOf, invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { type Draft, requestOf } from "../message-input.ts";
+import { newestVersions } from "./external-ids.ts";
+import { settleSummary } from "./rewrite.ts";
+
+const EXISTING = ["keep", "replace"] as const;
+
+export interface AppendEntriesOptions extends AppendOptions {
+  /**
+   * What happens to an entry that is there under its external id: `keep` (if left out) gives it back as it
+   * is. `replace` puts the new one in its place as a sibling, as an edit does, unless both are the same.
+   * An entry that was erased is kept in either case.
+   */
+  readonly existing?: (typeof EXISTING)[number];
+}
+
+/** How often an append is planned again because others wrote the same entries meanwhile. */
+const MAX_TRIES = 16;
+
+/** The entries of the drafts, in their order: those that were stored now, and those that were there. */
+export async function appendEntries(
+  engine: EngineContext,
+  sessionId: string,
+  drafts: readonly Draft[],
+  options: AppendEntriesOptions,
+): Promise<Entry[]> {
+  const { existing = "keep", ...rest } = checkInput(
+    options,
+    "options",
+    INPUTS["appendEntries.options"],
+  );
+  const doesReplace = checkOneOf(existing, EXISTING, "existing") === "replace";
+  const named = drafts.filter((draft) => draft.externalId !== undefined);
+  if (named.length === 0) return appendDrafts(engine, sessionId, drafts, rest);
+  const distinct = withoutRepeats(drafts, doesReplace);
+  // What identifies the request does not depend on what of it is there already.
+  const request = [distinct.map(requestOf), existing];
+  const ids = named.map(({ entry }) => entry.id);
+  let known: ReadonlyMap<string, EntryRecord> = new Map();
+  if (doesReplace) known = await newestVersions(engine, ids);
+  for (let tries = 1; ; tries++) {
+    const wanted = planEntries(engine, distinct, known, doesReplace);
+    try {
+      const added =
+        wanted.drafts.length === 0
+          ? []
+          : await appendDrafts(engine, sessionId, wanted.drafts, rest, {
+              guard: wanted.guard,
+              request,
+            });
+      if (wanted.guard.current.length > 0) await settleSummary(engine, sessionId);
+      return await inOrder(engine, drafts, added);
+    } catch (error) {
+      if (!isGuardFailure(error) || tries === MAX_TRIES) throw error;
+      known = await newestVersions(engine, ids);
+    }
+  }
+}
+
+/** An external id that is there twice in one request is one entry. */
+function withoutRepeats(drafts: readonly Draft[], doesReplace: boolean): Draft[] {
+  const seen = new Set<string>();
+  return drafts.filter(({ externalId }) => {
+    if (externalId === undefined) return true;
+    if (seen.has(externalId) && doesReplace) {
+      throw invalid("externalId", `the external id ${externalId} is given twice in one append`);
+    }
+    const isNew = !seen.has(externalId);
+    seen.add(externalId);
+    return isNew;
+  });
+}
+
+interface EntryPlan {
+  readonly drafts: readonly Draft[];
+  readonly guard: { readonly absent: readonly string[]; readonly current: readonly string[] };
+}
+
+/** What is to be written, as far as is known what is there. */
+function planEntries(
+  engine: EngineContext,
+  drafts: readonly Draft[],
+  known: ReadonlyMap<string, EntryRecord>,
+  doesReplace: boolean,
+): EntryPlan {
+  const absent: string[] = [];
+  const current: string[] = [];
+  const planned: Draft[] = [];
+  for (const draft of drafts) {
+    const { entry, externalId } = draft;
+    const stored = externalId === undefined ? undefined : known.get(entry.id);
+    if (stored === undefined) {
+      if (externalId !== undefined) absent.push(entry.id);
+      planned.push(draft);
+    } else if (doesReplace && isOther(draft, stored)) {
+      current.push(stored.id);
+      const { parentId, id: supersedes } = stored;
+      planned.push({ ...draft, entry: { ...entry, id: engine.newId(), parentId, supersedes } });
+    }
+  }
+  return { drafts: planned, guard: { absent, current } };
+}
+
+/** Large payloads stand in the content by their hashes, so that equal texts are equal contents. */
+function isOther({ entry }: Draft, stored: EntryRecord): boolean {
+  if (stored.content === null) return false;
+  return (
+    entry.content !== stored.content ||
+    entry.kind !== stored.kind ||
+    entry.role !== stored.role ||
+    entry.actor !== stored.actor ||
+    entry.model !== stored.model ||
+    entry.adapter !== stored.adapter ||
+    entry.metadata !== stored.metadata ||
+    JSON.stringify(entry.usage) !== JSON.stringify(stored.usage)
+  );
+}
+
+/** `added` has entries without an external id in the order of their drafts, also if it is a replay. */
+async function inOrder(
+  engine: EngineContext,
+  drafts: readonly Draft[],
+  added: readonly Entry[],
+): Promise<Entry[]> {
+  const plain = added.filter(({ externalId }) => externalId === null).values();
+  const named = new Map(added.map((entry) => [entry.externalId, entry]));
+  const missing = drafts.filter(
+    ({ externalId }) => externalId !== undefined && !named.has(externalId),
+  );
+  const newest = await newestVersions(
+    engine,
+    missing.map(({ entry }) => entry.id),
+  );
+  const read = await readEntries(
+    engine,
+    [...newest.values()].map(({ id }) => id),
+  );
+  const byId = new Map(read.map((entry) => [entry.id, entry]));
+  return drafts.map(({ entry, externalId }) => {
+    const stored =
+      externalId === undefined
+        ? plain.next().value
+        : (named.get(externalId) ?? byId.get(newest.get(entry.id)?.id ?? ""));
+    if (stored === undefined) throw new Error(`entry ${entry.id} was appended and is not there`);
+    return stored;
+  });
+}

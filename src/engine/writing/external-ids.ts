@@ -1,0 +1,66 @@
+/**
+ * Ids that writers choose for their entries.
+ *
+ * An external id becomes the entry's own id in the way in which imports make theirs: always the same
+ * one, so that it is unique and found for as long as the session is there, without a table of its own.
+ * A later version of the entry has an id of its own; it is found by what superseded what.
+ */
+
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkName } from "../../model/ids.ts";
+import type { EntryRecord } from "../../store/records.ts";
+import { readEntries } from "../append.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { ImportedIds } from "../import/imported-id.ts";
+import type { NewEntryId } from "../message-input.ts";
+
+/** Ids for new entries of a session. */
+export function entryIds(engine: EngineContext, sessionId: string): NewEntryId {
+  let external: ImportedIds | undefined;
+  return (externalId) => {
+    if (externalId === undefined) return engine.newId();
+    // No origin key holds a NUL, so an import into the same session makes other ids.
+    external ??= new ImportedIds(`${sessionId}\0external`);
+    return external.of(externalId);
+  };
+}
+
+/** The newest version of what the session knows under an external id; `entry_not_found` if nothing. */
+export async function getByExternalId(
+  engine: EngineContext,
+  sessionId: string,
+  externalId: string,
+): Promise<Entry> {
+  const id = entryIds(engine, sessionId)(checkName(externalId, "externalId"));
+  const newest = (await newestVersions(engine, [id])).get(id);
+  const [entry] = newest === undefined ? [] : await readEntries(engine, [newest.id]);
+  if (entry !== undefined) return entry;
+  throw new BackscrollError(
+    "entry_not_found",
+    `session ${sessionId} has no entry with the external id ${externalId}`,
+    { details: { externalId, sessionId } },
+  );
+}
+
+/** For each id that an entry has: the entry that nothing has superseded, without its payloads. */
+export async function newestVersions(
+  { store, tenant }: EngineContext,
+  ids: readonly string[],
+): Promise<Map<string, EntryRecord>> {
+  const newest = new Map<string, EntryRecord>();
+  let sought = new Map(ids.map((id) => [id, id]));
+  while (sought.size > 0) {
+    const { entries } = await store.findEntries(tenant, [...sought.values()], false);
+    const found = new Map(entries.map((entry) => [entry.id, entry]));
+    const further = new Map<string, string>();
+    for (const [id, version] of sought) {
+      const entry = found.get(version);
+      if (entry === undefined) continue;
+      newest.set(id, entry);
+      if (entry.supersededBy !== null) further.set(id, entry.supersededBy);
+    }
+    sought = further;
+  }
+  return newest;
+}

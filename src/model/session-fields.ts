@@ -1,0 +1,139 @@
+/**
+ * The fields of a session: the kind of each, the column that keeps it, and who sets it.
+ *
+ * The type `Session`, the statements and rows of both backends, the wire type, the schemas of REST and
+ * MCP, the inputs that set fields and the table in docs/transcript.md derive from it. A field's name on
+ * the wire is its own in snake_case, unless `wire` says otherwise.
+ *
+ * - `kind`: how a value is stored and shown. `session.ts` gives each kind its type.
+ * - `column`: `s.` is the table `sessions`, `t.` is `session_state`. Fields without one are composed.
+ * - `set`: callers set it when they create a session, and change it later.
+ * - `fallback`: the value where an older version left the column empty; `fallbackTo`: another field's.
+ */
+export const SESSION_FIELDS = {
+  id: { kind: "text", column: "s.id" },
+  /** What people type: unique within the tenant, and the same for the session's whole life. */
+  shortId: { kind: "text", column: "s.short_id", fallbackTo: "id" },
+  /** The boundary of isolation that it belongs to. */
+  tenant: { kind: "text" },
+  /** Set at creation, for good. */
+  agent: { kind: "text", column: "s.agent" },
+  /** The actor who created it. */
+  createdBy: { kind: "text", column: "s.created_by" },
+  createdAt: { kind: "time", column: "s.created_at" },
+  /** Empty until a client sets one. */
+  title: { kind: "text", column: "s.title", fallback: "", set: true },
+  /** The last append, by the source's clock if ingested. */
+  updatedAt: { kind: "time", column: "t.updated_at" },
+  /** Committed messages of all branches. */
+  messageCount: { kind: "count", column: "t.message_count" },
+  /** The copy of the newest compaction's summary. */
+  summary: { kind: "text", nullable: true, column: "s.summary" },
+  /** The actor it belongs to; `createdBy` unless set. */
+  owner: { kind: "text", column: "s.owner", set: true },
+  /** In the order in which they joined. An actor who appends joins. */
+  participants: { kind: "names", set: true },
+  /** Any JSON object of at most 64 KiB. */
+  metadata: { kind: "json", column: "s.metadata", set: true },
+  /** Seconds after the last append at which a sweep deletes the session. */
+  ttl: { kind: "count", nullable: true, column: "s.ttl_seconds", set: true },
+  /** What stays of content once a compaction covers it. */
+  retention: { kind: "retention", column: "s.retention", fallback: "full", set: true },
+  parentSessionId: { kind: "text", nullable: true, column: "s.parent_session_id" },
+  /** The entry of the parent session at which this one forked off. */
+  forkPoint: { kind: "text", nullable: true, column: "s.fork_entry_id" },
+  /** Where it came from, when it was not written by a live agent here. */
+  origin: { kind: "origin" },
+  /** Absent unless the session was read from files. */
+  figures: { kind: "figures", optional: true },
+  /** When the conversation began. */
+  startedAt: { kind: "time", column: "s.started_at", fallbackTo: "createdAt" },
+  /** The last real input of a person or channel: heartbeats and bookkeeping do not count. */
+  lastInteractionAt: { kind: "time", column: "t.last_interaction_at" },
+  /** The last change of any kind, bookkeeping included. */
+  lastWriteAt: { kind: "time", column: "t.last_write_at" },
+  /** Entries of all kinds and branches. */
+  entryCount: { kind: "count", column: "t.last_sequence" },
+  /** The sum of what the calls used. */
+  tokens: { kind: "tokens" },
+  /** The active leaf, stored and never guessed; null in an empty session. */
+  leaf: { kind: "text", nullable: true, column: "t.leaf_id" },
+  /** The last entry that the newest summary covers. */
+  summarizedThrough: { kind: "text", nullable: true, column: "t.summarized_through" },
+} as const;
+
+/** The fields of an origin, all of them texts that may be absent. */
+export const ORIGIN_FIELDS = {
+  /** The agent tool that wrote it, such as `claude-code`. */
+  source: { column: "s.source" },
+  workstation: { column: "s.workstation" },
+  projectId: { column: "s.project_id", later: true },
+  projectPath: { column: "s.project_path", later: true },
+  gitBranch: { column: "s.git_branch", later: true },
+  /** The repository, by its remote: `github.com/acme/shop`. Clones and worktrees share it. */
+  repo: { column: "s.repo", later: true },
+  file: { column: "s.file" },
+  /** The source's own identity of the session, unique within a tenant. */
+  key: { column: "s.origin_key", later: true },
+} as const;
+
+/** What is counted of a session whose files are read. On the wire they are fields of the session. */
+export const FIGURE_FIELDS = {
+  /** Requests of the user, each with what was done about it. */
+  exchangeCount: { kind: "count", column: "s.exchange_count" },
+  /** How often each tool was called. */
+  toolCounts: { kind: "counts", column: "s.tool_counts" },
+  /** When the file was last written, as of the last reading. */
+  fileMtime: { kind: "time", nullable: true, column: "s.file_mtime" },
+  firstMessageAt: { kind: "time", nullable: true, column: "s.first_msg_at", wire: "first_msg_at" },
+  lastMessageAt: { kind: "time", nullable: true, column: "s.last_msg_at", wire: "last_msg_at" },
+  /** What the calls cost in US dollars, as far as the source says so. */
+  costUsd: { kind: "amount", optional: true, column: "s.cost_usd" },
+} as const;
+
+/** A field as the code that goes through a table sees it. */
+export interface Field {
+  readonly kind: FieldKind;
+  readonly nullable?: true;
+  readonly optional?: true;
+  readonly column?: string;
+  readonly wire?: string;
+  readonly set?: true;
+  readonly fallback?: string;
+  readonly fallbackTo?: string;
+}
+
+export type FieldKind =
+  | "text"
+  | "count"
+  | "amount"
+  | "time"
+  | "retention"
+  | "names"
+  | "counts"
+  | "json"
+  | "origin"
+  | "figures"
+  | "tokens";
+
+/** The fields that callers set. Those that may be null are null unless set. */
+export type SettableField = {
+  [Name in keyof typeof SESSION_FIELDS]: (typeof SESSION_FIELDS)[Name] extends { set: true }
+    ? Name
+    : never;
+}[keyof typeof SESSION_FIELDS];
+
+export type NullableSettable = {
+  [Name in SettableField]: (typeof SESSION_FIELDS)[Name] extends { nullable: true } ? Name : never;
+}[SettableField];
+
+export const SETTABLE_FIELDS: readonly SettableField[] = fieldsOf(SESSION_FIELDS)
+  .filter(([, field]) => field.set === true)
+  .map(([name]) => name as SettableField);
+
+/** The rows of a table, in its order. */
+export function fieldsOf<Name extends string>(
+  table: Readonly<Record<Name, Field>>,
+): readonly (readonly [Name, Field])[] {
+  return Object.entries(table) as [Name, Field][];
+}

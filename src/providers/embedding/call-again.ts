@@ -1,0 +1,57 @@
+/**
+ * Retries with exponential back-off, for calls of a provider that limits its callers' rate.
+ *
+ * A failure carries the fields of the AI SDK's errors: `statusCode` and `responseHeaders`. Retried are
+ * 408, 409, 425, 429, 5xx and lost connections; any other status would come again.
+ */
+
+import { pause } from "../../async/pause.ts";
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Retries {
+  readonly maxRetries: number;
+  readonly signal: AbortSignal;
+  readonly onRetry: () => void;
+}
+
+/** Throws the last failure. A pause that `signal` ends throws its reason. */
+export async function callAgain<Result>(
+  { maxRetries, signal, onRetry }: Retries,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 0; ; attempt++) {
+    signal.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (attempt >= maxRetries || !isPassing(error)) throw error;
+      await pause(retryAfterMs(error) ?? backOffMs(attempt), signal);
+      onRetry();
+    }
+  }
+}
+
+/** With jitter, so that several processes do not come back at the same moment. */
+function backOffMs(attempt: number): number {
+  const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
+  return most * (0.5 + Math.random() / 2);
+}
+
+function isPassing(error: unknown): boolean {
+  const status = (error as { readonly statusCode?: unknown })?.statusCode;
+  // Without a status there was no answer.
+  if (typeof status !== "number") return true;
+  return [408, 409, 425, 429].includes(status) || status >= 500;
+}
+
+/** What the server asks for, in seconds or as a date; at most `LONGEST_PAUSE_MS`. */
+export function retryAfterMs(error: unknown, now: number = Date.now()): number | undefined {
+  const headers = (error as { readonly responseHeaders?: Record<string, string> })?.responseHeaders;
+  const given = headers?.["retry-after"]?.trim();
+  if (given === undefined || given === "") return undefined;
+  const ms = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) * 1_000 : Date.parse(given) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(LONGEST_PAUSE_MS, Math.max(0, ms));
+}

@@ -1,0 +1,82 @@
+/**
+ * What every embedder that a store uses goes through: secrets are masked, texts travel in batches, and
+ * what comes back is checked and scaled to length 1.
+ */
+
+import type { Embedder } from "../../model/embedder.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { redact } from "../../secrets/redact.ts";
+
+/** Texts and characters in one call: what hosted models take, and small enough to be repeated. */
+const BATCH_TEXTS = 64;
+const BATCH_CHARACTERS = 128 * 1024;
+
+/** Vectors of length 1. */
+export interface GuardedEmbedder extends Embedder {
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
+}
+
+export function guardEmbedder(embedder: Embedder): GuardedEmbedder {
+  let dimensions = embedder.dimensions;
+  return {
+    ...embedder,
+    get dimensions(): number | undefined {
+      return dimensions;
+    },
+    async embed(texts, signal) {
+      const vectors: Float32Array[] = [];
+      for (const batch of batchesOf(texts.map((text) => redact(text).text))) {
+        const found = await embedder.embed(batch, signal);
+        if (found.length !== batch.length) {
+          throw nonsense(embedder.name, `${found.length} vectors for ${batch.length} texts`);
+        }
+        for (const vector of found) {
+          dimensions ??= vector.length;
+          vectors.push(unitVector(vector, dimensions, embedder.name));
+        }
+      }
+      return vectors;
+    },
+  } as GuardedEmbedder;
+}
+
+function* batchesOf(texts: readonly string[]): Generator<string[]> {
+  let batch: string[] = [];
+  let characters = 0;
+  for (const text of texts) {
+    const isFull = batch.length === BATCH_TEXTS || characters + text.length > BATCH_CHARACTERS;
+    if (isFull && batch.length > 0) {
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+    batch.push(text);
+    characters += text.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function unitVector(
+  vector: Awaited<ReturnType<Embedder["embed"]>>[number],
+  dimensions: number,
+  name: string,
+): Float32Array {
+  if (vector.length !== dimensions) {
+    throw nonsense(name, `a vector of ${vector.length} numbers where others have ${dimensions}`);
+  }
+  let squares = 0;
+  for (let i = 0; i < dimensions; i++) squares += (vector[i] as number) ** 2;
+  const length = Math.sqrt(squares);
+  if (!(length > 0 && length < Number.POSITIVE_INFINITY)) {
+    throw nonsense(name, "a vector without a direction");
+  }
+  const unit = new Float32Array(dimensions);
+  for (let i = 0; i < dimensions; i++) unit[i] = (vector[i] as number) / length;
+  return unit;
+}
+
+function nonsense(model: string, what: string): BackscrollError {
+  return new BackscrollError("model_failed", `the embedder ${model} gave ${what}`, {
+    details: { model, kind: "nonsense" },
+  });
+}

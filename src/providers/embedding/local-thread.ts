@@ -1,0 +1,36 @@
+/** The thread of `local-embedder.ts`: runs a model that was installed beside Backscroll. */
+
+import { parentPort, workerData } from "node:worker_threads";
+import type { LocalAnswer, LocalQuestion, LocalThreadData } from "./local-embedder.ts";
+
+interface LocalEngine {
+  readonly createEmbedder: (options: { readonly model: unknown }) => Promise<{
+    embed(texts: string[]): Promise<number[][]>;
+  }>;
+}
+
+const { engine, model } = workerData as LocalThreadData;
+const port = parentPort;
+if (port === null) throw new Error("local-thread runs as a thread only");
+
+const loading = (async () => {
+  const { createEmbedder } = (await import(engine)) as LocalEngine;
+  const { default: manifest } = (await import(model)) as { readonly default: unknown };
+  return createEmbedder({ model: manifest });
+})();
+
+port.on("message", async ({ id, texts }: LocalQuestion) => {
+  let answer: LocalAnswer;
+  try {
+    const vectors: Float32Array[] = [];
+    // One by one: the engine starts threads of its own for many, and is as quick without.
+    for (const text of texts) {
+      const [vector] = await (await loading).embed([text]);
+      vectors.push(Float32Array.from(vector ?? []));
+    }
+    answer = { id, vectors };
+  } catch (error) {
+    answer = { id, failure: error instanceof Error ? error.message : String(error) };
+  }
+  port.postMessage(answer);
+});

@@ -1,0 +1,117 @@
+/** Entries of several kinds appended together, found by the ids of their writers, replaced. */
+
+import { z } from "zod";
+import { toWireEntry } from "../../api/entry.ts";
+import { fromWireEntryInput } from "../../api/entry-input.ts";
+import type { EntryInput } from "../../engine/writing/entry-input.ts";
+import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
+import { actorField } from "../actor.ts";
+import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
+import { entryParams, key, sessionParams } from "../schemas/common.ts";
+import { entries, entry, entryInput } from "../schemas/entry.ts";
+
+export const ENTRY_BATCH_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: "post",
+    path: "/v1/sessions/{session_id}/entries/batch",
+    operation: "appendEntries",
+    tag: "entries",
+    scope: "write",
+    summary: "Append entries of several kinds, all or none.",
+    takesKey: true,
+    takesLeaf: true,
+    params: sessionParams,
+    limits: APPEND_LIMITS,
+    body: z.strictObject({
+      entries: z.array(entryInput).min(1).max(MAX_BATCH_ENTRIES),
+      parent: key.nullable().optional().meta({
+        description: "The entry to continue from; null starts anew.",
+      }),
+      existing: z.enum(["keep", "replace"]).optional().meta({
+        description: "What happens to an entry that is there under its external id.",
+      }),
+    }),
+    answer: { status: 201, description: "The entries with their places.", schema: entries },
+    handle: async (caller, { params, body }) => {
+      const handle = caller.tenant.session(params.session_id);
+      const { parent, existing } = body;
+      const appended = await handle.appendEntries(readEntries(caller, body.entries, "entries"), {
+        ...(parent === undefined ? {} : { parent }),
+        ...(existing === undefined ? {} : { existing }),
+        ...caller.expected,
+        ...caller.idempotency,
+      });
+      return { entries: appended.map(toWireEntry) };
+    },
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/sessions/{session_id}/external-entry",
+    operation: "getByExternalId",
+    tag: "entries",
+    summary: "The entry that its writer calls so.",
+    scope: "read",
+    params: sessionParams,
+    query: z.strictObject({ external_id: key }),
+    answer: { status: 200, description: "Its newest version.", schema: entry },
+    handle: async ({ tenant }, { params, query }) => {
+      const handle = tenant.session(params.session_id);
+      return toWireEntry(await handle.getByExternalId(query.external_id));
+    },
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/sessions/{session_id}/suffix",
+    operation: "replaceSuffix",
+    tag: "entries",
+    scope: "write",
+    summary: "Replace the end of the active path, all or nothing.",
+    takesKey: true,
+    params: sessionParams,
+    limits: APPEND_LIMITS,
+    body: z.strictObject({
+      expected: z.array(key).max(MAX_BATCH_ENTRIES).meta({
+        description: "The ids of the last entries of the active path, in order.",
+      }),
+      replacement: z.array(entryInput).max(MAX_BATCH_ENTRIES),
+    }),
+    answer: { status: 201, description: "The entries of the replacement.", schema: entries },
+    handle: async (caller, { params, body }) => {
+      const handle = caller.tenant.session(params.session_id);
+      const { idempotencyKey } = caller.idempotency;
+      const added = await handle.replaceSuffix({
+        expected: body.expected,
+        replacement: readEntries(caller, body.replacement, "replacement"),
+        ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
+      });
+      return { entries: added.map(toWireEntry) };
+    },
+  }),
+  defineRoute({
+    method: "delete",
+    path: "/v1/sessions/{session_id}/entries/{entry_id}",
+    operation: "removeEntry",
+    tag: "entries",
+    scope: "write",
+    summary: "Remove an entry for good.",
+    params: entryParams,
+    answer: { status: 200, description: "Its tombstone.", schema: entry },
+    handle: async ({ tenant }, { params }) => {
+      const handle = tenant.session(params.session_id);
+      return toWireEntry(await handle.removeEntry(params.entry_id));
+    },
+  }),
+];
+
+/** Entries from the wire; messages are written by whom the caller may write for. */
+function readEntries(
+  { access }: Caller,
+  values: readonly unknown[],
+  field: string,
+): readonly EntryInput[] {
+  return values.map((value, i) => {
+    const input = fromWireEntryInput(value, `${field}[${i}]`);
+    if (input.kind !== undefined && input.kind !== "message") return input;
+    return { ...input, ...actorField(access, input.actor) };
+  });
+}

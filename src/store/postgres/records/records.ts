@@ -1,0 +1,166 @@
+/** Records: values under a namespace and a key. */
+
+import type { RecordInfo } from "../../../model/record.ts";
+import { sha256 } from "../../../transcript/hash.ts";
+import { planExpired, planRecords, type RecordPlan } from "../../record/plan-records.ts";
+import type {
+  ReadRecordsRequest,
+  RecordParts,
+  RecordPlace,
+  RecordRange,
+  RecordRecord,
+  WriteRecordsRequest,
+} from "../../record/record-port.ts";
+import {
+  cutPage,
+  endOfPrefix,
+  PART_COLUMNS,
+  RECORD_COLUMNS,
+  toCurrent,
+  toRecord,
+} from "../../record/record-row.ts";
+import type { Row } from "../../records.ts";
+import { ensureTenant, writeFeed } from "../operations/feed.ts";
+import { type Query, query } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import type { Transaction } from "../transaction.ts";
+
+/** In the order of the places that are asked for. */
+const AT = `FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (namespace, key, rank)
+    JOIN records r ON r.tenant = $1 AND r.namespace = wanted.namespace AND r.key = wanted.key
+    ORDER BY wanted.rank`;
+
+const SQL = statements("records", {
+  /**
+   * Every write of records takes the tenant's row first: there may be no row of a record to lock yet,
+   * and the feed's end takes this lock anyway. Who locks a session never waits for a record.
+   */
+  lockTenant: `SELECT tenant FROM tenants WHERE tenant = $1 FOR UPDATE`,
+  info: `SELECT ${PART_COLUMNS.info} ${AT}`,
+  text: `SELECT ${PART_COLUMNS.text} ${AT}`,
+  all: `SELECT ${PART_COLUMNS.all} ${AT}`,
+  page: `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.tenant = $1 AND r.namespace = $2
+      AND r.key > $3 AND r.key >= $4 AND ($5::text IS NULL OR r.key < $5::text)
+      AND (r.expires_at IS NULL OR r.expires_at > $6)
+    ORDER BY r.key LIMIT $7`,
+  everything: `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.tenant = $1
+      AND (r.namespace, r.key) > ($2, $3) AND (r.expires_at IS NULL OR r.expires_at > $4)
+    ORDER BY r.namespace, r.key LIMIT $5`,
+  put: `INSERT INTO records (tenant, namespace, key, version, is_json, size, hash, expires_at,
+      created_at, updated_at, text, value)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (tenant, namespace, key) DO UPDATE SET version = excluded.version,
+      is_json = excluded.is_json, size = excluded.size, hash = excluded.hash,
+      expires_at = excluded.expires_at, created_at = excluded.created_at,
+      updated_at = excluded.updated_at, text = excluded.text, value = excluded.value`,
+  delete: `DELETE FROM records r USING unnest($2::text[], $3::text[]) AS gone (namespace, key)
+    WHERE r.tenant = $1 AND r.namespace = gone.namespace AND r.key = gone.key`,
+  expired: `SELECT ${RECORD_COLUMNS} FROM records r
+    WHERE r.tenant = $1 AND r.expires_at IS NOT NULL AND r.expires_at <= $2
+    ORDER BY r.expires_at LIMIT $3`,
+});
+
+export async function writeRecords(
+  tx: Transaction,
+  request: WriteRecordsRequest,
+): Promise<readonly (RecordInfo | null)[]> {
+  await ensureTenant(tx, request.now);
+  const [, rows = []] = await tx.together([
+    query(SQL.lockTenant, tx.tenant),
+    placesQuestion(tx, request.operations, "info"),
+  ]);
+  const plan = planRecords(rows.map(toCurrent), request);
+  carryOut(tx, plan);
+  return plan.results;
+}
+
+export async function readRecords(
+  tx: Transaction,
+  { which, now, parts }: ReadRecordsRequest,
+): Promise<{ readonly records: readonly RecordRecord[]; readonly more: boolean }> {
+  if (!("limit" in which)) {
+    const records = (await rowsAt(tx, which, parts))
+      .map(toRecord)
+      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+    return { records, more: false };
+  }
+  const rows = await rangeOf(tx, which, now);
+  const { page, more } = cutPage(rows.map(toCurrent), which, parts);
+  return { records: (await rowsAt(tx, page, parts)).map(toRecord), more };
+}
+
+/** Deletes up to `limit` records whose time has run out; gives how many. */
+export async function deleteExpiredRecords(
+  tx: Transaction,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const [, rows = []] = await tx.together([
+    query(SQL.lockTenant, tx.tenant),
+    query(SQL.expired, tx.tenant, now, limit),
+  ]);
+  const plan = planExpired(rows.map(toCurrent), now);
+  carryOut(tx, plan);
+  return plan.deletes.length;
+}
+
+async function rowsAt(
+  tx: Transaction,
+  places: readonly RecordPlace[],
+  parts: RecordParts,
+): Promise<readonly Row[]> {
+  if (places.length === 0) return [];
+  const [rows = []] = await tx.together([placesQuestion(tx, places, parts)]);
+  return rows;
+}
+
+function placesQuestion(
+  tx: Transaction,
+  places: readonly RecordPlace[],
+  parts: RecordParts,
+): Query {
+  const namespaces = places.map(({ namespace }) => namespace);
+  const keys = places.map(({ key }) => key);
+  return query(SQL[parts], tx.tenant, namespaces, keys);
+}
+
+function rangeOf(
+  tx: Transaction,
+  { namespace, prefix, after, limit }: RecordRange,
+  now: number,
+): Promise<readonly Row[]> {
+  if (namespace === undefined) {
+    const from = [after?.namespace ?? "", after?.key ?? ""] as const;
+    return tx.all(SQL.everything, tx.tenant, ...from, now, limit + 1);
+  }
+  const range = [after?.key ?? "", prefix, endOfPrefix(prefix)] as const;
+  return tx.all(SQL.page, tx.tenant, namespace, ...range, now, limit + 1);
+}
+
+function carryOut(tx: Transaction, plan: RecordPlan): void {
+  if (plan.changes.length === 0) return;
+  if (plan.deletes.length > 0) {
+    const namespaces = plan.deletes.map(({ namespace }) => namespace);
+    const keys = plan.deletes.map(({ key }) => key);
+    tx.defer(SQL.delete, tx.tenant, namespaces, keys);
+  }
+  for (const { info, value } of plan.puts) {
+    const text = value.text === null ? null : Buffer.from(JSON.stringify(value.text));
+    tx.defer(
+      SQL.put,
+      tx.tenant,
+      info.namespace,
+      info.key,
+      info.version,
+      value.isJson ? 1 : 0,
+      info.size,
+      sha256(value.bytes),
+      info.expiresAt,
+      info.createdAt,
+      info.updatedAt,
+      text,
+      Buffer.from(value.bytes.buffer, value.bytes.byteOffset, value.bytes.byteLength),
+    );
+  }
+  writeFeed(tx, plan.changes, { contentBytes: plan.contentBytes });
+}

@@ -1,0 +1,124 @@
+/** What a write of records comes to: made once for both backends. */
+
+import type { RecordInfo } from "../../model/record.ts";
+import { recordChange } from "../new-changes.ts";
+import type { NewChange } from "../plan-append.ts";
+import { recordConflict, recordNotFound } from "../store-errors.ts";
+import type {
+  NewRecordValue,
+  RecordPlace,
+  RecordWrite,
+  WriteRecordsRequest,
+} from "./record-port.ts";
+
+/** What a plan needs to know of a record that is there: also of one whose time has run out. */
+export interface CurrentRecord extends RecordInfo {
+  /** Bytes of the value and of the text. */
+  readonly contentBytes: number;
+}
+
+export interface RecordPlan {
+  /** Rows to be inserted or replaced. */
+  readonly puts: readonly { readonly info: RecordInfo; readonly value: NewRecordValue }[];
+  readonly deletes: readonly RecordPlace[];
+  readonly changes: readonly NewChange[];
+  /** What the write adds to the tenant's content. */
+  readonly contentBytes: number;
+  /** One for each operation: see `RecordWrites`. */
+  readonly results: readonly (RecordInfo | null)[];
+}
+
+/** `current` has the rows that are at the operations' places, in any order. */
+export function planRecords(
+  current: readonly CurrentRecord[],
+  { operations, now }: WriteRecordsRequest,
+): RecordPlan {
+  const rows = new Map(current.map((record) => [placeKey(record), record]));
+  const puts: { info: RecordInfo; value: NewRecordValue }[] = [];
+  const deletes: RecordPlace[] = [];
+  const changes: NewChange[] = [];
+  let contentBytes = 0;
+  const results = operations.map((operation) => {
+    const row = rows.get(placeKey(operation));
+    const live = row !== undefined && isLive(row, now) ? row : undefined;
+    const { put } = operation;
+    if (put !== null && live?.version === put.version) return withoutBytes(live);
+    checkVersion(operation, live);
+    contentBytes -= row?.contentBytes ?? 0;
+    const had = row?.indexed ?? false;
+    if (put === null) {
+      const { namespace, key, version } = live as CurrentRecord;
+      deletes.push({ namespace, key });
+      changes.push(recordChange("record_deleted", now, { namespace, key, version, indexed: had }));
+      return null;
+    }
+    const info = toInfo(operation, put, live, now);
+    const { namespace, key, version } = info;
+    contentBytes += recordBytes(put);
+    puts.push({ info, value: put });
+    const indexed = had || info.indexed;
+    changes.push(recordChange("record_put", now, { namespace, key, version, indexed }));
+    return info;
+  });
+  return { puts, deletes, changes, contentBytes, results };
+}
+
+/** What a sweep does with records whose time has run out. */
+export function planExpired(current: readonly CurrentRecord[], now: number): RecordPlan {
+  const contentBytes = -current.reduce((sum, record) => sum + record.contentBytes, 0);
+  return {
+    puts: [],
+    deletes: current.map(({ namespace, key }) => ({ namespace, key })),
+    changes: current.map(({ namespace, key, version, indexed }) =>
+      recordChange("record_deleted", now, { namespace, key, version, indexed }),
+    ),
+    contentBytes,
+    results: [],
+  };
+}
+
+/** What a record counts for in the tenant's content. */
+export function recordBytes({ bytes, text }: Pick<NewRecordValue, "bytes" | "text">): number {
+  return bytes.length + (text === null ? 0 : Buffer.byteLength(JSON.stringify(text)));
+}
+
+function toInfo(
+  { namespace, key }: RecordPlace,
+  put: NewRecordValue,
+  live: RecordInfo | undefined,
+  now: number,
+): RecordInfo {
+  return {
+    namespace,
+    key,
+    version: put.version,
+    type: put.isJson ? "json" : "bytes",
+    size: put.bytes.length,
+    indexed: put.text !== null,
+    expiresAt: put.expiresAt,
+    createdAt: live?.createdAt ?? now,
+    updatedAt: Math.max(now, live?.updatedAt ?? 0),
+  };
+}
+
+function checkVersion(operation: RecordWrite, live: RecordInfo | undefined): void {
+  const { namespace, key, expectedVersion } = operation;
+  const version = live?.version ?? null;
+  if (expectedVersion !== undefined && expectedVersion !== version) {
+    throw recordConflict(namespace, key, version, expectedVersion);
+  }
+  if (operation.put === null && live === undefined) throw recordNotFound(namespace, key);
+}
+
+function isLive({ expiresAt }: RecordInfo, now: number): boolean {
+  return expiresAt === null || expiresAt > now;
+}
+
+function withoutBytes({ contentBytes: _, ...info }: CurrentRecord): RecordInfo {
+  return info;
+}
+
+/** Neither part can hold the separator. */
+function placeKey({ namespace, key }: RecordPlace): string {
+  return `${namespace}\u0000${key}`;
+}

@@ -1,0 +1,190 @@
+/** Keeping and sharing: the tree, exports, links, retention, memories, and what asks first. */
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SessionHandle } from "../../../src/index.ts";
+import { closeBrowserAfterAll, describeInBrowser, openPage } from "../../support/browser.ts";
+import { createFolder } from "../../support/folder.ts";
+import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
+
+const SECRET = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+closeBrowserAfterAll();
+
+describeInBrowser("keeping and sharing", () => {
+  let world: PageWorld;
+  let session: SessionHandle;
+  beforeAll(async () => {
+    world = await createPageWorld();
+    session = await world.engine.createSession({ agent: "coder", createdBy: "ana", title: "Keys" });
+    await session.append([
+      { role: "user", actor: "ana", content: `The key is ${SECRET}` },
+      { role: "assistant", actor: "coder", content: "Noted." },
+      {
+        role: "user",
+        actor: "ana",
+        content: [{ type: "image", mediaType: "image/png", data: PIXEL }],
+      },
+    ]);
+  });
+  afterAll(() => world.close());
+
+  const open = async (at: SessionHandle, options: Parameters<typeof openWatched>[2]) => {
+    const watched = await openWatched(world, `#/session/${at.id}`, options);
+    await watched.page.locator(".message").first().waitFor();
+    return watched;
+  };
+
+  test("an image of the conversation is shown, from what the store holds", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await open(session, { onTestFinished });
+    const width = () =>
+      page.locator("img.image").evaluate((image: HTMLImageElement) => image.naturalWidth);
+    await expect.poll(width).toBe(1);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("exports are HTML, Markdown and JSON, with secrets masked unless asked otherwise", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await open(session, { onTestFinished });
+    const folder = createFolder();
+    await page.getByRole("button", { name: "Export" }).click();
+    const save = async (name: string) => {
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name, exact: true }).click();
+      const file = await saved;
+      const place = join(folder, file.suggestedFilename());
+      await file.saveAs(place);
+      return { name: file.suggestedFilename(), text: await readFile(place, "utf8") };
+    };
+    for (const [format, ending] of [
+      ["HTML", "html"],
+      ["Markdown", "md"],
+      ["JSON", "json"],
+    ] as const) {
+      const { name, text } = await save(format);
+      expect(name.endsWith(`.${ending}`), format).toBe(true);
+      expect(text, format).toContain("Noted.");
+      expect(text, format).not.toContain(SECRET);
+      if (format === "JSON") expect(JSON.parse(text)).toHaveProperty("steps");
+    }
+    await page.getByLabel("With secrets as they were written").check();
+    expect((await save("Markdown")).text).toContain(SECRET);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("a link shows the session masked to whoever has it, until it is revoked", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await open(session, { onTestFinished });
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByLabel("Until").selectOption({ label: "for a day" });
+    await page.getByRole("button", { name: "Make a link" }).click();
+    const told = await page.locator(".panel-pop p.hash").textContent();
+    const link = told?.split(/\s/)[0] ?? "";
+    expect(link.startsWith(world.url())).toBe(true);
+    await page.getByText(/^until /).waitFor();
+    const guest = await openPage({ onTestFinished });
+    expect((await guest.goto(link))?.status()).toBe(200);
+    const shown = await guest.content();
+    expect(shown).toContain("Noted.");
+    expect(shown).not.toContain(SECRET);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await expect.poll(() => page.getByText(/^until /).count()).toBe(0);
+    expect((await guest.goto(link))?.status()).toBe(404);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("the tree draws branches, edits and forks, says where each left, and leads to each", async ({
+    onTestFinished,
+  }) => {
+    const tree = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    await tree.append({ role: "user", actor: "ana", content: "First" });
+    await tree.append({ role: "assistant", actor: "coder", content: "Second" });
+    const asked = await tree.append({ role: "user", actor: "ana", content: "Old third" });
+    await tree.edit(asked.id, "New third", { actor: "ana" });
+    const fork = await tree.fork({ createdBy: "ana", title: "Elsewhere" });
+    const { page, wrongs } = await open(tree, { onTestFinished });
+    await page.getByRole("button", { name: "2 branches, 1 fork" }).click();
+    const lines = page.getByLabel("Branches and forks").getByRole("listitem");
+    await expect
+      .poll(() => lines.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/^First\s+from the start · 3 messages/),
+        expect.stringMatching(/^New third\s+active · edit at #2 · 3 messages/),
+        expect.stringMatching(/^Elsewhere\s+fork at #3/),
+      ]);
+    expect(await page.locator(".tree-drawing .stem").count()).toBe(4);
+    await lines.getByRole("link", { name: "First" }).click();
+    await page.locator(".message").getByText("Old third").waitFor();
+    await page.getByRole("button", { name: "2 branches, 1 fork" }).click();
+    await lines.getByRole("link", { name: "Elsewhere" }).click();
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/session/${fork.id}`);
+    await page.locator(".message").getByText("New third").waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
+  test("what a session keeps changes after a question, and not without it", async ({
+    onTestFinished,
+  }) => {
+    const own = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    await own.append({ role: "user", actor: "ana", content: "Door code 4711" });
+    await own.append({ role: "assistant", actor: "coder", content: "Noted." });
+    await own.compact({ keep: { messages: 1 }, before: () => ({ summary: "A code was told." }) });
+    const { page, wrongs } = await open(own, { onTestFinished });
+    await page.getByText("Door code 4711").waitFor();
+    await page.getByRole("button", { name: "Keep" }).click();
+    await page.getByLabel("Of these, keep").selectOption("audit-only");
+    await page.getByLabel("Delete the session").selectOption("30");
+    await page.getByRole("button", { name: "Change …" }).click();
+    await answer(page, "Cancel");
+    expect((await own.meta()).retention).toBe("full");
+    await page.getByRole("button", { name: "Change …" }).click();
+    await answer(page, "Change");
+    await page.getByText("Changed. 1 message erased.").waitFor();
+    await page.getByText("The content was erased").waitFor();
+    expect(await own.meta()).toMatchObject({ retention: "audit-only", ttl: 30 * 86_400 });
+    expect(wrongs).toEqual([]);
+  });
+
+  test("deleting a session asks first; who reads it is told", async ({ onTestFinished }) => {
+    const own = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    await own.append({ role: "user", actor: "ana", content: "Soon gone" });
+    const { page } = await open(own, { onTestFinished });
+    const reader = await open(own, { onTestFinished });
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.keyboard.press("Escape");
+    expect(await page.locator(".message").count()).toBe(1);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await answer(page, "Delete");
+    await page.locator("#query").waitFor();
+    await reader.page.getByText("This session was deleted while you read it.").waitFor();
+    expect(await reader.page.getByText("Soon gone").count()).toBe(0);
+  });
+
+  test("a memory is edited and deleted, the latter after a question", async ({
+    onTestFinished,
+  }) => {
+    await world.engine.putMemory({ agent: "coder", name: "rules", content: "Test first." });
+    const { page, wrongs } = await openWatched(world, "#/memory", { onTestFinished });
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Content of rules").fill("Test always.");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Test always.").waitFor();
+    expect((await world.engine.getMemory("coder", "rules")).content).toBe("Test always.");
+    await page.getByRole("button", { name: "Delete" }).click();
+    await answer(page, "Delete");
+    await page.getByText("No agent has kept one.").waitFor();
+    expect(wrongs).toEqual([]);
+  });
+});
+
+async function answer(page: Page, button: string): Promise<void> {
+  await page.getByRole("dialog").getByRole("button", { name: button, exact: true }).click();
+}

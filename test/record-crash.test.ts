@@ -1,0 +1,31 @@
+/** Records that a process was told are stored are there when it was killed, and no half of a write. */
+
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { open } from "../src/index.ts";
+import { Child } from "./support/child.ts";
+import { createFolder } from "./support/folder.ts";
+import { createDatabase } from "./support/postgres.ts";
+
+describe.each([
+  ["SQLite", async () => join(createFolder(), "records.db")],
+  ["PostgreSQL", createDatabase],
+] as const)("on %s", (_, newAddress) => {
+  test("a killed writer leaves whole writes, and all that it was told of", async () => {
+    const address = await newAddress();
+    const writer = new Child("./record-writer.ts");
+    writer.tell({ address });
+    await writer.until(20);
+    expect(await writer.kill()).toMatchObject({ signal: "SIGKILL" });
+    const told = writer.said<{ n: number }>().at(-1)?.n ?? 0;
+    expect(told).toBeGreaterThanOrEqual(20);
+
+    await using engine = await open(address, { inThread: true });
+    const [left, right] = await engine.records.getMany("pair", ["left", "right"]);
+    expect(left?.value).toBe(right?.value);
+    // The write that was under way may have been carried out.
+    expect([told, told + 1]).toContain(left?.value);
+    expect(await engine.records.search(String(left?.value))).toHaveLength(2);
+    expect(await engine.verify()).toMatchObject({ ok: true });
+  });
+});

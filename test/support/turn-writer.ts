@@ -1,0 +1,39 @@
+/** A process that writes turns under external ids to a session that it asks for by its key. */
+
+import { type EntryInput, open } from "../../src/index.ts";
+import { receiveTask, say } from "./child-task.ts";
+
+export interface TurnTask {
+  readonly address: string;
+  readonly key: string;
+  /** Of a session that no other process writes to at the same time. */
+  readonly ownKey: string;
+  readonly turns: number;
+}
+
+/** The entries of a turn: the same ids in every process, whose name the content has. */
+export function entriesOf(turn: number, writer: string): EntryInput[] {
+  const id = (part: string) => ({ externalId: `turn ${turn}/${part}` });
+  return [
+    { role: "user", content: `question ${turn} by ${writer}`, ...id("question") },
+    { kind: "custom", type: "state", data: { turn }, ...id("state") },
+    { role: "assistant", content: `draft ${turn}`, raw: { turn, writer }, ...id("draft") },
+  ];
+}
+
+const { address, key, ownKey, turns } = await receiveTask<TurnTask>();
+const writer = `${process.pid}`;
+await using engine = await open(address, { inThread: true });
+const session = await engine.ensureSession({ key, agent: "race", createdBy: writer });
+const own = await engine.ensureSession({ key: ownKey, agent: "race", createdBy: writer });
+say({ session: session.id });
+for (let turn = 0; turn < turns; turn++) {
+  const stored = await session.appendEntries(entriesOf(turn, writer));
+  say({ turn, ids: stored.map(({ id }) => id) });
+  const [, , draft] = await own.appendEntries(entriesOf(turn, "own"));
+  await own.replaceSuffix({
+    expected: [draft?.id ?? ""],
+    replacement: [{ role: "assistant", content: `answer ${turn}` }],
+    key: `operation ${turn}`,
+  });
+}
