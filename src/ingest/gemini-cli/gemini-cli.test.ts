@@ -14,7 +14,7 @@ async function read(content: string, path: string, files?: Record<string, string
   return { session: only?.session, entries: only?.entries ?? [], leaf: only?.leaf, ...rest };
 }
 
-test("what the program says in the user's name is told apart from what the user said", async () => {
+test("the session context that Gemini CLI injects is marked as injected", async () => {
   const user = (id: string, ...texts: string[]) => ({
     id,
     timestamp: "2026-11-17T13:34:03.546Z",

@@ -36,7 +36,7 @@ export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined 
   }
 }
 
-/** What the program says in the user's name, before the first request: date, folders, instructions. */
+/** The context that Gemini CLI injects before the first request: date, folders, instructions. */
 function isInjected(blocks: readonly Block[]): boolean {
   const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text.trim()] : [""]));
   return texts.length > 0 && texts.every((text) => SESSION_CONTEXT.test(text));

@@ -73,7 +73,7 @@ export const searchSessions: Tool = defineTool({
   maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
   presetCount: DEFAULT_HITS,
-  // A caller that sizes the answer itself wants the messages of each window, not a line of each.
+  // A caller that sizes the answer wants the messages of each window, not one line of each.
   asksForData: ({ context_before, context_after, limit }) =>
     [context_before, context_after, limit].some((size) => size !== undefined),
   tokensFor: ({ limit = DEFAULT_MCP_HITS }) =>
@@ -109,7 +109,7 @@ export const searchSessions: Tool = defineTool({
       limit: input.limit ?? DEFAULT_MCP_HITS,
     });
     const style = { before, after, now: nowOf(host) };
-    // The newest session may be the one that asks, and its question says what is looked for: others first.
+    // The newest session may be the caller's own, whose question always matches: it goes last.
     const hits = [
       ...result.hits.filter(({ sessionId }) => sessionId !== newest),
       ...result.hits.filter(({ sessionId }) => sessionId === newest),

@@ -56,7 +56,7 @@ function shownItems(
   ];
 }
 
-/** What a client put in by itself is no neighbour, whatever role it gave it. */
+/** Neighbours without text, system messages and injected text are skipped. */
 function isSaid({ snippet, role }: WindowItem): boolean {
   if (snippet.trim() === "" || role === "system") return false;
   return role === "assistant" || !opensInjected(snippet);

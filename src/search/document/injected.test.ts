@@ -37,7 +37,7 @@ test("metadata may say that a message was injected", () => {
   expect(isInjected({})).toBe(false);
 });
 
-test("a text in a window is a client's if it opens as one, closed or cut", () => {
+test("a window item that begins with an injected element is injected, closed or cut off", () => {
   expect(opensInjected("<session_context>\nThis is the Gemini CLI.")).toBe(true);
   expect(opensInjected(" <system-reminder>x</system-reminder>")).toBe(true);
   expect(opensInjected("[Request interrupted by user]")).toBe(true);
