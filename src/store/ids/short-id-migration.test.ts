@@ -51,7 +51,8 @@ test("stored sessions get short ids: SQLite", async () => {
   await fill(before);
   await before.close();
   const db = new DatabaseSync(path);
-  db.exec(`DROP TRIGGER entries_have_models; DROP TRIGGER sessions_had_models; ${BACK}`);
+  db.exec(`DROP TRIGGER entries_have_models; DROP TRIGGER entries_lose_models;
+    DROP TRIGGER sessions_had_models; ${BACK}`);
   db.close();
   const store = await openSqliteStore(path, { inThread: true });
   expect(await shortIds(store)).toEqual(FILLED);
@@ -64,7 +65,9 @@ test("stored sessions get short ids: PostgreSQL", async () => {
   await fill(before);
   await before.close();
   const client = await connect(address);
-  await client.query("DROP FUNCTION backscroll_add_models, backscroll_drop_models CASCADE");
+  await client.query(
+    "DROP FUNCTION backscroll_add_models, backscroll_lose_model, backscroll_drop_models CASCADE",
+  );
   await client.query(BACK);
   await client.end();
   const store = await openPostgresStore(address);

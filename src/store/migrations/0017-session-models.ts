@@ -3,8 +3,9 @@ import type { MigrationPair } from "../migration.ts";
 /**
  * The models whose messages a session has, for filters and counts: `entries` has no index by model, and
  * one would cost every append more. Triggers maintain the table, so older versions may write, and a
- * restored copy fills it with its entries. In PostgreSQL the owner of the
- * tables fills it for all tenants at once.
+ * restored copy fills it with its entries. In PostgreSQL the owner of the tables fills it for all tenants
+ * at once. Retention erases the oldest entries first, so the look for another entry of a model begins
+ * after the erased one.
  */
 export const SESSION_MODELS: MigrationPair = {
   version: 17,
@@ -26,6 +27,16 @@ WHEN NEW.model IS NOT NULL AND NEW.kind = 'message' AND NOT EXISTS (SELECT 1 FRO
   WHERE m.tenant = NEW.tenant AND m.session = NEW.session AND m.model = NEW.model)
 BEGIN
   INSERT INTO session_models (tenant, session, model) VALUES (NEW.tenant, NEW.session, NEW.model);
+END;
+CREATE TRIGGER entries_lose_models AFTER UPDATE OF model ON entries
+WHEN OLD.model IS NOT NULL AND NEW.model IS NULL
+BEGIN
+  DELETE FROM session_models
+  WHERE tenant = OLD.tenant AND session = OLD.session AND model = OLD.model
+    AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = OLD.tenant
+      AND e.session = OLD.session AND e.sequence > OLD.sequence AND e.model = OLD.model)
+    AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = OLD.tenant
+      AND e.session = OLD.session AND e.sequence < OLD.sequence AND e.model = OLD.model);
 END;
 CREATE TRIGGER sessions_had_models AFTER DELETE ON sessions
 BEGIN
@@ -59,6 +70,18 @@ BEGIN
 END $$;
 CREATE TRIGGER entries_have_models AFTER INSERT ON entries
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION backscroll_add_models();
+CREATE FUNCTION backscroll_lose_model() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM session_models
+  WHERE tenant = OLD.tenant AND session = OLD.session AND model = OLD.model
+    AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = OLD.tenant
+      AND e.session = OLD.session AND e.sequence > OLD.sequence AND e.model = OLD.model)
+    AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = OLD.tenant
+      AND e.session = OLD.session AND e.sequence < OLD.sequence AND e.model = OLD.model);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER entries_lose_models AFTER UPDATE OF model ON entries FOR EACH ROW
+  WHEN (OLD.model IS NOT NULL AND NEW.model IS NULL) EXECUTE FUNCTION backscroll_lose_model();
 CREATE FUNCTION backscroll_drop_models() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM session_models m USING gone g WHERE m.tenant = g.tenant AND m.session = g.session;

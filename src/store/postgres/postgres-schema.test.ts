@@ -104,7 +104,10 @@ describe("the schema's version", () => {
       address,
       "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions, records, session_models",
     );
-    await query(address, "DROP FUNCTION backscroll_add_models, backscroll_drop_models CASCADE");
+    await query(
+      address,
+      "DROP FUNCTION backscroll_add_models, backscroll_lose_model, backscroll_drop_models CASCADE",
+    );
     await query(
       address,
       "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd, DROP COLUMN short_id, DROP COLUMN own_id",
