@@ -179,6 +179,7 @@ test("errors have these codes, and each an exit code", () => {
     summary_rejected: 5,
     budget_too_small: 2,
     facts_disabled: 2,
+    embedder_conflict: 2,
     model_unavailable: 5,
     model_failed: 5,
     unknown_format: 2,
@@ -346,7 +347,7 @@ describe("the command line", () => {
       ...["facts list", "facts search", "facts add", "facts extract", "facts delete"],
       ...["sessions", "routes list", "routes show", "routes set", "routes delete", "config"],
       ...["token create", "token list", "token revoke"],
-      ...["doctor", "sweep", "maintain", "backup", "restore", "export"],
+      ...["doctor", "embed", "sweep", "maintain", "backup", "restore", "export"],
       ...["completions", "version"],
     ]);
   });

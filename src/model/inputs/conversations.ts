@@ -13,6 +13,8 @@ export const CONVERSATION_INPUTS = {
     "onLoss",
     "onWarning",
     "tenant",
+    "embedder",
+    "embedDeadlineMs",
     "flushMs",
     "leaseMs",
     "searchDeadlineMs",

@@ -146,7 +146,7 @@ function wordsOf(text: string, options: IndexingOptions): Words {
 }
 
 /** Metadata as far as it decides what is indexed: most has nothing of the kind, and is not read. */
-function decidingMetadata(text: string | null): JsonObject {
+export function decidingMetadata(text: string | null): JsonObject {
   const mayDecide = text !== null && INJECTED_METADATA.some((key) => text.includes(key));
   return mayDecide ? soundObject(text) : {};
 }

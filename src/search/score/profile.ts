@@ -42,6 +42,11 @@ export interface RankingProfile {
    * session. 0: nothing is ranked by it.
    */
   readonly coverage: number;
+  /**
+   * What the similarity of the session's nearest vector to that of the query counts for, beside 1 for the
+   * best score. 0, or a store without an embedder: words alone.
+   */
+  readonly meaning: number;
 }
 
 /** The formula of the first design, kept as it was. */
@@ -60,6 +65,7 @@ export const PLAIN_PROFILE: RankingProfile = {
   session: 0,
   recurrence: 0,
   coverage: 0,
+  meaning: 0,
 };
 
 /** What measures best on labelled conversations. */
@@ -78,6 +84,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   session: 0.5,
   recurrence: 1,
   coverage: 0.5,
+  meaning: 0.5,
 };
 
 export const PROFILES: Readonly<Record<"default" | "plain", RankingProfile>> = {

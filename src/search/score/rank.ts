@@ -40,6 +40,8 @@ export interface ScoreParts {
   readonly boost: number;
   /** How much of the query one passage of the session has. */
   readonly coverage: number;
+  /** How near the session's nearest vector is to that of the query. Absent: words alone. */
+  readonly meaning?: number;
 }
 
 export interface Ranking {

@@ -35,6 +35,7 @@ const weights = z
     session: weight.optional(),
     recurrence: weight.optional(),
     coverage: weight.optional(),
+    meaning: weight.optional(),
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })

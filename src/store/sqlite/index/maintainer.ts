@@ -6,12 +6,12 @@
  * something else does, but one thing: a segment is synced before a manifest names it.
  */
 
-import type {
-  Answers,
-  MaintenanceTask,
-  Manifest,
-  Need,
-  UpkeepReport,
+import {
+  type Answers,
+  type MaintenanceTask,
+  type Need,
+  namedSegments,
+  type UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
@@ -213,7 +213,7 @@ class FileUpkeep implements IndexUpkeep {
   async clean(keptMs: number, leisure: boolean): Promise<void> {
     if (this.#file.open() === undefined) return;
     const { tenant, busyTimeoutMs } = this.#subject;
-    const named = numbersOf(readManifest(this.#writer, tenant));
+    const named = namedSegments(readManifest(this.#writer, tenant));
     await cleanSegments(this.#file, tenant, named, { keptMs, leisure }, busyTimeoutMs);
   }
 
@@ -233,10 +233,10 @@ class FileUpkeep implements IndexUpkeep {
   ): Promise<boolean> {
     this.endSnapshot();
     const { tenant, busyTimeoutMs } = this.#subject;
-    const named = numbersOf(manifest);
+    const named = namedSegments(manifest);
     // If the swap succeeds, nobody has swapped since this was read.
     const known = readManifest(this.#writer, tenant);
-    const before = numbersOf(known);
+    const before = namedSegments(known);
     const joined = before.filter((segment) => !named.includes(segment));
     if (manifest.through > known.through) {
       await noteIndexed(this.#file, this.#subject, manifest.through, busyTimeoutMs);
@@ -272,8 +272,4 @@ class FileUpkeep implements IndexUpkeep {
       return action();
     });
   }
-}
-
-function numbersOf({ segments }: Manifest): number[] {
-  return segments.map(({ segment }) => segment);
 }
