@@ -19,6 +19,8 @@ function namesOf(type: { readonly prototype: object }): string[] {
 
 /** Other tenants, and what serving takes, are the business of whoever has the store. */
 const ONLY_HERE = [
+  "embedStored",
+  "estimateEmbedding",
   ...["acceptLosses", "authenticate", "dump", "holdLease", "indexSetting", "listTenants"],
   ...["openShare", "setIndexing"],
 ];

@@ -84,7 +84,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   session: 0.5,
   recurrence: 1,
   coverage: 0.5,
-  meaning: 0.5,
+  meaning: 0.25,
 };
 
 export const PROFILES: Readonly<Record<"default" | "plain", RankingProfile>> = {
