@@ -22,6 +22,8 @@ const ONLY_HERE = [
   "acceptLosses",
   "authenticate",
   "dump",
+  "embedStored",
+  "estimateEmbedding",
   "holdLease",
   "indexSetting",
   "listTenants",

@@ -326,7 +326,7 @@ export interface TenantStatus {
   readonly facts: number;
   readonly feedPosition: number;
   readonly feedHead: string;
-  readonly index: Pick<IndexStatus, "lag" | "segments" | "documents" | "bytes">;
+  readonly index: Pick<IndexStatus, "lag" | "segments" | "documents" | "bytes" | "vectors">;
   readonly quota: Quota;
 }
 

@@ -60,6 +60,7 @@ import { backup } from "./store/backup.ts";
 import { changes } from "./store/changes.ts";
 import { completions } from "./store/completions.ts";
 import { doctor } from "./store/doctor.ts";
+import { embed } from "./store/embed.ts";
 import { restore } from "./store/restore.ts";
 import { status } from "./store/status.ts";
 import { sweep } from "./store/sweep.ts";
@@ -104,6 +105,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Look after the store",
     commands: [
       doctor,
+      embed,
       sweep,
       maintain,
       backup,

@@ -156,7 +156,7 @@ function wordsOf(text: string, options: IndexingOptions): Words {
 }
 
 /** Metadata keys that affect indexing; most metadata has none and is not parsed. */
-function decidingMetadata(text: string | null): JsonObject {
+export function decidingMetadata(text: string | null): JsonObject {
   const mayDecide = text !== null && INJECTED_METADATA.some((key) => text.includes(key));
   return mayDecide ? soundObject(text) : {};
 }

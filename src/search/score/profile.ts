@@ -43,10 +43,15 @@ export interface RankingProfile {
    */
   readonly coverage: number;
   /**
-   * What the query word for word in one message counts for, beside 1 for the score of the best session;
-   * a tenth of it where only an output has it. 0: positions are not read for it.
+   * The weight of a message that has the query word for word, beside 1 for the best session's score; a
+   * tenth of it if only an output has it. 0: positions are not read.
    */
   readonly verbatim: number;
+  /**
+   * The weight of the similarity of the session's nearest vector to the query's, beside 1 for the best
+   * score. 0, or a store without an embedder: words alone.
+   */
+  readonly meaning: number;
 }
 
 /** The formula of the first design, kept as it was. */
@@ -66,6 +71,7 @@ export const PLAIN_PROFILE: RankingProfile = {
   recurrence: 0,
   coverage: 0,
   verbatim: 0,
+  meaning: 0,
 };
 
 /** What measures best on labelled conversations. */
@@ -85,6 +91,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   recurrence: 1,
   coverage: 0.5,
   verbatim: 1,
+  meaning: 0.25,
 };
 
 export const PROFILES: Readonly<Record<"default" | "plain", RankingProfile>> = {

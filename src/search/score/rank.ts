@@ -42,6 +42,8 @@ export interface ScoreParts {
   readonly boost: number;
   /** How much of the query one passage of the session has, and whether a message has it word for word. */
   readonly coverage: number;
+  /** How near the session's nearest vector is to that of the query. Absent: words alone. */
+  readonly meaning?: number;
 }
 
 export interface Ranking {
