@@ -1,17 +1,26 @@
 /** The composition root: from an address to a backend to an engine. Only here is a backend named. */
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
+import type { Embedder } from "./model/embedder.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields } from "./model/input.ts";
 import type { Backend } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
+import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
+import { toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
 import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 
-export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models"> {
+export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" | "embedder"> {
+  /**
+   * Turns texts into vectors, so that searches also go by meaning. An embedding model of the AI SDK is
+   * taken as it is. What is written from now on is embedded after its commit; what is stored already
+   * when `embedStored` is called.
+   */
+  readonly embedder?: Embedder | AiSdkEmbeddingModel;
   /**
    * Language models by name, such as `default` and `fast`; none is needed. A model of the AI SDK is
    * taken as it is.
@@ -26,15 +35,25 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models">
  * let `await using` do so.
  */
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
-  const { models = {}, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
+  const { models = {}, embedder, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
   if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
   // Check arguments before the store is opened, so that there is nothing to close.
   const engineOptions: EngineOptions = {
     ...searchDeadline(process.env["BACKSCROLL_SEARCH_DEADLINE_MS"]),
     ...rest,
     models: toTextModels(models),
+    ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
   };
-  return new Engine(await openStore(address, options), engineOptions);
+  const store = await openStore(address, options);
+  if (embedder === undefined) return new Engine(store, engineOptions);
+  const heads = options.readOnly === true ? undefined : await readHeads(store);
+  return new Engine(store, engineOptions, heads, options.onWarning);
+}
+
+/** Where the feed of each tenant ends: what comes later is embedded as it comes. */
+async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
+  const { tenants } = await store.status();
+  return new Map(tenants.map(({ tenant, feedPosition }) => [tenant, feedPosition]));
 }
 
 export async function openStore(address: string, given: StoreOptions = {}): Promise<Store> {

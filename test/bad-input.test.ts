@@ -48,7 +48,14 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   });
 
   test.each([
-    ...["01ARYZ6S41TSV4RRFFQ69G5FAV", "", "../s", "s/../s", "S", " s", "s\0", "\ud800"],
+    "01ARYZ6S41TSV4RRFFQ69G5FAV",
+    "",
+    "../s",
+    "s/../s",
+    "S",
+    " s",
+    "s\0",
+    "\ud800",
     "x".repeat(10_000),
   ])("%j is an id that nobody has", async (id) => {
     const text = { role: "user", content: "x" } as const;

@@ -27,8 +27,20 @@ async function ok(...args: string[]): Promise<string> {
 describe("token", () => {
   test("create prints a token that lets its holder in, and nothing else", async () => {
     const text = await ok(
-      ...["token", "create", "--tenant", "acme", "--scope", "write", "--actor", "ci"],
-      ...["--act-as", "ana, ben", "--expires", "30d", "--label", "build server"],
+      "token",
+      "create",
+      "--tenant",
+      "acme",
+      "--scope",
+      "write",
+      "--actor",
+      "ci",
+      "--act-as",
+      "ana, ben",
+      "--expires",
+      "30d",
+      "--label",
+      "build server",
     );
     expect(text).toMatch(TOKEN);
     await using engine = await open(db, { readOnly: true, inThread: true });

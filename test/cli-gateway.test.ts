@@ -59,7 +59,8 @@ describe("sessions and routes", () => {
     const route = await json("routes", "show", KEY);
     expect(route.fields).toMatchObject({ displayName: "Ana", provider: "telegram" });
     expect(route.sessions.map((each: { reason: string }) => each.reason)).toEqual([
-      ...["command", "first"],
+      "command",
+      "first",
     ]);
     expect((await cli("routes", "show", KEY)).stdout).toMatch(/displayName +Ana/);
     const none = await cli("routes", "show", "none");

@@ -89,7 +89,11 @@ describe("ingest", () => {
     writeFileSync(join(home, "chats/a.jsonl"), `${fixture("pi/version-2.jsonl")}${long}\n`);
     const problems = async (how: string) => {
       const report = await json<{ totals: { problems: object } }>(
-        ...["ingest", "chats", "--oversize", how, "--dry-run"],
+        "ingest",
+        "chats",
+        "--oversize",
+        how,
+        "--dry-run",
       );
       return report.totals.problems;
     };

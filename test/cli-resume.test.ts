@@ -81,7 +81,8 @@ describe("resume --in", () => {
     expect((await json<Found>("search", "wombat")).hits).toHaveLength(1);
     const back = await cli("resume", made.id, "--in", "claude-code", "--native");
     expect([back.code, back.stdout]).toEqual([
-      ...[0, expect.stringMatching(/^cd \S+ && claude --resume [\w-]{36}\n$/)],
+      0,
+      expect.stringMatching(/^cd \S+ && claude --resume [\w-]{36}\n$/),
     ]);
     expect(back.stderr).toMatch(/copied 2 messages of .* to .*projects/);
     await cli("ingest");

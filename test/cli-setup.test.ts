@@ -106,8 +106,18 @@ test("every agent's file can be made, and goes again when nothing else is in it"
   const all = await cli("setup", "nobody");
   const names = /known are (.*) \(/.exec(all.stderr)?.[1]?.split(", ") ?? [];
   expect(names).toEqual([
-    ...["claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "qwen-code"],
-    ...["copilot-cli", "windsurf", "zed", "crush", "claude-desktop"],
+    "claude-code",
+    "codex",
+    "cursor",
+    "vscode",
+    "gemini-cli",
+    "opencode",
+    "qwen-code",
+    "copilot-cli",
+    "windsurf",
+    "zed",
+    "crush",
+    "claude-desktop",
   ]);
   const added = await cli("setup", ...names, "--yes", "--no-check", "--hooks", "--json");
   expect([added.code, added.stderr]).toEqual([0, ""]);

@@ -18,6 +18,7 @@ import { CHANGE_KINDS } from "../src/model/change.ts";
 import { open } from "../src/open.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { callCli, type Ran, ROOT, run } from "./support/cli.ts";
+import { type EmbeddingServer, startEmbeddingServer } from "./support/embedding-server.ts";
 import { removeFolder } from "./support/folder.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
 import { openShellCommands, type ShellCommands } from "./support/shell-commands.ts";
@@ -194,11 +195,14 @@ describe("the commands in the documents", () => {
     let model: ModelServer;
     let real: Record<string, string>;
     let wordsOf: ReadonlyMap<string, readonly string[]>;
-    const env = () => ({
+    let embedding: EmbeddingServer;
+    const env = (isEmbedding = false) => ({
       HOME: home,
       BACKSCROLL_DB: join(home, "store.db"),
       BACKSCROLL_MODEL_URL: model.url,
       BACKSCROLL_MODEL: "example",
+      // Only for the command that is about it: other examples show what they do without.
+      ...(isEmbedding ? { BACKSCROLL_EMBED_URL: embedding.url, BACKSCROLL_EMBED_MODEL: "m" } : {}),
     });
     const given = (example: string) =>
       Object.entries(real).reduce((text, [id, other]) => text.replaceAll(id, other), example);
@@ -207,6 +211,7 @@ describe("the commands in the documents", () => {
       mkdirSync(home);
       real = await createWorld(join(folder, "world.db"));
       model = await startModelServer();
+      embedding = await startEmbeddingServer();
       model.answer(says("[]"));
       wordsOf = await splitWords(
         hosted.map(({ example }) => example),
@@ -218,10 +223,13 @@ describe("the commands in the documents", () => {
     });
     // Each example meets the same small world, whatever the one before has done to it.
     beforeEach(() => copyFileSync(join(folder, "world.db"), join(home, "store.db")));
-    afterAll(() => model.close());
+    afterAll(() => Promise.all([model.close(), embedding.close()]));
 
     test.each(hosted)("$example", async ({ name, example }) => {
-      const ran = await callCli(wordsOf.get(example) ?? [], { env: env(), cwd: home });
+      const ran = await callCli(wordsOf.get(example) ?? [], {
+        env: env(name === "embed"),
+        cwd: home,
+      });
       // The session of the examples was written here: no agent of its own could go on with it.
       const codes = ["recap", "resume", "trace"].includes(name) ? [0, 1] : [0];
       expect(codes, ran.stderr).toContain(ran.code);

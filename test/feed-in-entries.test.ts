@@ -9,6 +9,7 @@ import type { RowBatch } from "../src/store/records.ts";
 import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations/index.ts";
 import { openSqliteStore } from "../src/store/sqlite/open-sqlite-store.ts";
 import { createFolder } from "./support/folder.ts";
+import { undoSharedMigrations } from "./support/undo-migrations.ts";
 
 const TENANTS = ["first", "second"];
 
@@ -202,7 +203,10 @@ function writeOldStore(path: string, batches: readonly RowBatch[]): void {
   for (const { version, name, minReader, minWriter, sql } of SQLITE_MIGRATIONS) {
     if (version > 8) break;
     db.prepare("INSERT INTO schema VALUES (?, ?, ?, ?, 0)").run(
-      ...[version, name, minReader, minWriter],
+      version,
+      name,
+      minReader,
+      minWriter,
     );
     db.exec(sql);
   }
@@ -223,9 +227,7 @@ function toVersionNine(path: string): void {
   const db = new DatabaseSync(path);
   const views = SQLITE_MIGRATIONS.find(({ version }) => version === 9)?.sql.split("CREATE VIEW");
   db.exec(`DROP VIEW feed; DROP VIEW tenants_now; DELETE FROM schema WHERE version > 9;
-    DROP TRIGGER entries_have_models; DROP TRIGGER entries_lose_models;
-    DROP TRIGGER sessions_had_models;
-    DROP TABLE session_models; DROP TABLE records;
+    ${undoSharedMigrations().join(";\n")};
     DROP TABLE originals; DROP TABLE original_parts; DROP TABLE original_sessions;
     DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;
     ALTER TABLE sessions DROP COLUMN short_id; ALTER TABLE sessions DROP COLUMN own_id;

@@ -44,9 +44,21 @@ async function postgres(): Promise<Backend> {
 }
 
 const COLUMNS = [
-  ...["composite_key", "workstation_id", "project_id", "session_id", "project_path", "git_branch"],
-  ...["exchange_count", "tool_counts", "content", "file_mtime", "first_msg_at", "last_msg_at"],
-  ...["created_at", "updated_at", "tenant"],
+  "composite_key",
+  "workstation_id",
+  "project_id",
+  "session_id",
+  "project_path",
+  "git_branch",
+  "exchange_count",
+  "tool_counts",
+  "content",
+  "file_mtime",
+  "first_msg_at",
+  "last_msg_at",
+  "created_at",
+  "updated_at",
+  "tenant",
 ];
 
 describe.each([

@@ -38,8 +38,12 @@ const FIXTURES = [
   "openclaw/a1-topic-7.jsonl",
   "crabtalk/session.jsonl",
   "qwen-code/chat.jsonl",
-  ...["droid/session.jsonl", "continue/session.json", "openhands/events.jsonl"],
-  ...["openhands/legacy.jsonl", "copilot-chat/session.json", "copilot-chat/session.jsonl"],
+  "droid/session.jsonl",
+  "continue/session.json",
+  "openhands/events.jsonl",
+  "openhands/legacy.jsonl",
+  "copilot-chat/session.json",
+  "copilot-chat/session.jsonl",
   "atif/trajectory.json",
 ];
 

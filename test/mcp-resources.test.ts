@@ -70,7 +70,8 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   test("has these templates, and lists sessions page by page", async () => {
     const { resourceTemplates } = await reader.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-      ...["session://{id}", "session://{id}/messages{?offset,limit}"],
+      "session://{id}",
+      "session://{id}/messages{?offset,limit}",
     ]);
     const other = engine.forTenant("other");
     for (let i = 0; i < 60; i++) await other.createSession({ agent: "x", createdBy: "x" });

@@ -14,8 +14,15 @@ import { talkIn } from "./support/mcp-talk.ts";
 
 const SECRET = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 const READING = [
-  ...["search_sessions", "list_sessions", "list_messages", "get_session_meta", "recall"],
-  ...["search_memory", "build_context", "recap", "trace"],
+  "search_sessions",
+  "list_sessions",
+  "list_messages",
+  "get_session_meta",
+  "recall",
+  "search_memory",
+  "build_context",
+  "recap",
+  "trace",
 ];
 const WRITING = ["remember", "compact_conversation", "append_message"];
 

@@ -33,7 +33,12 @@ beforeAll(async () => {
   const isBuilt = process.env["BACKSCROLL_BUILT"] !== undefined;
   if (!isBuilt && isStale()) await succeed(process.execPath, [join(ROOT, "scripts/build.js")]);
   const packed = await succeed("npm", [
-    ...["pack", "--ignore-scripts", "--json", "--loglevel=error", "--pack-destination", folder],
+    "pack",
+    "--ignore-scripts",
+    "--json",
+    "--loglevel=error",
+    "--pack-destination",
+    folder,
   ]);
   tarball = join(folder, (JSON.parse(packed) as { filename: string }[])[0]?.filename ?? "");
   mkdirSync(installed, { recursive: true });
@@ -56,7 +61,13 @@ test("holds what a user needs, and none of our sources", () => {
   );
   const top = new Set(files.map((file) => file.split("/")[0]));
   expect([...top].sort()).toEqual([
-    ...["CHANGELOG.md", "LICENSE", "README.md", "bin", "dist", "docs", "package.json"],
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "bin",
+    "dist",
+    "docs",
+    "package.json",
   ]);
   expect(files.filter((file) => /\.(test|cases)\.(?!d\.ts$)/.test(file))).toEqual([]);
   const licences = readFileSync(join(installed, "dist/LICENSES.txt"), "utf8");
@@ -134,9 +145,18 @@ test("gives types to those who compile against it", async () => {
   writeFileSync(source, CONSUMER);
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
   const options = [
-    ...["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"],
-    ...["--lib", "es2024,esnext.disposable", "--types", "node"],
-    ...["--typeRoots", join(ROOT, "node_modules/@types")],
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2022",
+    "--lib",
+    "es2024,esnext.disposable",
+    "--types",
+    "node",
+    "--typeRoots",
+    join(ROOT, "node_modules/@types"),
   ];
   const ran = await run(process.execPath, [tsc, ...options, source], { cwd: folder });
   expect(ran.stdout + ran.stderr).toBe("");

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { BackscrollError, open, textOf } from "../src/index.ts";
+import { NULL_FIELDS } from "../src/store/cases/fixture.cases.ts";
 import { contentDigest, entryHex } from "../src/transcript/hash.ts";
 import { createFolder } from "./support/folder.ts";
+import { undoSharedMigrations } from "./support/undo-migrations.ts";
 
 /** A store with one session and one message, closed. */
 async function createStore(): Promise<string> {
@@ -124,11 +126,7 @@ test.each([true, false])(
 
 /** What versions 8 and later added, and what versions 9 and 10 left to entries to tell. */
 const WITHOUT_REPOSITORY = [
-  "DROP TRIGGER entries_have_models",
-  "DROP TRIGGER entries_lose_models",
-  "DROP TRIGGER sessions_had_models",
-  "DROP TABLE session_models",
-  "DROP TABLE records",
+  ...undoSharedMigrations(),
   "DROP TABLE originals",
   "DROP TABLE original_parts",
   "DROP TABLE original_sessions",
@@ -208,6 +206,7 @@ describe("rows that another version wrote", () => {
     );
     await using engine = await open(path, { inThread: true });
     expect(await engine.getSessionMeta("old")).toEqual({
+      ...NULL_FIELDS,
       id: "old",
       shortId: "old",
       tenant: "default",
@@ -216,13 +215,9 @@ describe("rows that another version wrote", () => {
       createdAt: 1_000,
       owner: "ann",
       title: "",
-      summary: null,
       participants: [],
       metadata: {},
-      ttl: null,
       retention: "full",
-      parentSessionId: null,
-      forkPoint: null,
       origin: {},
       startedAt: 1_000,
       updatedAt: 1_000,
@@ -231,8 +226,6 @@ describe("rows that another version wrote", () => {
       messageCount: 0,
       entryCount: 0,
       tokens: { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
-      leaf: null,
-      summarizedThrough: null,
     });
     expect((await engine.listSessions({ title: "x" })).sessions).toEqual([]);
     // And they can be used like any other.

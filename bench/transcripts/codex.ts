@@ -289,7 +289,8 @@ function toPatch(action: Extract<Action, { tool: "edit" | "write" }>): string {
     action.tool === "write"
       ? [`*** Add File: ${action.path}`, ...action.lines.map((line) => `+${line}`)]
       : [
-          ...[`*** Update File: ${action.path}`, "@@"],
+          `*** Update File: ${action.path}`,
+          "@@",
           ...action.old.map((line) => `-${line}`),
           ...action.new.map((line) => `+${line}`),
         ];

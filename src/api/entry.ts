@@ -40,7 +40,10 @@ export interface WireEntry {
 
 /** The kinds whose data has fields of ours. An extension's data keeps the names that it chose. */
 const OWN_DATA: ReadonlySet<EntryKind> = new Set([
-  ...(["compaction", "branch_summary", "summary", "label"] as const),
+  "compaction",
+  "branch_summary",
+  "summary",
+  "label",
 ]);
 
 export function toWireEntry(entry: Entry): WireEntry {

@@ -74,8 +74,15 @@ export const hit: Any<SearchHit> = fc.record(
   {
     ...exact,
     requiredKeys: [
-      ...(["sessionId", "shortId", "entryId", "index", "leaf", "branch"] as const),
-      ...(["score", "window", "meta"] as const),
+      "sessionId",
+      "shortId",
+      "entryId",
+      "index",
+      "leaf",
+      "branch",
+      "score",
+      "window",
+      "meta",
     ],
   },
 );

@@ -74,6 +74,22 @@ const loss: Any<StoreLoss> = fc.oneof(
 );
 
 const limit = fc.option(count, { nil: null });
+const vectorStatus: Any<IndexStatus["vectors"]> = fc.option(
+  fc.record(
+    {
+      embedder: text,
+      dimensions: count,
+      through: count,
+      lag: count,
+      gaps: fc.array(fc.record({ from: count, to: count }, exact), { maxLength: 3 }),
+      vectors: count,
+      segments: count,
+      bytes: count,
+    },
+    exact,
+  ),
+);
+
 export const status: Any<StoreStatus> = fc.record(
   {
     backend: fc.constantFrom("sqlite" as const, "postgres" as const),
@@ -96,7 +112,10 @@ export const status: Any<StoreStatus> = fc.record(
           facts: count,
           feedPosition: count,
           feedHead: text,
-          index: fc.record({ lag: count, segments: count, documents: count, bytes: count }, exact),
+          index: fc.record(
+            { lag: count, segments: count, documents: count, bytes: count, vectors: vectorStatus },
+            exact,
+          ),
           quota: fc.record(
             { maxSessions: limit, maxEntries: limit, maxContentBytes: limit },
             exact,
@@ -122,14 +141,25 @@ export const indexStatus: Any<IndexStatus> = fc.record(
     positionBytes: count,
     dead: count,
     analyzers: texts,
+    vectors: vectorStatus,
     holder: textOrNull,
     failure: text,
   },
   {
     ...exact,
     requiredKeys: [
-      ...(["version", "through", "head", "lag", "segments", "documents", "bytes"] as const),
-      ...(["positionBytes", "dead", "analyzers", "holder"] as const),
+      "version",
+      "through",
+      "head",
+      "lag",
+      "segments",
+      "documents",
+      "bytes",
+      "positionBytes",
+      "dead",
+      "analyzers",
+      "vectors",
+      "holder",
     ],
   },
 );

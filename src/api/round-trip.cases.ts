@@ -236,8 +236,16 @@ export const importedEntry: Any<ImportedEntry> = fc.record(
   {
     ...exact,
     requiredKeys: [
-      ...(["sourceId", "kind", "role", "actor", "blocks", "data", "usage"] as const),
-      ...(["model", "createdAt", "metadata"] as const),
+      "sourceId",
+      "kind",
+      "role",
+      "actor",
+      "blocks",
+      "data",
+      "usage",
+      "model",
+      "createdAt",
+      "metadata",
     ],
   },
 );

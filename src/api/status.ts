@@ -1,7 +1,7 @@
 /** What a store holds, on the wire. */
 
 import type { StoreLoss } from "../model/store-loss.ts";
-import type { IndexStatus } from "../store/index/index-status.ts";
+import type { IndexStatus, VectorStatus } from "../store/index/index-status.ts";
 import type { StoreStatus, TenantStatus } from "../store/records.ts";
 import { hidePasswords } from "./address.ts";
 import { fromWireTime, toWireTime } from "./wire.ts";
@@ -11,6 +11,7 @@ export interface WireIndexStatus {
   readonly segments: number;
   readonly documents: number;
   readonly bytes: number;
+  readonly vectors: WireVectorStatus | null;
 }
 
 export interface WireTenantStatus {
@@ -113,8 +114,9 @@ export function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
 export function toWireIndexStatus(
   status: Pick<IndexStatus, keyof WireIndexStatus>,
 ): WireIndexStatus {
-  const { lag, segments, documents, bytes } = status;
-  return { lag, segments, documents, bytes };
+  const { lag, segments, documents, bytes, vectors } = status;
+  const embedded = vectors === null ? null : toWireVectorStatus(vectors);
+  return { lag, segments, documents, bytes, vectors: embedded };
 }
 
 /** The full status of an index, for operators. */
@@ -127,6 +129,18 @@ export interface WireIndexReport extends WireIndexStatus {
   readonly analyzers: readonly string[];
   readonly holder: string | null;
   readonly failure: string | null;
+}
+
+/** What has vectors, and what has none yet. */
+export interface WireVectorStatus {
+  readonly embedder: string;
+  readonly dimensions: number;
+  readonly through: number;
+  readonly lag: number;
+  readonly gaps: readonly { readonly from: number; readonly to: number }[];
+  readonly vectors: number;
+  readonly segments: number;
+  readonly bytes: number;
 }
 
 export function toWireIndexReport(status: IndexStatus): WireIndexReport {
@@ -142,6 +156,11 @@ export function toWireIndexReport(status: IndexStatus): WireIndexReport {
     holder,
     failure: failure ?? null,
   };
+}
+
+function toWireVectorStatus(status: VectorStatus): WireVectorStatus {
+  const { embedder, dimensions, through, lag, gaps, vectors, segments, bytes } = status;
+  return { embedder, dimensions, through, lag, gaps, vectors, segments, bytes };
 }
 
 export function fromWireIndexReport(report: WireIndexReport): IndexStatus {

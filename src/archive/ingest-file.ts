@@ -17,7 +17,6 @@ import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
-import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
@@ -33,6 +32,7 @@ import { keepOriginal } from "./originals/originals.ts";
 import { keepParts, UsedFiles } from "./originals/parts.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
 import { readAgain } from "./read-again.ts";
+import { isStoreFailure } from "./store-failure.ts";
 import { type SessionFile, storeSession } from "./store-session.ts";
 
 /** Only a failure of the store is thrown. */
@@ -376,16 +376,4 @@ function joinProblems(
   }
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   return { problems: problems.slice(0, 100), problemCounts: counts };
-}
-
-/** What another file would meet as well. */
-const STORE_FAILURES: readonly ErrorCode[] = [
-  ...(["store_closed", "store_busy", "store_unavailable", "store_read_only"] as const),
-  ...(["store_full", "quota_exceeded", "store_corrupt", "schema_too_new"] as const),
-  ...(["needs_migration", "foreign_database", "unsupported_storage"] as const),
-  ...(["unauthorized", "forbidden", "rate_limited"] as const),
-];
-
-function isStoreFailure(error: unknown): boolean {
-  return BackscrollError.is(error) && STORE_FAILURES.includes(error.code);
 }

@@ -28,8 +28,10 @@ test("makes the titles again that nobody has set, and leaves the others", async 
     ["made", "none", "own", "given"].map(async (id) => (await engine.getSessionMeta(id)).title),
   );
   expect(titles).toEqual([
-    ...["Sort invoices by date", "Sort invoices by date"],
-    ...["Implement the following plan:", "Orders by date"],
+    "Sort invoices by date",
+    "Sort invoices by date",
+    "Implement the following plan:",
+    "Orders by date",
   ]);
   const { metadata } = await engine.getSessionMeta("made");
   expect(metadata).toEqual({ titleFrom: "request", kept: "yes" });

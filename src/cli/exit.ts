@@ -43,6 +43,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   invalid_address: EXIT.usage,
   budget_too_small: EXIT.usage,
   facts_disabled: EXIT.usage,
+  embedder_conflict: EXIT.usage,
   unknown_format: EXIT.usage,
   session_ambiguous: EXIT.usage,
 

@@ -13,7 +13,7 @@ import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
 
-/** Commands that agents start and wait for are loaded without the others, which takes half the time. */
+/** Agents wait for these commands to start: they are loaded without the others. */
 const LOADED_ALONE: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   hook: async () => (await import("./commands/serve/hook.ts")).hook,

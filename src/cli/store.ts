@@ -11,6 +11,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
 import { type Context, isServer } from "./context.ts";
+import { embedderOfEnvironment } from "./embedder.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { ownPrices } from "./prices.ts";
 import { commandLine } from "./program.ts";
@@ -133,12 +134,14 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     // Loaded on demand: help and usage errors do not need it.
     const { open } = await import("../open.ts");
     const models = modelsOfEnvironment();
+    const embedder = embedderOfEnvironment();
     const size = SIZES[load];
     const onLoss = (loss: StoreLoss) => noteLoss(context, loss);
     const onWarning = (sentence: string) => context.terminal.note(`Warning: ${sentence}`);
     const create = access === "create";
     const prices = ownPrices;
-    return open(address, { readOnly, create, ...size, models, onLoss, onWarning, prices });
+    const options = { readOnly, create, ...size, models, onLoss, onWarning, prices };
+    return open(address, embedder === undefined ? options : { ...options, embedder });
   });
 }
 

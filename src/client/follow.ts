@@ -60,7 +60,9 @@ export function follow(
   start.catch(() => undefined);
   const ended = new AbortController();
   const changes = new Following(connection, session, [
-    ...[ended.signal, connection.closed, ...(signal === undefined ? [] : [signal])],
+    ended.signal,
+    connection.closed,
+    ...(signal === undefined ? [] : [signal]),
   ]).run(start);
   const finish = changes.return.bind(changes);
   // Left to itself, a generator ends only after the change that it waits for.

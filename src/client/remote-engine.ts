@@ -53,7 +53,7 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
 
   async sweepAll(): Promise<SweepReport> {
     const path = "/v1/admin/store/sweep";
-    const call = { ...({ method: "POST", path } as const), slow: true };
+    const call = { method: "POST", path, slow: true } as const;
     return fromWireSweep(await this.connection.call<WireSweep>(call));
   }
 

@@ -307,8 +307,13 @@ function streamLost(id: string): BackscrollError {
 
 /** Whether the message cannot be written to any more, however often it is tried. */
 const FINAL: readonly ErrorCode[] = [
-  ...(["stream_lost", "entry_not_found", "session_not_found", "too_large"] as const),
-  ...(["store_closed", "unauthorized", "forbidden"] as const),
+  "stream_lost",
+  "entry_not_found",
+  "session_not_found",
+  "too_large",
+  "store_closed",
+  "unauthorized",
+  "forbidden",
 ];
 
 function isFinal(error: unknown): boolean {

@@ -211,7 +211,8 @@ describe("a session over the network", () => {
   test("gives pages of the largest size, whatever is in them", async () => {
     const { session, local } = await createSession();
     const messages = Array.from({ length: 500 }, (_, i) => ({
-      ...({ role: "user", content: `${i} ${"ü".repeat(2_000)}` } as const),
+      role: "user" as const,
+      content: `${i} ${"ü".repeat(2_000)}`,
     }));
     await session.append(messages);
     const page = await session.listMessages({ limit: 500 });

@@ -16,8 +16,12 @@ function check(entries: readonly Entry[], id: string, expected: string): void {
 describe("what is answered", () => {
   test("stays where it is while nothing else stands behind it", () => {
     const path = pathOf(
-      ...[says("user", "a"), says("assistant", "b"), says("user", "c"), calls("x")],
-      ...[results({ x: "1" }), says("user", "a note", { kind: "custom_message" })],
+      says("user", "a"),
+      says("assistant", "b"),
+      says("user", "c"),
+      calls("x"),
+      results({ x: "1" }),
+      says("user", "a note", { kind: "custom_message" }),
     );
     const own = path.map((entry) => (entry.id === "e4" ? { ...entry, ...to("e3") } : entry));
     check(own, "e3", "e1 e2 e3 e4 e5 e6");
@@ -25,7 +29,8 @@ describe("what is answered", () => {
 
   test("comes behind the answers to others, and what waits is not seen", () => {
     const path = pathOf(
-      ...[says("user", "price?", { id: "u1" }), says("user", "colour?", { id: "u2" })],
+      says("user", "price?", { id: "u1" }),
+      says("user", "colour?", { id: "u2" }),
       says("assistant", "5", { id: "a1", ...to("u1") }),
     );
     check(path, "u1", "u1 a1");

@@ -7,6 +7,7 @@ import type { PriceTable } from "../model/prices.ts";
 import type { TextModel } from "../model/text-model.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextSizeCache } from "./context/context-size-cache.ts";
+import type { Meaning } from "./embeddings/meaning.ts";
 
 export interface EngineContext {
   readonly store: Store;
@@ -21,6 +22,8 @@ export interface EngineContext {
   prices(): PriceTable;
   now(): number;
   newId(): string;
+  /** Absent without an embedder. */
+  readonly meaning?: Meaning;
   /** How long a search may take whose caller names no deadline. */
   readonly searchDeadlineMs: number;
   /** How long chunks of an open message may wait before they are stored. */

@@ -5,6 +5,7 @@ import { KeyedQueue } from "../async/keyed-queue.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
+import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkTenantName, createUlids, type IdSource } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
@@ -19,6 +20,14 @@ import { authenticate } from "./access/authenticate.ts";
 import { type OpenedShare, openShare } from "./access/shares.ts";
 import { checkInput, checkOneOf } from "./check.ts";
 import { ContextSizeCache } from "./context/context-size-cache.ts";
+import {
+  type EmbedEstimate,
+  type EmbedProgress,
+  type EmbedStoredInput,
+  embedStored,
+  estimateEmbedding,
+} from "./embeddings/embed-stored.ts";
+import { EMBED_DEADLINE_MS, Meaning } from "./embeddings/meaning.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { checkDuration, claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
@@ -41,6 +50,10 @@ export interface EngineOptions {
    * Default: 500. A call's own `deadlineMs` comes first.
    */
   readonly searchDeadlineMs?: number;
+  /** Turns texts into vectors, so that searches also go by meaning; none is needed. */
+  readonly embedder?: Embedder;
+  /** How long a search waits for the vector of its query: 150 ms if left out. */
+  readonly embedDeadlineMs?: number;
   /** Language models by name, such as `default` and `fast`; none is needed. */
   readonly models?: Readonly<Record<string, TextModel>>;
   /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
@@ -67,19 +80,31 @@ function fillRandom(bytes: Uint8Array): void {
 
 /** The engine of the default tenant, and the door to the others. */
 export class Engine extends TenantEngine {
-  constructor(store: Store, options: EngineOptions = {}) {
+  /** `heads`: where the feeds end; without them nothing that is written is embedded. */
+  constructor(
+    store: Store,
+    options: EngineOptions = {},
+    heads?: ReadonlyMap<string, number>,
+    onWarning: (sentence: string) => void = (sentence) => process.emitWarning(sentence),
+  ) {
     const source = options.source ?? {
       now: () => Date.now(),
       random: fillRandom,
     };
+    const newId = createUlids(source);
+    const { embedder, embedDeadlineMs = EMBED_DEADLINE_MS } = options;
+    const deadlineMs = checkDuration(embedDeadlineMs, "embedDeadlineMs", 1);
+    const meaning =
+      embedder && new Meaning({ store, embedder, deadlineMs, heads, owner: newId(), onWarning });
     super({
       store,
+      ...(meaning && { meaning }),
       tenant: checkTenantName(options.tenant ?? DEFAULT_TENANT),
       models: options.models ?? {},
       counter: options.tokenCounter ?? TOKEN_ESTIMATE,
       prices: options.prices ?? (() => LIST_PRICES),
       now: () => source.now(),
-      newId: createUlids(source),
+      newId,
       flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),
       leaseMs: checkDuration(options.leaseMs ?? 30_000, "leaseMs", 100),
       searchDeadlineMs: checkDuration(
@@ -91,6 +116,7 @@ export class Engine extends TenantEngine {
       contextSizes: new ContextSizeCache(),
       queue: new KeyedQueue(),
     });
+    meaning?.watch(this.tenant);
   }
 
   /**
@@ -99,6 +125,7 @@ export class Engine extends TenantEngine {
    */
   forTenant(name: string, by?: ChangeAuthor): TenantEngine {
     const tenant = checkTenantName(name);
+    this.engine.meaning?.watch(tenant);
     const engine: EngineContext = { ...this.engine, tenant, ...(by === undefined ? {} : { by }) };
     return new TenantEngine(engine);
   }
@@ -180,6 +207,22 @@ export class Engine extends TenantEngine {
     return this.engine.store.checkIntegrity();
   }
 
+  /** What it would take to embed all of a tenant that has no vector yet; with `again`, all of it. */
+  estimateEmbedding(
+    options: Pick<EmbedStoredInput, "again"> & { readonly tenant?: string } = {},
+  ): Promise<EmbedEstimate> {
+    const { again = false, tenant = this.tenant } = options;
+    return estimateEmbedding({ ...this.engine, tenant: checkTenantName(tenant) }, again);
+  }
+
+  /** Embeds what is stored and has no vector yet. Stopped, it goes on the next time. */
+  embedStored(
+    options: EmbedStoredInput & { readonly tenant?: string } = {},
+  ): Promise<EmbedProgress> {
+    const { tenant = this.tenant, ...input } = options;
+    return embedStored({ ...this.engine, tenant: checkTenantName(tenant) }, input);
+  }
+
   /** Recomputes every hash of every tenant. */
   verify(options: VerifyOptions = {}): Promise<VerifyReport> {
     return verifyStore(this.engine.store, options);
@@ -194,6 +237,7 @@ export class Engine extends TenantEngine {
   async close(): Promise<void> {
     // A message that is lost cannot be stored; that is for its own writer to hear.
     await Promise.allSettled([...this.engine.openMessages].map((message) => message.flush()));
+    await this.engine.meaning?.close();
     await this.engine.store.close();
   }
 

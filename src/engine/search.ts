@@ -40,6 +40,7 @@ import {
   invalid,
   tooLarge,
 } from "./check.ts";
+import type { FoundMeaning } from "./embeddings/meaning.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 /** Several values are alternatives; different filters must all hold. */
@@ -138,12 +139,27 @@ export async function searchSessions(
     explain: checkFlag(input.explain ?? false, "explain"),
     deadlineMs: checkCount(input.deadlineMs ?? engine.searchDeadlineMs, "deadlineMs"),
   };
+  const { meaning, note } = await meaningOf(engine, request);
   const {
     unreadable: _,
     lag: __,
     ...result
-  } = await engine.store.search(engine.tenant, request, input.signal);
-  return result;
+  } = await engine.store.search(
+    engine.tenant,
+    meaning === undefined ? request : { ...request, meaning },
+    input.signal,
+  );
+  return note === undefined ? result : { ...result, notes: [...result.notes, note] };
+}
+
+/** Nothing without an embedder, or where the ranking has no use for it. */
+async function meaningOf(
+  engine: EngineContext,
+  { query, match, now, profile, asYouType }: SearchRequest,
+): Promise<FoundMeaning> {
+  // What is being typed is another query with each letter.
+  if (engine.meaning === undefined || profile.meaning === 0 || asYouType === true) return {};
+  return engine.meaning.ofQuery(engine.tenant, query, match, now);
 }
 
 export interface SearchNotesInput {
@@ -218,14 +234,14 @@ export async function findNotes(
   within: SessionCondition = {},
   excludedPrefix?: string,
 ): Promise<readonly string[]> {
+  const request = { field, query: checkQuery(query), now: engine.now(), limit, keyPrefix };
+  const { meaning } =
+    (await engine.meaning?.ofQuery(engine.tenant, query, "any", request.now)) ?? {};
   const { notes } = await engine.store.searchNotes(engine.tenant, {
-    field,
-    query: checkQuery(query),
-    now: engine.now(),
-    limit,
-    keyPrefix,
+    ...request,
     ...(excludedPrefix === undefined ? {} : { excludedPrefix }),
     ...(Object.keys(within).length === 0 ? {} : { scope: within }),
+    ...(meaning && { meaning: { ...meaning, weight: PROFILES.default.meaning } }),
   });
   return notes.map(({ key }) => key);
 }

@@ -11,7 +11,12 @@ import { MARKDOWN } from "./page/markdown.ts";
 import { PI_JSONL } from "./pi/pi-jsonl.ts";
 
 export const FORMATS: readonly ExportFormat[] = [
-  ...[CLAW_JSON, CLAW_JSONL, PI_JSONL, ATIF, MARKDOWN, HTML],
+  CLAW_JSON,
+  CLAW_JSONL,
+  PI_JSONL,
+  ATIF,
+  MARKDOWN,
+  HTML,
 ];
 
 export interface ExportedSession {

@@ -54,14 +54,19 @@ test("confidence is a share, whatever it was written as", () => {
   const read = (confidence: string) =>
     parseFacts(LINE.replace("}", `, "confidence": ${confidence}}`)).facts[0]?.confidence;
   expect(["0.4", '"0.4"', "85", '"high"', "-1", "1000", "null"].map(read)).toEqual([
-    ...[0.4, 0.4, 0.85, 0.9, 0, 1, 0.7],
+    0.4, 0.4, 0.85, 0.9, 0, 1, 0.7,
   ]);
 });
 
 test("entries are named in several ways", () => {
   const read = (entry: string) => parseFacts(LINE.replace("3", entry)).facts[0]?.entryId;
   expect(["3", '"3"', '"[3]"', '["#3"]', "null", "{}"].map(read)).toEqual([
-    ...["3", "3", "3", "3", null, null],
+    "3",
+    "3",
+    "3",
+    "3",
+    null,
+    null,
   ]);
 });
 

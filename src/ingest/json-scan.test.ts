@@ -52,8 +52,15 @@ describe("scanning an object", () => {
   });
 
   test.each([
-    ...['{"a" "b"}', '{"a":1{"b":2}}', '{"a":{"b{"type":"user"}}', '{"a":tru}', '{"a":1x}'],
-    ...['{"a":,"b":1}', '{"a":[1 2]}', '{"a":nullnull}', '{"a":{"b":"c{"d":"e"}}'],
+    '{"a" "b"}',
+    '{"a":1{"b":2}}',
+    '{"a":{"b{"type":"user"}}',
+    '{"a":tru}',
+    '{"a":1x}',
+    '{"a":,"b":1}',
+    '{"a":[1 2]}',
+    '{"a":nullnull}',
+    '{"a":{"b":"c{"d":"e"}}',
   ])("%s has something where no value may stand", (text) => {
     expect(scanObject(text)).toBeUndefined();
   });

@@ -10,7 +10,10 @@ describe("a map of what is recent", () => {
     map.set(5, "v5");
     expect([...map]).toEqual([3, 4, 5].map((key) => [key, `v${key}`]));
     expect([map.get(2), map.has(2), map.get(3), map.has(3)]).toEqual([
-      ...[undefined, false, "v3", true],
+      undefined,
+      false,
+      "v3",
+      true,
     ]);
   });
 

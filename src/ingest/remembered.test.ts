@@ -70,7 +70,9 @@ describe("of a session of many lines", () => {
     expect(lost).toBe(0);
     expect(most).toBeLessThanOrEqual(memory.bound);
     expect([memory.has(LINES - 1), memory.has(LINES - LIMIT / 2), memory.has(0)]).toEqual([
-      ...[true, true, false],
+      true,
+      true,
+      false,
     ]);
   });
 

@@ -84,9 +84,7 @@ describe("another agent's database", () => {
     const columns = "'a' AS id, 'a' AS session_id, 'a' AS key, x AS seq, x AS time_updated";
     const more = "'{}' AS event_json, '{}' AS value, x AS created_at, x AS time_created";
     const view = `${ENDLESS} ${columns}, ${more} FROM c`;
-    const names = [
-      ...["transcript_events", "session", "message", "part", "cursorDiskKV", "ItemTable"],
-    ];
+    const names = ["transcript_events", "session", "message", "part", "cursorDiskKV", "ItemTable"];
     const path = makeDatabase(names.map((name) => `CREATE VIEW ${name} AS ${view};`).join("\n"));
     for (const source of [OPENCLAW_DATABASE, OPENCODE, CURSOR_EDITOR]) {
       expect((await readWith(source, "", { path })).sessions).toEqual([]);

@@ -59,6 +59,8 @@ export const ERROR_CODES = [
   "model_unavailable",
   /** The language model did not answer, or its answer could not be used. */
   "model_failed",
+  /** The store has vectors of another embedder. `details.embedder` names it. */
+  "embedder_conflict",
   /** The file is no transcript of a format that can be read. */
   "unknown_format",
 

@@ -62,8 +62,24 @@ describe("checkId", () => {
 
   test("refuses path characters, spaces, control characters and what is no string", () => {
     for (const id of [
-      ...["", "..", "a/b", "a\\b", "../a", "a..b", ".a", "-a", "a b", "a\0b", "a\n", "ä", "a%2fb"],
-      ...[null, undefined, 1, {}, ["a"]],
+      "",
+      "..",
+      "a/b",
+      "a\\b",
+      "../a",
+      "a..b",
+      ".a",
+      "-a",
+      "a b",
+      "a\0b",
+      "a\n",
+      "ä",
+      "a%2fb",
+      null,
+      undefined,
+      1,
+      {},
+      ["a"],
     ]) {
       expect(codeOf(() => checkId(id, "id"))).toBe("invalid_input id");
     }

@@ -104,6 +104,12 @@ export const LIST_PRICES: PriceTable = {
     "gemini-2.5-flash": price(0.3, 2.5, 0.03),
     "gemini-2.5-flash-lite": price(0.1, 0.4, 0.01),
     "gemini-2.0-flash": price(0.1, 0.4, 0.025),
+    // Embedding models: there is no output.
+    "text-embedding-3-small": price(0.02, 0, 0.02),
+    "text-embedding-3-large": price(0.13, 0, 0.13),
+    "text-embedding-ada-002": price(0.1, 0, 0.1),
+    "gemini-embedding-001": price(0.15, 0, 0.15),
+    "mistral-embed": price(0.1, 0, 0.1),
   },
 };
 

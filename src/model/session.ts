@@ -89,3 +89,6 @@ export function isSubAgent({ origin, metadata }: Pick<Session, "origin" | "metad
   const isBelow = origin.key?.startsWith(`${parent["key"]}/`) === true;
   return isBelow || origin.source?.startsWith("opencode") === true;
 }
+
+/** Metadata fields that a session must have, with these values. */
+export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;

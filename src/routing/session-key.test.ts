@@ -156,7 +156,13 @@ describe("session keys", () => {
 test("an agent's name becomes what a key can hold", () => {
   const names = ["Main", " My Coder! ", "Ünïcode", "--", "", "a".repeat(70), "a_b-c"];
   expect(names.map(normalizeAgentId)).toEqual([
-    ...["main", "my-coder", "n-code", "main", "main", "a".repeat(64), "a_b-c"],
+    "main",
+    "my-coder",
+    "n-code",
+    "main",
+    "main",
+    "a".repeat(64),
+    "a_b-c",
   ]);
   const cutAtDash = normalizeAgentId(`${"a".repeat(63)} b`);
   expect(cutAtDash).toBe("a".repeat(63));

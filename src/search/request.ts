@@ -3,7 +3,7 @@
 import type { Role } from "../model/entry.ts";
 import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
 import type { NoteField } from "./index/layout.ts";
-import type { SessionCondition } from "./port.ts";
+import type { PieceInfo, SessionCondition, VectorIndex } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
@@ -42,11 +42,22 @@ export interface SearchRequest {
   /** The last word is being typed: it is the beginning of one. */
   readonly asYouType?: boolean;
   readonly profile: RankingProfile;
+  /** The query as a vector; absent: words alone. */
+  readonly meaning?: MeaningQuery;
   readonly explain: boolean;
   /** Deadline in milliseconds; the answer then has the hits so far. */
   readonly deadlineMs: number;
   /** Set by the executing side: whether the caller has given up. */
   readonly isAbandoned?: () => boolean;
+}
+
+/** The vector of a query, and who made it. */
+export interface MeaningQuery {
+  readonly embedder: string;
+  /** Of length 1. */
+  readonly vector: Float32Array;
+  /** What a message must have at least that shares no word with the query: a cosine. */
+  readonly floor: number;
 }
 
 export interface SearchAnswer {
@@ -125,6 +136,7 @@ export interface NoteSearchRequest {
   readonly excludedPrefix?: string;
   /** Only facts of these sessions. */
   readonly scope?: SessionCondition;
+  readonly meaning?: MeaningQuery & { readonly weight: number };
 }
 
 export interface NoteSearchAnswer {
@@ -147,6 +159,29 @@ export interface SearchExplanation {
   readonly candidates: number;
 }
 
-/** A search of either kind, and its answer. */
-export type IndexRequest = SearchRequest | NoteSearchRequest;
-export type IndexAnswer = SearchAnswer | NoteSearchAnswer;
+/** What is to be embedded of the feed behind `after`. */
+export interface PiecesRequest {
+  readonly after: number;
+  /** Up to here; to the feed's end if left out. */
+  readonly to?: number;
+  /** It ends with the slice in which there are so many. */
+  readonly enough: number;
+}
+
+export interface TextPiece {
+  readonly info: PieceInfo;
+  readonly text: string;
+}
+
+export interface PiecesAnswer {
+  readonly pieces: readonly TextPiece[];
+  readonly through: number;
+  readonly head: number;
+  /** What the store has of vectors; absent: none. */
+  readonly vectors?: VectorIndex;
+  readonly unreadable: readonly number[];
+}
+
+/** A read of the index, and its answer. */
+export type IndexRequest = SearchRequest | NoteSearchRequest | PiecesRequest;
+export type IndexAnswer = SearchAnswer | NoteSearchAnswer | PiecesAnswer;

@@ -7,6 +7,7 @@ import type { Liveness } from "./index/liveness.ts";
 import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
 import { RememberedHeads } from "./remembered-heads.ts";
 import type { Tail } from "./tail.ts";
+import { VectorCache } from "./vectors/vector-cache.ts";
 
 export interface SearchCacheOptions {
   readonly indexing: IndexingOptions;
@@ -19,6 +20,7 @@ export interface SearchCacheOptions {
 export class SearchCache {
   readonly #options: SearchCacheOptions;
   readonly #cache: IndexCache;
+  readonly #vectors = new VectorCache();
   readonly #tenants = new Map<string, TenantCache>();
 
   constructor(options: SearchCacheOptions) {
@@ -30,7 +32,7 @@ export class SearchCache {
     const known = this.#tenants.get(name);
     // The last one asked for is the last in order, so the first is the one to forget.
     this.#tenants.delete(name);
-    const memory = known ?? new TenantCache(this.#cache, this.#options);
+    const memory = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
     this.#tenants.set(name, memory);
     const [oldest] = this.#tenants.keys();
     if (this.#tenants.size > MAX_TENANTS && oldest !== undefined) this.#tenants.delete(oldest);
@@ -54,6 +56,7 @@ const NO_RANGES: SessionPath["ranges"] = [];
 
 export class TenantCache {
   readonly cache: IndexCache;
+  readonly vectors: VectorCache;
   readonly indexing: IndexingOptions;
   readonly clock: () => number;
   tail: Tail | undefined;
@@ -69,8 +72,13 @@ export class TenantCache {
   readonly #heads = new RememberedHeads();
   #seen = 0;
 
-  constructor(cache: IndexCache, { indexing, clock }: SearchCacheOptions) {
+  constructor(
+    cache: IndexCache,
+    { indexing, clock }: Pick<SearchCacheOptions, "indexing" | "clock">,
+    vectors: VectorCache = new VectorCache(),
+  ) {
     this.cache = cache;
+    this.vectors = vectors;
     this.indexing = indexing;
     this.clock = clock;
   }

@@ -1,6 +1,7 @@
 /** Search over memories and facts: small texts, found whole. */
 
 import { Blobs } from "./index/blobs.ts";
+import { notesByMeaning } from "./notes-by-meaning.ts";
 import { type Asking, ask } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
@@ -27,12 +28,14 @@ export function* searchNotes(
 }
 
 function* searchOnce(
-  { field, query, now, limit, keyPrefix, excludedPrefix, scope }: NoteSearchRequest,
+  request: NoteSearchRequest,
   cache: TenantCache,
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
 ): Asking<NoteSearchAnswer> {
-  const { views, indexing } = yield* readSnapshot(cache, blobs, unreadable);
+  const { field, query, now, limit, keyPrefix, excludedPrefix, scope } = request;
+  const snapshot = yield* readSnapshot(cache, blobs, unreadable);
+  const { views, indexing } = snapshot;
   const parsed = analyzeQuery(parseQuery(query, { now }), cache.indexing.language);
   const terms: QueryTerm[] = parsed.scored.map(({ term, weight }) => ({
     label: term,
@@ -50,12 +53,13 @@ function* searchOnce(
   const sessions =
     inScope && (yield* blobs.complete(() => views.map(({ source }) => source.factSessions())));
   const scores = (yield* blobs.complete(() => scoreKeyed(views, field, terms, BM25))) ?? [];
-  const notes = scores.flatMap((own, i) => {
+  const byWords = scores.flatMap((own, i) => {
     const keys = (views[i] as View).source.noteKeys(field) ?? [];
     return [...own]
       .filter(([document]) => inScope?.has(sessions?.[i]?.[document] ?? 0) ?? true)
       .map(([document, score]) => ({ key: keys[document] as string, score }));
   });
+  const notes = yield* notesByMeaning(request, byWords, inScope, snapshot, cache, blobs);
   return {
     notes: notes
       .filter(({ key }) => key.startsWith(keyPrefix))

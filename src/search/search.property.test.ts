@@ -90,7 +90,7 @@ describe("the index ranks as the plain formula does", () => {
           { weight: 2, arbitrary: command.filter((one) => one.do === "erase") },
           { weight: 1, arbitrary: command.filter((one) => one.do === "append") },
           fc
-            .constantFrom(...(["search", "flush", "merge", "purge", "rebuild"] as const))
+            .constantFrom("search", "flush", "merge", "purge", "rebuild")
             .map((one): Command => ({ do: one })),
         ),
         { minLength: 4, maxLength: 12, size: "max" },

@@ -10,8 +10,10 @@ import type { Asking } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
-import type { SearchAnswer, SearchRequest } from "./request.ts";
+import { rankByMeaning } from "./rank-by-meaning.ts";
+import type { MeaningQuery, SearchAnswer, SearchRequest } from "./request.ts";
 import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
+import type { Ranked } from "./score/rank.ts";
 import { readMessageFilter } from "./score/read-filter.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
@@ -35,6 +37,28 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
   );
 }
 
+/** Sessions by words that the vectors may put into another order. */
+const WIDE = 60;
+
+/** Undefined where words alone rank: vectors of another embedder cannot be compared. */
+function usableMeaning(
+  { meaning, profile }: SearchRequest,
+  { vectors }: Snapshot,
+): MeaningQuery | undefined {
+  if (meaning === undefined || profile.meaning === 0) return undefined;
+  const isOurs =
+    vectors?.embedder === meaning.embedder && vectors.dimensions === meaning.vector.length;
+  return isOurs ? meaning : undefined;
+}
+
+function meaningNotes({ meaning, profile }: SearchRequest, { vectors }: Snapshot): string[] {
+  if (meaning === undefined || profile.meaning === 0 || vectors === undefined) return [];
+  if (vectors.embedder === meaning.embedder) return [];
+  return [
+    `Words alone were looked for: the vectors of this store are of ${vectors.embedder}, not of ${meaning.embedder}.`,
+  ];
+}
+
 function* searchOnce(
   request: SearchRequest,
   query: TermQuery,
@@ -45,11 +69,15 @@ function* searchOnce(
   const blobs = new Blobs(cache.cache);
   let snapshot: Snapshot;
   let found: Candidates;
+  let ranked: readonly Ranked[];
+  let meaning: MeaningQuery | undefined;
   try {
     snapshot = yield* readSnapshot(cache, blobs, unreadable, time.isLate);
     const filter = yield* readMessageFilter(request, query, snapshot.views, blobs, cache);
+    meaning = usableMeaning(request, snapshot);
     found = yield* findCandidates({
-      request,
+      request:
+        meaning === undefined ? request : { ...request, limit: Math.max(WIDE, request.limit) },
       query,
       filter,
       snapshot,
@@ -57,13 +85,22 @@ function* searchOnce(
       blobs,
       ...time,
     });
+    ranked =
+      meaning === undefined
+        ? found.ranked
+        : yield* rankByMeaning({ request, meaning, filter, snapshot, cache, blobs }, found.ranked);
   } finally {
     blobs.close();
   }
-  const hits = yield* showHits(found.ranked, request, query, found.alike, cache);
+  const hits = yield* showHits(ranked, request, query, found.alike, cache);
   return {
     hits,
-    notes: [...query.notes, ...found.notes, ...lateNotes(hits, request)],
+    notes: [
+      ...query.notes,
+      ...found.notes,
+      ...lateNotes(hits, request),
+      ...meaningNotes(request, snapshot),
+    ],
     indexing: snapshot.indexing,
     degraded: unreadable.size > 0,
     partial: found.partial || snapshot.partial,

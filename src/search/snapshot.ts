@@ -3,10 +3,10 @@
 import { indexedTypes } from "./document/indexable-text.ts";
 import { indexVersion } from "./index/add-feed.ts";
 import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
-import { findLive, type Liveness } from "./index/liveness.ts";
+import { findLive, type Gone, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
 import type { FieldSize, Source } from "./index/source.ts";
-import { type Asking, ask, type Manifest } from "./port.ts";
+import { type Asking, ask, type Manifest, type VectorIndex } from "./port.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { Tail } from "./tail.ts";
 
@@ -26,6 +26,10 @@ export interface Snapshot {
   readonly indexing: boolean;
   /** How far the segments are behind the feed. */
   readonly lag: number;
+  /** What vectors there are. */
+  readonly vectors: VectorIndex | undefined;
+  /** What segments may hold though it is no longer there. */
+  readonly gone: Gone;
   /** The tail was not read to its end: `isLate` said so. The next search goes on with it. */
   readonly partial: boolean;
 }
@@ -62,6 +66,8 @@ export function* readSnapshot(
     outputs: sum(views.map((view) => view.live.outputSize)),
     indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
     lag: head - manifest.through,
+    vectors: readable(manifest.vectors, unreadable),
+    gone: goneOf(manifest, tail),
     partial: tail.through < head,
   };
 }
@@ -134,16 +140,31 @@ function* readLiveness(
     // Only messages were added to the tail.
     return [...known.value.slice(0, -1), { ...last, ...tailSizes }];
   }
-  const dead = new Set([...manifest.dead.map(({ session }) => session), ...tail.deleted]);
   const sizes = sources.map((source) =>
     source instanceof SegmentReader
       ? { messageSize: source.field("message"), outputSize: source.field("output") }
       : tailSizes,
   );
-  const gone = { sessions: dead, erased: [...manifest.erased, ...tail.erased] };
+  const gone = goneOf(manifest, tail);
   const value = yield* blobs.complete(() => findLive(sources, sizes, gone));
   cache.liveness = { key, value: value as Liveness[] };
   return value as Liveness[];
+}
+
+function goneOf(manifest: Manifest, tail: Tail): Gone {
+  const sessions = new Set([...manifest.dead.map(({ session }) => session), ...tail.deleted]);
+  return { sessions, erased: [...manifest.erased, ...tail.erased] };
+}
+
+function readable(
+  vectors: VectorIndex | undefined,
+  unreadable: ReadonlySet<number>,
+): VectorIndex | undefined {
+  if (vectors === undefined || unreadable.size === 0) return vectors;
+  return {
+    ...vectors,
+    segments: vectors.segments.filter(({ segment }) => !unreadable.has(segment)),
+  };
 }
 
 export function sum(sizes: readonly FieldSize[]): FieldSize {

@@ -26,12 +26,11 @@ import { NewestSearch } from "./load/newest-search.ts";
 import { WorkShare } from "./load/work-share.ts";
 import type { LogRequest } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import { openApiDocument } from "./openapi.ts";
 import { pack } from "./pack.ts";
 import { Page } from "./page/page.ts";
 import { routeNotFound, toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { referencePage } from "./reference/reference-page.ts";
+import { Reference } from "./reference/reference.ts";
 import { pathParams, preconditions, queryParams } from "./request-parts.ts";
 import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
@@ -227,13 +226,11 @@ export function createApp(options: AppOptions): App {
     const text = metrics.text(await serverGauges(engine, live, budget));
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
-  // Built once: requests for them need no token.
-  const document = openApiDocument(ROUTES, options.version);
-  const documentText = JSON.stringify(document);
-  serve("GET", "/v1/openapi.json", async () => new Response(documentText, { headers: JSON_TYPE }));
-  for (const [path, answer] of Object.entries(referencePage(ROUTES, document, options.version))) {
-    serve("GET", path, async () => answer());
-  }
+  const reference = new Reference(ROUTES, options.version);
+  serve("GET", "/v1/openapi.json", async () => reference.document());
+  serve("GET", "/docs", async () => reference.page());
+  serve("GET", "/docs/reference.css", async () => reference.style());
+  serve("GET", "/docs/reference.js", async () => reference.script());
   const page = new Page();
   serve("GET", "/", ({ request }) => page.document(request));
   serve("GET", "/assets/{name}", ({ request }) => page.asset(request));

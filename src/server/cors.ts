@@ -1,16 +1,27 @@
 /** Pages of other origins: none may read answers, but for those that the host has named. */
 
 const HEADERS = [
-  ...["authorization", "content-type", "content-encoding", "idempotency-key", "if-match"],
-  ...["last-event-id", "x-request-id", "mcp-session-id", "mcp-protocol-version"],
+  "authorization",
+  "content-type",
+  "content-encoding",
+  "idempotency-key",
+  "if-match",
+  "last-event-id",
+  "x-request-id",
+  "mcp-session-id",
+  "mcp-protocol-version",
   "backscroll-session",
 ].join(", ");
 
 /** What a page may read of an answer beside what any page may. */
 const EXPOSED = [
-  ...["etag", "x-request-id", "retry-after", "mcp-session-id"],
+  "etag",
+  "x-request-id",
+  "retry-after",
+  "mcp-session-id",
   // Of a backup: a page that saves one should be able to check it.
-  ...["content-digest", "backscroll-rows"],
+  "content-digest",
+  "backscroll-rows",
 ].join(", ");
 
 export function corsHeaders(

@@ -42,6 +42,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>>
   compaction_conflict: 409,
   compaction_cancelled: 409,
   facts_disabled: 409,
+  embedder_conflict: 409,
   search_superseded: 409,
   store_not_empty: 409,
   cursor_expired: 410,

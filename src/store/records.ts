@@ -9,7 +9,7 @@ import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { Backend } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { IngestFigures, Origin, Session } from "../model/session.ts";
+import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
 import type { NullableSettable, SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
@@ -91,8 +91,6 @@ export interface SessionFilter {
   /** Top-level fields of the metadata, each with its value. */
   readonly metadata?: MetadataFilter;
 }
-
-export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSize {
   readonly sessionId: string;
@@ -328,7 +326,7 @@ export interface TenantStatus {
   readonly facts: number;
   readonly feedPosition: number;
   readonly feedHead: string;
-  readonly index: Pick<IndexStatus, "lag" | "segments" | "documents" | "bytes">;
+  readonly index: Pick<IndexStatus, "lag" | "segments" | "documents" | "bytes" | "vectors">;
   readonly quota: Quota;
 }
 

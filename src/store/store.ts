@@ -19,6 +19,8 @@ import type { MaintenanceTask, UpkeepReport } from "../search/port.ts";
 import type {
   NoteSearchAnswer,
   NoteSearchRequest,
+  PiecesAnswer,
+  PiecesRequest,
   SearchAnswer,
   SearchRequest,
 } from "../search/request.ts";
@@ -318,6 +320,8 @@ export interface StoreIndex {
   search(tenant: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer>;
   /** The same for memories and facts: gives their keys. */
   searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
+  /** What is to be embedded behind a position of the feed, with secrets masked. */
+  readPieces(tenant: string, request: PiecesRequest): Promise<PiecesAnswer>;
   /**
    * One bounded piece of upkeep under the tenant's lease. `busy` if another process holds the
    * lease. Does not block reads and writes.

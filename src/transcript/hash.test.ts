@@ -150,9 +150,24 @@ describe("entryHash", () => {
     const content = contentHash(NONCE, "content");
     const expected = columns.map((each) => {
       const fields = [
-        ...[each.id, each.sessionId, each.kind, each.role, each.actor, each.model, each.adapter],
-        ...[each.inputTokens, null, null, null, null, null, each.createdAt],
-        ...[PLACE.sequence, PLACE.chain, PLACE.depth, PLACE.ordinal],
+        each.id,
+        each.sessionId,
+        each.kind,
+        each.role,
+        each.actor,
+        each.model,
+        each.adapter,
+        each.inputTokens,
+        null,
+        null,
+        null,
+        null,
+        null,
+        each.createdAt,
+        PLACE.sequence,
+        PLACE.chain,
+        PLACE.depth,
+        PLACE.ordinal,
       ];
       const header = fields.map((field) => `${field ?? "\u0001"}\0`).join("");
       return createHash("sha256").update(ZERO_HASH).update(content).update(header).digest("hex");

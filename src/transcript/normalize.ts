@@ -123,8 +123,15 @@ const BLOCKS: Record<string, (block: Fields, field: string) => Block> = {
     const name = block["toolName"] ?? block["tool_name"];
     return {
       ...rest(block, field, [
-        ...["type", "toolUseId", "tool_use_id", "toolName", "tool_name"],
-        ...["output", "content", "isError", "is_error"],
+        "type",
+        "toolUseId",
+        "tool_use_id",
+        "toolName",
+        "tool_name",
+        "output",
+        "content",
+        "isError",
+        "is_error",
       ]),
       type: "tool_result",
       toolUseId: string(block["toolUseId"] ?? block["tool_use_id"], `${field}.toolUseId`),

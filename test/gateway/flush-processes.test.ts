@@ -122,7 +122,10 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     // A compaction waits for the dead one's time to pass, and writes the memories down itself.
     const { events, flush, compaction } = await afterTurn(session, { contextTokens: 21_000 });
     expect(events.map(({ type }) => type)).toEqual([
-      ...["compaction_decided", "flush_decided", "flushed", "compacted"],
+      "compaction_decided",
+      "flush_decided",
+      "flushed",
+      "compacted",
     ]);
     expect([flush?.memories, compaction === null, server.requests.length]).toEqual([[], false, 2]);
     expect(flushesByCycle(await entriesOf(session))).toEqual([1, 0]);

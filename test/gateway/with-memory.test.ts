@@ -83,8 +83,10 @@ describe("a model with memory", () => {
     expect(lastAsked()).toEqual(["user: I am Ana.", "assistant: Hello Ana.", "user: Who am I?"]);
     expect(server.requests[0]?.system).toBe("Be kind.");
     expect(await logOf(session)).toEqual([
-      ...["ana: I am Ana.", "coder: Hello Ana."],
-      ...["ana: Who am I?", "coder: Your name is Ana."],
+      "ana: I am Ana.",
+      "coder: Hello Ana.",
+      "ana: Who am I?",
+      "coder: Your name is Ana.",
     ]);
   });
 
@@ -110,7 +112,12 @@ describe("a model with memory", () => {
       ],
     });
     expect(await logOf(session)).toEqual([
-      ...["ana: One?", "coder: One.", "ana: Two?", "coder: Two.", "ana: Three?", "coder: Three."],
+      "ana: One?",
+      "coder: One.",
+      "ana: Two?",
+      "coder: Two.",
+      "ana: Three?",
+      "coder: Three.",
     ]);
   });
 
@@ -134,7 +141,10 @@ describe("a model with memory", () => {
     for await (const piece of textStream) text += piece;
     expect(text).toBe("It is 3.");
     expect(await logOf(session)).toEqual([
-      ...["ana: 1 + 2?", "coder: tool_use", "add: = 3", "coder: It is 3."],
+      "ana: 1 + 2?",
+      "coder: tool_use",
+      "add: = 3",
+      "coder: It is 3.",
     ]);
     const { messages } = await session.listMessages();
     expect(messages.at(-1)).toMatchObject({ model: "test-model", usage: { inputTokens: 100 } });

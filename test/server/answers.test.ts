@@ -68,7 +68,8 @@ describe.each([
     expect(model.requests[0]).toMatchObject({ system: "Be brief.", user: "Hi, I am Ana." });
     const { messages } = await engine.listMessages(String(body["session_id"]));
     expect(messages.map(({ id }) => id)).toEqual([
-      ...[(body["entry"] as { id: string }).id, body["reply_entry_id"]],
+      (body["entry"] as { id: string }).id,
+      body["reply_entry_id"],
     ]);
     const { fields } = await engine.routes.get(String(body["key"]));
     expect(fields).toMatchObject({ inputTokens: 9, outputTokens: 3 });

@@ -64,12 +64,14 @@ type Request = readonly [method: string, path: string, body?: unknown];
 const KINDS: readonly ((id: string, word: string) => Request)[] = [
   (_id, word) => ["POST", "/v1/sessions", { agent: `agent-${word}`, title: `On ${word}` }],
   (id, word) => [
-    ...(["POST", `/v1/sessions/${id}/messages`] as const),
+    "POST",
+    `/v1/sessions/${id}/messages`,
     { messages: [{ role: "user", content: `It is ${word}.` }] },
   ],
   (id, word) => ["POST", `/v1/sessions/${id}/fork`, { title: word }],
   (id, word) => [
-    ...(["POST", `/v1/sessions/${id}/facts`] as const),
+    "POST",
+    `/v1/sessions/${id}/facts`,
     { facts: [{ subject: word, predicate: "is", object: word }] },
   ],
   (_id, word) => ["PUT", "/v1/memories/coder/note", { content: `remember ${word}` }],

@@ -18,23 +18,27 @@ declare module "vitest" {
 const ROOT = join(import.meta.dirname, "../..");
 
 const FILES: readonly string[] = [
-  ...["append-worker", "crash-writer", "flush-runner", "full-disk-writer", "index-writer"],
+  "append-worker",
+  "crash-writer",
+  "flush-runner",
+  "full-disk-writer",
+  "index-writer",
   "restless-writer",
-  ...[
-    "log-writer",
-    "lease-holder",
-    "open-racer",
-    "record-writer",
-    "retention-writer",
-    "search-writer",
-    "store-prober",
-    "turn-writer",
-  ],
+
+  "log-writer",
+  "lease-holder",
+  "open-racer",
+  "record-writer",
+  "retention-writer",
+  "search-writer",
+  "store-prober",
+  "turn-writer",
 ].map((name) => join(import.meta.dirname, `${name}.ts`));
 
 /** What they load by its name. A thread's code is beside the file that starts it. */
 const LOADED: readonly string[] = [
-  ...["sqlite/executor/storage-thread.ts", "cases/trivial-index.cases.ts"],
+  "sqlite/executor/storage-thread.ts",
+  "cases/trivial-index.cases.ts",
 ].map((name) => join(ROOT, "src/store", name));
 
 /** Vitest calls this once per run and calls what it returns at the end, whatever the tests did. */

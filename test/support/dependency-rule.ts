@@ -301,9 +301,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
         "backup.ts",
       ],
       ...["client", "transfer/resume"],
-      ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
+      ...["ingest", "ingest/sources.ts", "ingest/read-transcript.ts", "ingest/files"],
+      ...["ingest/identity", "export"],
       ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
-      ...["recap", "recap/wire"],
+      ...["recap", "recap/wire", "providers/embedding"],
     ],
     packages: [
       ...["node:child_process", "node:crypto", "node:fs", "node:fs/promises", "node:os"],
@@ -313,7 +314,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // The composition root: the only place that knows a backend by name.
   "open.ts": {
-    folders: ["model", "store", "store/sqlite", "store/postgres", "engine", "providers"],
+    folders: [
+      ...["model", "store", "store/sqlite", "store/postgres", "engine"],
+      ...["providers", "providers/embedding"],
+    ],
     packages: [],
   },
   // The port of a backend and its suite, for backends of others.

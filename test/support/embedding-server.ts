@@ -58,6 +58,8 @@ export interface EmbeddingServer {
   readonly requests: EmbeddingRequest[];
   /** Answers to the next calls, in order; then `embeds` again. */
   next(...answers: readonly EmbeddingAnswer[]): void;
+  /** Forgets the requests, and the answers that are left. */
+  clear(): void;
   close(): Promise<void>;
 }
 
@@ -81,6 +83,10 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     requests,
     next: (...more) => {
       answers.push(...more);
+    },
+    clear: () => {
+      answers.length = 0;
+      requests.length = 0;
     },
     close: async () => {
       server.closeAllConnections();

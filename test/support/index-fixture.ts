@@ -17,8 +17,25 @@ const INDEXING = { language: "english", tools: "names", unicode: "test" } as con
 
 /** Few words, so that they meet; some with parts, some that stem alike, some without spaces. */
 const WORDS = [
-  ...["cron", "lock", "locks", "job", "the", "not", "twice", "getUserName", "user", "name"],
-  ...["src/store/index.ts", "E2BIG", "1.2.3", "日本語", "本", "naïve", "naive", "a", "migration"],
+  "cron",
+  "lock",
+  "locks",
+  "job",
+  "the",
+  "not",
+  "twice",
+  "getUserName",
+  "user",
+  "name",
+  "src/store/index.ts",
+  "E2BIG",
+  "1.2.3",
+  "日本語",
+  "本",
+  "naïve",
+  "naive",
+  "a",
+  "migration",
 ];
 export const text: fc.Arbitrary<string> = fc
   .array(fc.constantFrom(...WORDS), { minLength: 0, maxLength: 12 })

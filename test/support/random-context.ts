@@ -28,15 +28,38 @@ const TEXT = fc.oneof(
 );
 
 const ID = fc.constantFrom(
-  ...["call_1", "call_2", "call_3", "toolu_01ABC", "abcdefghi", "a.b", "a-b", "call|fc_1"],
-  ...["", " ", "呼び出し", "half\ud800", "x".repeat(40), "x".repeat(41), "x".repeat(200)],
+  "call_1",
+  "call_2",
+  "call_3",
+  "toolu_01ABC",
+  "abcdefghi",
+  "a.b",
+  "a-b",
+  "call|fc_1",
+  "",
+  " ",
+  "呼び出し",
+  "half\ud800",
+  "x".repeat(40),
+  "x".repeat(41),
+  "x".repeat(200),
 );
 
 const NAME = fc.constantFrom("read", "shell.run", "検索", "", "1st", "n".repeat(150), "mcp__a__b");
 
 const INPUT = fc.constantFrom(
-  ...['{"path":"a"}', "{}", "", "null", "{broken", "[1]", '"text"', '{"n":1e999}'],
-  ...['{"s":"\\ud800"}', '{"__proto__":{"x":1}}', '{"big":12345678901234567890}', "\ud800"],
+  '{"path":"a"}',
+  "{}",
+  "",
+  "null",
+  "{broken",
+  "[1]",
+  '"text"',
+  '{"n":1e999}',
+  '{"s":"\\ud800"}',
+  '{"__proto__":{"x":1}}',
+  '{"big":12345678901234567890}',
+  "\ud800",
   `${'{"a":'.repeat(300)}1${"}".repeat(300)}`,
 );
 

@@ -119,6 +119,7 @@ export function callsOf(
     "originals.list": (input) => engine.originals.list(input),
     importSession: (input) => engine.importSession({} as never, input),
     readTranscript: (input) => library.readTranscript(merge({ bytes: [] }, input)),
+    embedStored: (input) => engine.embedStored(input),
     followEmbeddings: (input) => library.followEmbeddings(engine, merge(follower, input)).next(),
     "followEmbeddings.retry": (retry) =>
       library.followEmbeddings(engine, { ...follower, retry }).next(),

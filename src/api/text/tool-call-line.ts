@@ -2,8 +2,20 @@
 
 /** What says most of a call, in this order. */
 const TELLING: readonly string[] = [
-  ...["command", "cmd", "file_path", "path", "filePath", "notebook_path", "pattern", "query"],
-  ...["url", "description", "prompt", "subject", "skill", "name"],
+  "command",
+  "cmd",
+  "file_path",
+  "path",
+  "filePath",
+  "notebook_path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+  "prompt",
+  "subject",
+  "skill",
+  "name",
 ];
 
 /** `Edit({"file_path": …})` as `Edit src/cart.ts`; undefined if it is not a call. */

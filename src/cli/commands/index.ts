@@ -60,6 +60,7 @@ import { backup } from "./store/backup.ts";
 import { changes } from "./store/changes.ts";
 import { completions } from "./store/completions.ts";
 import { doctor } from "./store/doctor.ts";
+import { embed } from "./store/embed.ts";
 import { restore } from "./store/restore.ts";
 import { status } from "./store/status.ts";
 import { sweep } from "./store/sweep.ts";
@@ -83,8 +84,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Notes",
     commands: [
-      ...[memoryList, memorySearch, memoryGet, memoryPut, memoryDelete],
-      ...[factsList, factsSearch, factsAdd, factsExtract, factsDelete],
+      memoryList,
+      memorySearch,
+      memoryGet,
+      memoryPut,
+      memoryDelete,
+      factsList,
+      factsSearch,
+      factsAdd,
+      factsExtract,
+      factsDelete,
     ],
   },
   {
@@ -95,8 +104,15 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Look after the store",
     commands: [
-      ...[doctor, sweep, maintain, backup, restore, exportSessions],
-      ...[completions(() => COMMANDS), version],
+      doctor,
+      embed,
+      sweep,
+      maintain,
+      backup,
+      restore,
+      exportSessions,
+      completions(() => COMMANDS),
+      version,
     ],
   },
 ];

@@ -39,7 +39,8 @@ export const EXAMPLE_SESSIONS: readonly ExampleSession[] = [
     messages: [
       user("The nightly invoice job has sent every mail twice since Tuesday. Why?"),
       agent("I look at the crontab and the service file.", [
-        ...(["bash", { command: "crontab -l; systemctl cat invoices.timer" }] as const),
+        "bash",
+        { command: "crontab -l; systemctl cat invoices.timer" },
         "0 2 * * * /srv/shop/bin/invoices\n[Timer]\nOnCalendar=02:00",
       ]),
       agent(
@@ -47,10 +48,8 @@ export const EXAMPLE_SESSIONS: readonly ExampleSession[] = [
       ),
       user("Remove the crontab line, and make the job refuse to run beside itself."),
       agent("Done: acquireLock() in jobs/invoices.ts takes an advisory lock for the day.", [
-        ...([
-          "edit",
-          { path: "jobs/invoices.ts", insert: "await acquireLock('invoices', day)" },
-        ] as const),
+        "edit",
+        { path: "jobs/invoices.ts", insert: "await acquireLock('invoices', day)" },
         "1 file changed",
       ]),
     ],
@@ -64,7 +63,8 @@ export const EXAMPLE_SESSIONS: readonly ExampleSession[] = [
     messages: [
       user("The product page takes 4 seconds. Find out where they go."),
       agent("The query plan first.", [
-        ...(["bash", { command: "psql -c 'EXPLAIN ANALYZE SELECT …'" }] as const),
+        "bash",
+        { command: "psql -c 'EXPLAIN ANALYZE SELECT …'" },
         "Seq Scan on reviews (actual time=0.03..3871.20 rows=2140000)",
       ]),
       agent(

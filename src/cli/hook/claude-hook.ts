@@ -76,10 +76,10 @@ export async function readTranscript(
   if (transcript !== "") await ingest(tenant, { environment, paths: [transcript] });
 }
 
-/** Stored in a tenth of a second, by a client that has its answer already. */
+/** Ingested in about a tenth of a second. */
 const SHORT_BYTES = 1024 * 1024;
 
-/** Whether there is more to store than a client should wait for. */
+/** Whether ingesting the transcript takes longer than the client should wait. */
 export async function isLong(
   tenant: TenantApi,
   transcript: string,

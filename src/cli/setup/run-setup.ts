@@ -120,7 +120,8 @@ class Setup {
   #hooksOf(agent: Agent): Change {
     const words = [
       ...programWords(this.#machine),
-      ...["hook", "claude-code"],
+      "hook",
+      "claude-code",
       ...storeOptions(this.#context, this.#machine),
     ];
     return hooksChange(agent, hooksFileOf(this.#machine), words);

@@ -35,7 +35,7 @@ const TOOL_NAME_CHARACTERS = 80;
 /** What speaks of work that is left. Parts of words count too: "nextjs" is found by "next". */
 const PENDING_WORDS = ["todo", "next", "pending", "follow up", "remaining"];
 
-/** What a digest looks at: entries of a store have it, and so has what a reader gives. */
+/** The fields that a digest reads, common to stored and imported entries. */
 export type DigestedEntry = Pick<Entry, "id" | "kind" | "role" | "blocks">;
 
 /** A digest under way: an accumulator that `addEntry` changes. */

@@ -60,15 +60,16 @@ describe("files", () => {
 
   test("are named inside a patch", () => {
     const patch = [
-      ...[
-        "*** Begin Patch",
-        "*** Update File: src/a.ts",
-        "*** Move to: src/b.ts",
-        "@@",
-        "-x",
-        "+y",
-      ],
-      ...["*** Add File: c.md", "+# c", "*** Delete File: d", "*** End Patch"],
+      "*** Begin Patch",
+      "*** Update File: src/a.ts",
+      "*** Move to: src/b.ts",
+      "@@",
+      "-x",
+      "+y",
+      "*** Add File: c.md",
+      "+# c",
+      "*** Delete File: d",
+      "*** End Patch",
     ].join("\n");
     check("apply_patch", patch, { changed: "src/a.ts src/b.ts c.md d" });
     check("apply_patch", { input: patch }, { changed: "src/a.ts src/b.ts c.md d" });

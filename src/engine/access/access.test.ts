@@ -84,8 +84,14 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       ];
       const head = one.slice(0, -43);
       const wrong = [
-        ...["", "x", head, `${head}${"A".repeat(43)}`, `${head}${two.slice(-43)}`],
-        ...[`bsk_${"0".repeat(26)}_${one.slice(-43)}`, 5 as never, undefined as never],
+        "",
+        "x",
+        head,
+        `${head}${"A".repeat(43)}`,
+        `${head}${two.slice(-43)}`,
+        `bsk_${"0".repeat(26)}_${one.slice(-43)}`,
+        5 as never,
+        undefined as never,
       ];
       for (const text of wrong) expect(await engine.authenticate(text)).toBeUndefined();
       expect(await engine.authenticate(one)).toBeDefined();

@@ -35,14 +35,27 @@ describe("the text of a token", () => {
     const right = formatToken(ID, secret);
     expect(parseToken(right)).toEqual({ id: ID, secret });
     const wrong = [
-      ...["", "bsk_", `bsk_${ID}`, `bsk_${ID}_`, secret, `Bearer ${right}`, ` ${right}`],
-      ...[`${right}\n`, `${right}x`, right.slice(0, -1), right.replace("bsk", "BSK")],
-      ...[
-        right.replace(ID, ID.toLowerCase()),
-        right.replace(ID, `${ID}0`),
-        right.replace("_", "-"),
-      ],
-      ...[undefined, null, 5, {}, [right], new String(right)],
+      "",
+      "bsk_",
+      `bsk_${ID}`,
+      `bsk_${ID}_`,
+      secret,
+      `Bearer ${right}`,
+      ` ${right}`,
+      `${right}\n`,
+      `${right}x`,
+      right.slice(0, -1),
+      right.replace("bsk", "BSK"),
+
+      right.replace(ID, ID.toLowerCase()),
+      right.replace(ID, `${ID}0`),
+      right.replace("_", "-"),
+      undefined,
+      null,
+      5,
+      {},
+      [right],
+      new String(right),
     ];
     for (const text of wrong) expect(parseToken(text), String(text)).toBeUndefined();
   });

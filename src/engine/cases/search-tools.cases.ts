@@ -77,6 +77,22 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "okapi")).toEqual([id]);
     });
 
+    test("stands first where it has the query word for word, a call before an output", async () => {
+      const own = tenant();
+      const query = "kiwi push origin dodo";
+      const rest = "with many other words that nobody has asked for ".repeat(3);
+      const { id: said } = await talk(own, [used("Bash", { command: `${query} ${rest}` }, "ok")]);
+      const { id: shown } = await talk(own, [used("Bash", { command: "ls" }, `${query} ${rest}`)]);
+      const { id: mixed } = await talk(own, ["dodo origin push kiwi, origin kiwi, dodo push"]);
+      await settle(own);
+      expect((await sessionsOf(own, query, { ranking: { verbatim: 0 } }))[0]).toBe(mixed);
+      expect((await sessionsOf(own, query))[0]).toBe(said);
+      const [first, ...others] = await hitsOf(own, query, { explain: true });
+      const shownHit = others.find(({ sessionId }) => sessionId === shown);
+      expect(first?.parts?.coverage).toBeGreaterThan(shownHit?.parts?.coverage ?? Infinity);
+      expect((await sessionsOf(own, "kiwi push dodo origin"))[0]).toBe(mixed);
+    });
+
     test("ranks what was said first, and does not make neighbours of outputs", async () => {
       const own = tenant();
       const noise = used("Read", { path: "x" }, "cron ".repeat(200));

@@ -63,7 +63,9 @@ describe("importing a tree", () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, PI);
     expect(await said(handle)).toEqual([
-      ...["Why does the cron job run twice?", "I look.", "Look at systemd."],
+      "Why does the cron job run twice?",
+      "I look.",
+      "Look at systemd.",
     ]);
     expect(await handle.branches()).toHaveLength(2);
     const entries = await tree(handle);

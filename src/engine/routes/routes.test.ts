@@ -16,11 +16,28 @@ const create = { agent: "main", createdBy: "ana" };
 
 test("the fields that gateways know are these", () => {
   expect(ROUTE_FIELDS).toEqual([
-    ...["sessionFile", "chatType", "provider", "subject", "room", "space", "displayName"],
-    ...["thinkingLevel", "verboseLevel", "reasoningLevel", "elevatedLevel", "sendPolicy"],
-    ...["providerOverride", "modelOverride", "authProfileOverride"],
-    ...["inputTokens", "outputTokens", "totalTokens", "contextTokens"],
-    ...["compactionCount", "memoryFlushAt", "memoryFlushCompactionCount"],
+    "sessionFile",
+    "chatType",
+    "provider",
+    "subject",
+    "room",
+    "space",
+    "displayName",
+    "thinkingLevel",
+    "verboseLevel",
+    "reasoningLevel",
+    "elevatedLevel",
+    "sendPolicy",
+    "providerOverride",
+    "modelOverride",
+    "authProfileOverride",
+    "inputTokens",
+    "outputTokens",
+    "totalTokens",
+    "contextTokens",
+    "compactionCount",
+    "memoryFlushAt",
+    "memoryFlushCompactionCount",
   ]);
 });
 

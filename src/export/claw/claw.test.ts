@@ -50,7 +50,8 @@ describe("claw-jsonl", () => {
       });
     expect(texts(short.text)).toEqual([
       expect.stringMatching(/^system: This session is being continued .*One was said\..*Recent/s),
-      ...["user: Two", "user: Three"],
+      "user: Two",
+      "user: Three",
     ]);
     expect(jsonLines(short.text)[1]).toEqual({
       type: "compaction",

@@ -74,7 +74,9 @@ describe.each([
       await talk(early, 2);
       const { events } = await autoCompaction().afterTurn(early);
       expect(outline(events)).toEqual([
-        ...["setting_ignored", "compaction_decided: over_turns", "compacted"],
+        "setting_ignored",
+        "compaction_decided: over_turns",
+        "compacted",
       ]);
     });
   });
@@ -107,7 +109,8 @@ describe.each([
       await talk(session, 6, 230, 9_000);
       const first = await auto().afterTurn(session);
       expect(outline(first.events)).toEqual([
-        ...["compaction_decided: over_threshold", "compaction_skipped: min_gain"],
+        "compaction_decided: over_threshold",
+        "compaction_skipped: min_gain",
       ]);
       await talk(session, 1, 20, 9_000);
       expect((await auto().afterTurn(session)).decision.reason).toBe("cooling_down");

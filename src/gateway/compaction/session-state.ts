@@ -44,8 +44,11 @@ export function withoutAutoState(metadata: JsonObject): JsonObject {
 }
 
 const AUTO_KEYS: readonly string[] = [
-  ...["compactionCount", "compactionAttempt", "memoryFlushAt"],
-  ...["memoryFlushCompactionCount", "memoryFlushCompaction"],
+  "compactionCount",
+  "compactionAttempt",
+  "memoryFlushAt",
+  "memoryFlushCompactionCount",
+  "memoryFlushCompaction",
 ];
 
 /** Whether memories were flushed since the newest compaction, or ever if there was none. */

@@ -112,7 +112,10 @@ describe("a configuration", () => {
     );
     const { unknown, config } = readConfig(input);
     expect(unknown).toEqual([
-      ...["session.dmscope", "session.reset.hour", "session.__proto__", "gateway"],
+      "session.dmscope",
+      "session.reset.hour",
+      "session.__proto__",
+      "gateway",
     ]);
     expect(config.session.dmScope).toBe("per-channel-peer");
     expect(Object.hasOwn(Object.prototype, "a")).toBe(false);

@@ -162,7 +162,10 @@ describe.each([
     const { model, asked } = writer(say("NO_REPLY"));
     const first = await auto({ model }).afterTurn(session);
     expect(first.events.map(({ type }) => type)).toEqual([
-      ...["compaction_decided", "flush_decided", "flushed", "compacted"],
+      "compaction_decided",
+      "flush_decided",
+      "flushed",
+      "compacted",
     ]);
     for (let i = 0; i < 4; i++) await exchange(session, 16_000);
     await auto({ model }).afterTurn(session);

@@ -85,7 +85,9 @@ describe("an answer", () => {
     await generate(memory, { ...input, message: "First?" });
     await generate(memory, { ...input, message: "Second?" });
     expect(spoken(model.requests[1]?.messages)).toEqual([
-      ...["user: First?", "assistant: One.", "user: Second?"],
+      "user: First?",
+      "assistant: One.",
+      "user: Second?",
     ]);
     expect(model.requests[1]?.instructions).toBe("Be brief.");
   });

@@ -47,8 +47,10 @@ describe("what an agent sees", () => {
       "user: [coder] Fixed.",
     ]);
     check("coder", talk, [
-      ...["user: Fix it.", "assistant: I look. + tool_use"],
-      ...["tool: tool_result", "assistant: Fixed."],
+      "user: Fix it.",
+      "assistant: I look. + tool_use",
+      "tool: tool_result",
+      "assistant: Fixed.",
     ]);
   });
 
@@ -76,7 +78,7 @@ describe("what an agent sees", () => {
     check(
       "coder",
       [say("system", null, "Rules."), say("assistant", null, "Old.")],
-      [...["system: Rules.", "assistant: Old."]],
+      ["system: Rules.", "assistant: Old."],
     );
   });
 

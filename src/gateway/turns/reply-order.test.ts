@@ -71,7 +71,9 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     expect((await gateway.reply({ ...ana, text: "colour?" })).reply).toBe("Red.");
     expect((await gateway.reply(price)).reply).toBe("5.");
     expect(spoken(model.requests[2]?.messages)).toEqual([
-      ...["user: colour?", "assistant: Red.", "user: price?"],
+      "user: colour?",
+      "assistant: Red.",
+      "user: price?",
     ]);
   });
 

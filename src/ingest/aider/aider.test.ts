@@ -38,7 +38,11 @@ describe("a history of Aider", () => {
     expect(second).toEqual(["message-0 custom: Aider v0.75.1"]);
     expect(third).toEqual(["message-0 user: Again?", "message-1 assistant: Yes."]);
     expect(sessions[0]?.entries.map(({ model }) => model)).toEqual([
-      ...[null, null, "large-4", null, null],
+      null,
+      null,
+      "large-4",
+      null,
+      null,
     ]);
   });
 

@@ -45,8 +45,15 @@ export function toDrafts(
 }
 
 const KNOWN = [
-  ...["step_id", "source", "message", "reasoning_content", "tool_calls", "observation"],
-  ...["model_name", "timestamp", "metrics"],
+  "step_id",
+  "source",
+  "message",
+  "reasoning_content",
+  "tool_calls",
+  "observation",
+  "model_name",
+  "timestamp",
+  "metrics",
 ];
 
 /**

@@ -73,7 +73,9 @@ export function toTime(seconds: unknown): number | null {
 
 /** What the program tells the model of the user, and how long it has thought. */
 const NOTES: ReadonlySet<string> = new Set([
-  ...["user_editable_context", "model_editable_context", "reasoning_recap"],
+  "user_editable_context",
+  "model_editable_context",
+  "reasoning_recap",
 ]);
 
 type Base = Omit<EntryDraft, "kind"> & { readonly blocks: readonly Block[] };

@@ -83,10 +83,13 @@ describe("an export of ChatGPT", () => {
       c: node("c", "gone", []),
     };
     const { sessions, problems } = await readWith(
-      ...([CHATGPT, JSON.stringify([{ title: "x", id: "i", mapping }])] as const),
+      CHATGPT,
+      JSON.stringify([{ title: "x", id: "i", mapping }]),
     );
     expect(outline(sessions[0]?.entries ?? [])).toEqual([
-      ...["c<null user: c", "a<null user: a", "b<a user: b"],
+      "c<null user: c",
+      "a<null user: a",
+      "b<a user: b",
     ]);
     expect(problems.map(({ code }) => code)).toEqual(["missing_parent", "missing_parent"]);
   });

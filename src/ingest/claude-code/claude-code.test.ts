@@ -55,10 +55,23 @@ describe("a file with a sub-agent inside of it", () => {
       metadata: { source: { fields: { version: "1.0.24", userType: "external" } } },
     });
     expect(shape(entries)).toEqual([
-      ...["note<null summary", "note<null summary", "1<null user", "2<1 user", "3<2 assistant"],
-      ...["4<3 assistant", "5<4 tool", "title-1-Cron job runs twice<5 session_info"],
-      ...["6<5 assistant", "7<null user", "8<7 assistant", "9<8 tool", "a<9 assistant"],
-      ...["b<6 tool", "c<b assistant", "d<c user", "e<d assistant"],
+      "note<null summary",
+      "note<null summary",
+      "1<null user",
+      "2<1 user",
+      "3<2 assistant",
+      "4<3 assistant",
+      "5<4 tool",
+      "title-1-Cron job runs twice<5 session_info",
+      "6<5 assistant",
+      "7<null user",
+      "8<7 assistant",
+      "9<8 tool",
+      "a<9 assistant",
+      "b<6 tool",
+      "c<b assistant",
+      "d<c user",
+      "e<d assistant",
     ]);
     expect(leaf).toBeUndefined();
     expect(problems).toEqual([]);
@@ -75,7 +88,12 @@ describe("a file with a sub-agent inside of it", () => {
     const { handle } = await importText(engine, `${lines.join("\n")}\n`);
     const { messages } = await handle.listMessages();
     expect(messages.map(({ role }) => role)).toEqual([
-      ...["user", "user", "assistant", "assistant", "tool", "assistant"],
+      "user",
+      "user",
+      "assistant",
+      "assistant",
+      "tool",
+      "assistant",
     ]);
     expect(await handle.meta()).toMatchObject({ title: "Cron job runs twice" });
   });
@@ -123,14 +141,35 @@ describe("a file of version 2", () => {
   test("becomes a tree without progress bars, with every call beside its result", async () => {
     const { session, entries, problems } = await read(V2);
     expect(shape(entries)).toEqual([
-      ...["note<null queue-operation", "22<null user", "23<22 attachment", "24<22 assistant"],
-      ...["25<24 assistant", "26<25 assistant", "27<26 tool", "29<27 tool", "2a<29 assistant"],
-      ...["2b<2a system:turn_duration", "2c<2a user", "2d<2c user", "2e<2d assistant"],
-      ...["2f<2a user", "30<2f assistant", "note<30 ai-title"],
-      ...["title-1-Slow checkout<30 session_info", "31<30 system:compact_boundary"],
-      ...["32<30 compaction", "33<32 user", "34<33 assistant", "35<34 tool", "35#2<35 user"],
-      ...["36<35#2 weather", "note<35#2 last-prompt", "note<35#2 custom-title"],
-      ...["title-2-Checkout tax<35#2 session_info", "note<35#2 ai-title", "37<35#2 user"],
+      "note<null queue-operation",
+      "22<null user",
+      "23<22 attachment",
+      "24<22 assistant",
+      "25<24 assistant",
+      "26<25 assistant",
+      "27<26 tool",
+      "29<27 tool",
+      "2a<29 assistant",
+      "2b<2a system:turn_duration",
+      "2c<2a user",
+      "2d<2c user",
+      "2e<2d assistant",
+      "2f<2a user",
+      "30<2f assistant",
+      "note<30 ai-title",
+      "title-1-Slow checkout<30 session_info",
+      "31<30 system:compact_boundary",
+      "32<30 compaction",
+      "33<32 user",
+      "34<33 assistant",
+      "35<34 tool",
+      "35#2<35 user",
+      "36<35#2 weather",
+      "note<35#2 last-prompt",
+      "note<35#2 custom-title",
+      "title-2-Checkout tax<35#2 session_info",
+      "note<35#2 ai-title",
+      "37<35#2 user",
     ]);
     expect(problems).toEqual([]);
     expect([...(session?.problems.ignored ?? [])]).toEqual([
@@ -252,7 +291,11 @@ describe("files of sub-agents, forked and resumed files", () => {
     const { session, entries, problems } = await read(resumed);
     expect(session?.id).toBe("5d0e3c1a-2b4f-4a6c-8d7e-9f0a1b2c3d4e");
     expect(shape(entries)).toEqual([
-      ...["1<null user", "2<1 user", "3<2 assistant", "51<3 user", "52<51 assistant"],
+      "1<null user",
+      "2<1 user",
+      "3<2 assistant",
+      "51<3 user",
+      "52<51 assistant",
       "53<52 user",
     ]);
     expect(problems.map(({ line, code }) => [line, code])).toEqual([

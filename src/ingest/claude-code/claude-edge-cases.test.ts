@@ -105,7 +105,8 @@ describe("edge cases", () => {
     const places = (variables: Record<string, string>) =>
       CLAUDE_CODE.places?.({ home: "/home/ana", variables, platform: "linux" }) ?? [];
     expect(places({}).map(({ root }) => root)).toEqual([
-      ...["/home/ana/.claude/projects", "/home/ana/.config/claude/projects"],
+      "/home/ana/.claude/projects",
+      "/home/ana/.config/claude/projects",
     ]);
     const roots = (variables: Record<string, string>) => places(variables).map(({ root }) => root);
     expect(roots({ CLAUDE_CONFIG_DIR: "/etc/claude" })).toEqual(["/etc/claude/projects"]);
@@ -127,7 +128,9 @@ describe("edge cases", () => {
     const lines = [said("user", "yes"), said("assistant", "What?"), said("user", "yes")];
     const { entries } = await read(lines.join("\n"));
     expect(entries.map(({ parentSourceId }) => parentSourceId)).toEqual([
-      ...[undefined, entries[0]?.sourceId, entries[1]?.sourceId],
+      undefined,
+      entries[0]?.sourceId,
+      entries[1]?.sourceId,
     ]);
     expect(new Set(entries.map(({ sourceId }) => sourceId)).size).toBe(3);
   });

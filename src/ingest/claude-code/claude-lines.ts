@@ -46,7 +46,13 @@ export interface LineContext {
 
 /** Fields that say where a line stands and when. */
 const BASE: ReadonlySet<string> = new Set([
-  ...["type", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "isSidechain", "message"],
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "timestamp",
+  "isSidechain",
+  "message",
 ]);
 
 const NONE: readonly string[] = [];

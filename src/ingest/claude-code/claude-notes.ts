@@ -9,8 +9,18 @@ import type { MappedEntry } from "./claude-lines.ts";
 
 /** What says where the line stands; `cwd` and the like are the session's. */
 const PLACE = [
-  ...["type", "uuid", "parentUuid", "logicalParentUuid", "timestamp", "isSidechain", "sessionId"],
-  ...["cwd", "gitBranch", "version", "userType", "entrypoint"],
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "timestamp",
+  "isSidechain",
+  "sessionId",
+  "cwd",
+  "gitBranch",
+  "version",
+  "userType",
+  "entrypoint",
 ];
 
 export function toNote(record: Fields): MappedEntry {

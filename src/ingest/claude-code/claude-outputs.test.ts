@@ -28,7 +28,13 @@ test("the order stays, whatever lies apart", async () => {
   const files = { [`${SESSION}/tool-results/b1.txt`]: "x" };
   const { sessions } = await readWith(CLAUDE_CODE, FILE, { path: `/p/${SESSION}.jsonl`, files });
   expect(sessions[0]?.entries.map(({ sourceId }) => sourceId)).toEqual([
-    ...["u1", "a2", "r3", "a4", "r5", "a6", "r7"],
+    "u1",
+    "a2",
+    "r3",
+    "a4",
+    "r5",
+    "a6",
+    "r7",
   ]);
 });
 

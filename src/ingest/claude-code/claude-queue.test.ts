@@ -54,7 +54,9 @@ async function path(lines: readonly string[]): Promise<string[]> {
 
 test("a prompt that was removed from the queue is a user's message before the answer", async () => {
   const said = await path([
-    ...[user("u1", null, "begin"), queue("enqueue", "queuedword please"), queue("remove")],
+    user("u1", null, "begin"),
+    queue("enqueue", "queuedword please"),
+    queue("remove"),
     answer("a1", "u1", "done"),
   ]);
   expect(said).toEqual(["user: begin", "user: queuedword please", "assistant: done"]);
@@ -73,17 +75,28 @@ test("a prompt that goes with the results of tools stands behind all of them", a
       message: { role: "assistant", id: "m1", model: "m", content: [call] },
     });
   const lines = [
-    ...[user("u1", null, "begin"), both("a1", "u1", calls[0] ?? {})],
-    ...[both("a2", "a1", calls[1] ?? {}), results("r1", "a1", "c1")],
-    ...[queue("enqueue", "also the docs"), queue("remove"), results("r2", "a2", "c2")],
-    ...[answer("a3", "r2", "both done"), user("u2", "a3", "thanks")],
+    user("u1", null, "begin"),
+    both("a1", "u1", calls[0] ?? {}),
+    both("a2", "a1", calls[1] ?? {}),
+    results("r1", "a1", "c1"),
+    queue("enqueue", "also the docs"),
+    queue("remove"),
+    results("r2", "a2", "c2"),
+    answer("a3", "r2", "both done"),
+    user("u2", "a3", "thanks"),
   ];
   await using engine = await open(":memory:");
   const { handle } = await importText(engine, lines.join("\n"), { path: PATH });
   const { messages } = await handle.listMessages({ limit: 500 });
   expect(messages.map(({ role, blocks }) => `${role} ${textOf(blocks)}`.trim())).toEqual([
-    ...["user begin", "assistant", "assistant", "tool", "tool"],
-    ...["user also the docs", "assistant both done", "user thanks"],
+    "user begin",
+    "assistant",
+    "assistant",
+    "tool",
+    "tool",
+    "user also the docs",
+    "assistant both done",
+    "user thanks",
   ]);
 });
 
@@ -95,28 +108,44 @@ test("a prompt that a line of its own has is told once", async () => {
   ];
   // Dequeued at the end of a turn.
   const dequeued = [
-    ...[...begin, queue("enqueue", "and then"), answer("a2", "r1", "first"), queue("dequeue")],
-    ...[user("u2", "a2", "and then"), answer("a3", "u2", "second")],
+    ...begin,
+    queue("enqueue", "and then"),
+    answer("a2", "r1", "first"),
+    queue("dequeue"),
+    user("u2", "a2", "and then"),
+    answer("a3", "u2", "second"),
   ];
   expect((await path(dequeued)).slice(2)).toEqual([
-    ...["assistant: first", "user: and then", "assistant: second"],
+    "assistant: first",
+    "user: and then",
+    "assistant: second",
   ]);
   // Attached, before or behind its removal.
   for (const order of [0, 1]) {
     const pair = [queue("remove"), attached("q1", "r1", "and then")];
     const lines = [
-      ...[...begin, queue("enqueue", "and then"), ...(order === 0 ? pair : pair.toReversed())],
+      ...begin,
+      queue("enqueue", "and then"),
+      ...(order === 0 ? pair : pair.toReversed()),
       answer("a2", "q1", "second"),
     ];
     expect((await path(lines)).filter((each) => each.includes("and then"))).toHaveLength(1);
   }
   // Several in one line, without a word of the queue that they left it.
   const joined = [
-    ...[...begin, queue("enqueue", "one"), queue("enqueue", "two"), answer("a2", "r1", "first")],
-    ...[queue("dequeue"), queue("dequeue"), user("u2", "a2", "one\ntwo"), answer("a3", "u2", "ok")],
+    ...begin,
+    queue("enqueue", "one"),
+    queue("enqueue", "two"),
+    answer("a2", "r1", "first"),
+    queue("dequeue"),
+    queue("dequeue"),
+    user("u2", "a2", "one\ntwo"),
+    answer("a3", "u2", "ok"),
   ];
   expect((await path(joined)).slice(-3)).toEqual([
-    ...["assistant: first", "user: one\ntwo", "assistant: ok"],
+    "assistant: first",
+    "user: one\ntwo",
+    "assistant: ok",
   ]);
 });
 
@@ -145,8 +174,12 @@ test("what Claude Code puts into the queue itself is no request of the user", as
   await using engine = await open(":memory:");
   const notice = "<task-notification>\n<task-id>a</task-id>\n</task-notification>";
   const lines = [
-    ...[user("u1", null, "begin"), answer("a1", "u1", "", "c1"), queue("enqueue", notice)],
-    ...[queue("remove"), results("r1", "a1", "c1"), answer("a2", "r1", "seen")],
+    user("u1", null, "begin"),
+    answer("a1", "u1", "", "c1"),
+    queue("enqueue", notice),
+    queue("remove"),
+    results("r1", "a1", "c1"),
+    answer("a2", "r1", "seen"),
   ];
   const { handle } = await importText(engine, lines.join("\n"), { path: PATH });
   const { messages } = await handle.listMessages({});
@@ -155,9 +188,14 @@ test("what Claude Code puts into the queue itself is no request of the user", as
 
 test("a prompt is delivered wherever a reading ended before", async () => {
   const lines = [
-    ...[user("u1", null, "begin"), answer("a1", "u1", "", "c1"), queue("enqueue", "queued one")],
-    ...[queue("remove"), results("r1", "a1", "c1"), answer("a2", "r1", "seen")],
-    ...[user("u2", "a2", "next"), answer("a3", "u2", "last")],
+    user("u1", null, "begin"),
+    answer("a1", "u1", "", "c1"),
+    queue("enqueue", "queued one"),
+    queue("remove"),
+    results("r1", "a1", "c1"),
+    answer("a2", "r1", "seen"),
+    user("u2", "a2", "next"),
+    answer("a3", "u2", "last"),
   ].map((each) => `${each}\n`);
   const whole = await entriesOf(CLAUDE_CODE.read(inputOf(lines)));
   expect(whole.map(({ sourceId }) => sourceId)).toContainEqual(expect.stringMatching(/^queued-/));

@@ -23,11 +23,15 @@ test("a later root, as after plan mode, goes on with the conversation", async ()
   const hook = { type: "progress", uuid: "p1", parentUuid: null, sessionId: ID };
   const plan = [said("u1", null, "plan it"), said("a1", "u1", "planningword")];
   expect(await path(...plan, said("u2", null, "Implement the following plan:"))).toEqual([
-    ...["plan it", "planningword", "Implement the following plan:"],
+    "plan it",
+    "planningword",
+    "Implement the following plan:",
   ]);
   const hooked = [JSON.stringify(hook), said("u2", "p1", "Implement the following plan:")];
   expect(await path(...plan, ...hooked)).toEqual([
-    ...["plan it", "planningword", "Implement the following plan:"],
+    "plan it",
+    "planningword",
+    "Implement the following plan:",
   ]);
 });
 
@@ -57,7 +61,11 @@ test("what Claude Code answers itself leaves no branch behind it", async () => {
   });
   const begin = [said("u1", null, "first"), said("a1", "u1", "one")];
   expect(await path(...begin, exit, synthetic, said("u3", "a2", "next"))).toEqual([
-    ...["first", "one", "<command-name>/exit</command-name>", "No response requested.", "next"],
+    "first",
+    "one",
+    "<command-name>/exit</command-name>",
+    "No response requested.",
+    "next",
   ]);
 });
 
@@ -65,9 +73,12 @@ test("roots of sidechains stay sub-agents", async () => {
   const aside = { isSidechain: true };
   expect(
     await path(
-      ...[said("u1", null, "first"), said("u2", null, "Warmup", aside)],
-      ...[said("a2", "u2", "ready", aside), said("u3", null, "look", aside)],
-      ...[said("a3", "u3", "found", aside), said("a1", "u1", "one")],
+      said("u1", null, "first"),
+      said("u2", null, "Warmup", aside),
+      said("a2", "u2", "ready", aside),
+      said("u3", null, "look", aside),
+      said("a3", "u3", "found", aside),
+      said("a1", "u1", "one"),
     ),
   ).toEqual(["first", "one"]);
 });

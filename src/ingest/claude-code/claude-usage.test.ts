@@ -30,7 +30,11 @@ function given(lines: readonly string[], window = new UsageWindow()): string[] {
 
 test("the last line of an answer has its highest figures, also between lines of others", () => {
   expect(given(["a 2", "b 1", "a 9", "b 4", "a 5"])).toEqual([
-    ...["a0:0/0", "b1:0/0", "a2:0/0", "b3:10/4", "a4:10/9"],
+    "a0:0/0",
+    "b1:0/0",
+    "a2:0/0",
+    "b3:10/4",
+    "a4:10/9",
   ]);
 });
 

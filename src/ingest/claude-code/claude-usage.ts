@@ -16,7 +16,10 @@ import type { ImportedEntry } from "../source.ts";
 
 /** The fields of the source's usage that are in ours. */
 export const USAGE_FIELDS: readonly string[] = [
-  ...["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"],
+  "input_tokens",
+  "output_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
 ];
 
 /** Null without usage: synthetic messages of Claude Code have zeros. */

@@ -121,7 +121,9 @@ describe("JSON lines", () => {
     expect(outline(alone.entries)).toEqual(["compaction-1 compaction: S"]);
     const without = await read(lines(META, record, said("user", "a"), said("user", "b")));
     expect(outline(without.entries)).toEqual([
-      ...["message-2 user: a", "compaction-1 compaction: S", "message-3 user: b"],
+      "message-2 user: a",
+      "compaction-1 compaction: S",
+      "message-3 user: b",
     ]);
   });
 
@@ -137,13 +139,11 @@ describe("JSON lines", () => {
     const { entries, problems } = await read(content);
     expect(outline(entries)).toEqual(["message-2 user: still here"]);
     expect(problems.map(({ line, code }) => [line, code])).toEqual([
-      ...[
-        [2, "not_json"],
-        [3, "unexpected"],
-        [4, "unexpected"],
-        [5, "unexpected"],
-        [7, "unexpected"],
-      ],
+      [2, "not_json"],
+      [3, "unexpected"],
+      [4, "unexpected"],
+      [5, "unexpected"],
+      [7, "unexpected"],
       [9, "torn_line"],
     ]);
   });

@@ -62,15 +62,14 @@ describe("a task of Cline", () => {
     });
     const { session, entries } = await read(CLINE, TASK, PATH, {
       "ui_messages.json": [
-        ...[{ ts: 1, type: "say", say: "text", text: "Add a test." }, call(1000, 10)],
+        { ts: 1, type: "say", say: "text", text: "Add a test." },
+        call(1000, 10),
         call(9000, 20),
       ],
       "task_metadata.json": {
         model_usage: [
-          ...[
-            { ts: 1100, model_id: "large-4" },
-            { ts: 8000, model_id: "small-4" },
-          ],
+          { ts: 1100, model_id: "large-4" },
+          { ts: 8000, model_id: "small-4" },
         ],
       },
     });
@@ -159,6 +158,7 @@ test("tasks are found in every editor, and told apart by their extension", () =>
   const head = Buffer.from(TASK);
   expect([CLINE.recognise(head, PATH), ROO_CODE.recognise(head, PATH)]).toEqual([true, false]);
   expect([CLINE.recognise(head, ROO_PATH), ROO_CODE.recognise(head, ROO_PATH)]).toEqual([
-    ...[false, true],
+    false,
+    true,
   ]);
 });

@@ -4,15 +4,38 @@ import type { JsonObject } from "../../model/json.ts";
 
 /** Left out, and counted: each stands in the items beside it, or says only that something goes on. */
 const IGNORED: readonly string[] = [
-  ...["user_message", "agent_message", "agent_message_delta", "agent_message_content_delta"],
-  ...["agent_reasoning", "agent_reasoning_delta", "agent_reasoning_section_break"],
-  ...["agent_reasoning_raw_content", "agent_reasoning_raw_content_delta"],
-  ...["task_started", "task_complete", "turn_started", "turn_complete", "turn_diff"],
-  ...["exec_command_begin", "exec_command_end", "exec_command_output_delta"],
-  ...["patch_apply_begin", "patch_apply_end", "mcp_tool_call_begin", "mcp_tool_call_end"],
-  ...["web_search_begin", "web_search_end", "view_image_tool_call", "context_compacted"],
-  ...["dynamic_tool_call_request", "dynamic_tool_call_response", "image_generation_end"],
-  ...["raw_response_item", "item_started", "background_event", "token_count"],
+  "user_message",
+  "agent_message",
+  "agent_message_delta",
+  "agent_message_content_delta",
+  "agent_reasoning",
+  "agent_reasoning_delta",
+  "agent_reasoning_section_break",
+  "agent_reasoning_raw_content",
+  "agent_reasoning_raw_content_delta",
+  "task_started",
+  "task_complete",
+  "turn_started",
+  "turn_complete",
+  "turn_diff",
+  "exec_command_begin",
+  "exec_command_end",
+  "exec_command_output_delta",
+  "patch_apply_begin",
+  "patch_apply_end",
+  "mcp_tool_call_begin",
+  "mcp_tool_call_end",
+  "web_search_begin",
+  "web_search_end",
+  "view_image_tool_call",
+  "context_compacted",
+  "dynamic_tool_call_request",
+  "dynamic_tool_call_response",
+  "image_generation_end",
+  "raw_response_item",
+  "item_started",
+  "background_event",
+  "token_count",
 ];
 
 export function isIgnoredEvent(type: string): boolean {
@@ -21,8 +44,17 @@ export function isIgnoredEvent(type: string): boolean {
 
 /** Items of newer versions' `item_completed` that stand beside it as they were sent or received. */
 const COPIES: readonly string[] = [
-  ...["UserMessage", "AgentMessage", "Reasoning", "CommandExecution", "FileChange", "McpToolCall"],
-  ...["FunctionCallOutput", "DynamicToolCall", "WebSearch", "ImageView", "ImageGeneration"],
+  "UserMessage",
+  "AgentMessage",
+  "Reasoning",
+  "CommandExecution",
+  "FileChange",
+  "McpToolCall",
+  "FunctionCallOutput",
+  "DynamicToolCall",
+  "WebSearch",
+  "ImageView",
+  "ImageGeneration",
   "ContextCompaction",
 ];
 

@@ -175,9 +175,16 @@ function plain(blocks: string | readonly Block[]): string | readonly Block[] {
 }
 
 const OPENINGS = [
-  ...["<environment_context>", "<user_instructions>", "# AGENTS.md instructions"],
-  ...["<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "<skill>"],
-  ...["<collaboration_mode>", "<apps_instructions>", "<skills_instructions>"],
+  "<environment_context>",
+  "<user_instructions>",
+  "# AGENTS.md instructions",
+  "<permissions instructions>",
+  "<turn_aborted>",
+  "<subagent_notification>",
+  "<skill>",
+  "<collaboration_mode>",
+  "<apps_instructions>",
+  "<skills_instructions>",
 ];
 
 /** A message in which every text was put there by the client. */

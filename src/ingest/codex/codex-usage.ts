@@ -81,7 +81,10 @@ interface Counts {
 }
 
 const NAMES = [
-  ...["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"],
+  "input_tokens",
+  "cached_input_tokens",
+  "cache_write_input_tokens",
+  "output_tokens",
 ] as readonly (keyof Counts)[];
 
 function readCounts(fields: Fields): Counts {

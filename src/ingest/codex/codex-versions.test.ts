@@ -110,7 +110,9 @@ describe("a file that is one object", () => {
   test("is one whatever it is called, and whoever wrote it", async () => {
     const parsed = JSON.parse(OLDEST) as { session: object; items: object[] };
     const texts = [
-      ...[OLDEST, JSON.stringify(parsed), `\n\n${JSON.stringify(parsed, null, 2)}`],
+      OLDEST,
+      JSON.stringify(parsed),
+      `\n\n${JSON.stringify(parsed, null, 2)}`,
       JSON.stringify({ items: parsed.items, session: parsed.session }),
     ];
     for (const text of texts) {

@@ -53,12 +53,32 @@ describe("a current file", () => {
       metadata: { source: { fields: { cli_version: "0.142.0", git: { commit_hash: "abc" } } } },
     });
     expect(shape(entries)).toEqual([
-      ...["3<null system", "4<3 user", "5<4 model_change", "6<4 user", "8<6 assistant"],
-      ...["10<8 assistant", "11<10 assistant", "12<11 assistant", "13<12 tool", "16<13 tool"],
-      ...["18<16 assistant", "19<18 assistant", "20<19 tool", "21<20 assistant", "22<21 tool"],
-      ...["24<22 assistant", "26<24 session_info", "28<24 user", "29<28 codex:turn_aborted"],
-      ...["30<28 codex:thread_rolled_back", "31<24 user", "32<31 compaction"],
-      ...["33<32 model_change", "34<32 assistant", "35<34 codex:weather", "36<34 codex:melody"],
+      "3<null system",
+      "4<3 user",
+      "5<4 model_change",
+      "6<4 user",
+      "8<6 assistant",
+      "10<8 assistant",
+      "11<10 assistant",
+      "12<11 assistant",
+      "13<12 tool",
+      "16<13 tool",
+      "18<16 assistant",
+      "19<18 assistant",
+      "20<19 tool",
+      "21<20 assistant",
+      "22<21 tool",
+      "24<22 assistant",
+      "26<24 session_info",
+      "28<24 user",
+      "29<28 codex:turn_aborted",
+      "30<28 codex:thread_rolled_back",
+      "31<24 user",
+      "32<31 compaction",
+      "33<32 model_change",
+      "34<32 assistant",
+      "35<34 codex:weather",
+      "36<34 codex:melody",
       "37<34 codex:world_state",
     ]);
     expect(problems).toEqual([]);
@@ -154,7 +174,12 @@ test("an old file without payloads is read, its folder found in the first messag
     startedAt: Date.UTC(2025, 4, 7, 17, 24, 21, 597),
   });
   expect(shape(entries)).toEqual([
-    ...["3<null user", "4<3 user", "5<4 assistant", "6<5 assistant", "8<6 tool", "9<8 assistant"],
+    "3<null user",
+    "4<3 user",
+    "5<4 assistant",
+    "6<5 assistant",
+    "8<6 tool",
+    "9<8 assistant",
   ]);
   expect(at(entries, 5)?.blocks).toMatchObject([{ type: "opaque", provider: "codex" }]);
   expect(at(entries, 8)?.blocks).toMatchObject([{ toolName: "shell", isError: true }]);
@@ -166,7 +191,11 @@ test("what a sub-agent copied from its parent is there, and neither found nor co
   const { session, entries } = await read(fixture("codex/sub-agent.jsonl"));
   expect(session).toMatchObject({ id: expect.stringContaining("9000"), parentSession: ID });
   expect(shape(entries)).toEqual([
-    ...["4<null model_change", "5<null user", "6<5 assistant", "10<6 user", "11<10 assistant"],
+    "4<null model_change",
+    "5<null user",
+    "6<5 assistant",
+    "10<6 user",
+    "11<10 assistant",
   ]);
   const copied = entries.filter(({ metadata }) => metadata["copied"] === true);
   expect(copied.map(({ sourceId }) => number(sourceId))).toEqual(["5", "6"]);
@@ -244,14 +273,15 @@ describe("damaged and odd files", () => {
     ];
     const { entries, problems } = await read(lines.join("\n"));
     expect(entries.map(({ data }) => data?.["type"])).toEqual([
-      ...["codex:message", "codex:function_call", "codex:unknown", "codex:event_msg"],
+      "codex:message",
+      "codex:function_call",
+      "codex:unknown",
+      "codex:event_msg",
     ]);
     expect(problems.map(({ line, code }) => [line, code])).toEqual([
-      ...[
-        [2, "not_json"],
-        [3, "unexpected"],
-        [5, "unexpected"],
-      ],
+      [2, "not_json"],
+      [3, "unexpected"],
+      [5, "unexpected"],
       [7, "torn_line"],
     ]);
   });
@@ -276,7 +306,8 @@ describe("damaged and odd files", () => {
     const places = (variables: Record<string, string>) =>
       CODEX.places?.({ home: "/home/ana", variables, platform: "linux" }) ?? [];
     expect(places({}).map(({ root }) => root)).toEqual([
-      ...["/home/ana/.codex/sessions", "/home/ana/.codex/archived_sessions"],
+      "/home/ana/.codex/sessions",
+      "/home/ana/.codex/archived_sessions",
     ]);
     expect(places({ CODEX_HOME: "/x" })[0]?.root).toBe("/x/sessions");
     const [place] = places({});

@@ -107,7 +107,11 @@ export const CODEX: TranscriptSource = {
 const LOOKED_AT = 20;
 
 const TYPES: readonly unknown[] = [
-  ...["session_meta", "response_item", "event_msg", "turn_context", "compacted"],
+  "session_meta",
+  "response_item",
+  "event_msg",
+  "turn_context",
+  "compacted",
 ];
 
 function isCodexLine(record: Fields): boolean {

@@ -66,8 +66,13 @@ export function toDrafts(
 
 /** Fields shown by the editor, sent in full, or mapped to a field of ours. */
 const KNOWN = [
-  ...["message", "editorState", "promptLogs", "toolCallStates", "toolCallState"],
-  ...["reasoning", "conversationSummary"],
+  "message",
+  "editorState",
+  "promptLogs",
+  "toolCallStates",
+  "toolCallState",
+  "reasoning",
+  "conversationSummary",
 ];
 
 function toCompaction(summary: string, sourceId: string): EntryDraft {

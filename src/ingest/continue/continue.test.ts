@@ -20,8 +20,11 @@ test("a session of Continue is a conversation, with the time of the list", async
   });
   const entries = sessions[0]?.entries ?? [];
   expect(outline(entries).map((line) => line.replace(/^\S+ /, ""))).toEqual([
-    ...["user: [image] Why does the cron job run twice?", "assistant: [thinking] [List] I look."],
-    ...["tool: [result]", "assistant: The lock is gone.", "compaction: They found a lock."],
+    "user: [image] Why does the cron job run twice?",
+    "assistant: [thinking] [List] I look.",
+    "tool: [result]",
+    "assistant: The lock is gone.",
+    "compaction: They found a lock.",
   ]);
   expect(entries[1]).toMatchObject({
     model: "m-1",

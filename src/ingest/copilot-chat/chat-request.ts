@@ -118,10 +118,30 @@ function askedFields(request: Fields): NonNullable<EntryDraft["fields"]> {
 
 /** Fields that are mapped here, repeated elsewhere in the file, or part of the editor's view. */
 const SKIPPED = [
-  ...["requestId", "timestamp", "message", "response", "responseId", "result", "modelId", "agent"],
-  ...["variableData", "modeInfo", "followups", "contentReferences", "codeCitations", "usedContext"],
-  ...["responseMarkdownInfo", "editedFileEvents", "modelState", "isCanceled", "isHidden"],
-  ...["completionTokens", "timeSpentWaiting", "elapsedMs", "shouldBeRemovedOnSend", "isComplete"],
+  "requestId",
+  "timestamp",
+  "message",
+  "response",
+  "responseId",
+  "result",
+  "modelId",
+  "agent",
+  "variableData",
+  "modeInfo",
+  "followups",
+  "contentReferences",
+  "codeCitations",
+  "usedContext",
+  "responseMarkdownInfo",
+  "editedFileEvents",
+  "modelState",
+  "isCanceled",
+  "isHidden",
+  "completionTokens",
+  "timeSpentWaiting",
+  "elapsedMs",
+  "shouldBeRemovedOnSend",
+  "isComplete",
 ];
 
 /** The rounds of calls, as the model was asked. */

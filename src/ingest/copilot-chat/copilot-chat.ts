@@ -95,8 +95,15 @@ const ON_THE_WAY =
 
 /** What belongs to the editor's view. */
 const VIEW = [
-  ...["inputState", "pendingRequests", "hasPendingEdits", "requesterAvatarIconUri"],
-  ...["responderAvatarIconUri", "lastMessageDate", "isImported", "version", "repoData"],
+  "inputState",
+  "pendingRequests",
+  "hasPendingEdits",
+  "requesterAvatarIconUri",
+  "responderAvatarIconUri",
+  "lastMessageDate",
+  "isImported",
+  "version",
+  "repoData",
 ];
 
 interface Chat {

@@ -47,8 +47,13 @@ export function toAssistantMessage(
       ? []
       : [{ type: "thinking", text, ...(signature === undefined ? {} : { signature }) }];
   const known = [
-    ...["content", "toolRequests", "reasoningText", "reasoningOpaque", "model"],
-    ...["parentToolCallId", "outputTokens"],
+    "content",
+    "toolRequests",
+    "reasoningText",
+    "reasoningOpaque",
+    "model",
+    "parentToolCallId",
+    "outputTokens",
   ];
   return {
     kind: "message",

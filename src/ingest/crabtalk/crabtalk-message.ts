@@ -25,8 +25,14 @@ export function toMessage(
   const thought = textField(record, "reasoning_content") ?? "";
   const calls = Array.isArray(record["tool_calls"]) ? record["tool_calls"] : [];
   const known = [
-    ...["role", "content", "reasoning_content", "tool_calls", "tool_call_id", "timestamp"],
-    ...["created_at", "sender"],
+    "role",
+    "content",
+    "reasoning_content",
+    "tool_calls",
+    "tool_call_id",
+    "timestamp",
+    "created_at",
+    "sender",
   ];
   const base = {
     kind: "message",

@@ -48,7 +48,9 @@ test("a session of Crush is a conversation, and its open answer waits", async ()
     startedAt: TIME * 1000,
   });
   const expected = [
-    ...["a user: Why twice?", "b assistant: [thinking] [bash] I look.", "c tool: [failed]"],
+    "a user: Why twice?",
+    "b assistant: [thinking] [bash] I look.",
+    "c tool: [failed]",
     "d compaction: They found a lock.",
   ];
   expect(outline(first.sessions[0]?.entries ?? [])).toEqual(expected);
@@ -57,7 +59,9 @@ test("a session of Crush is a conversation, and its open answer waits", async ()
   add("f", "user", [part("text", { text: "Go on" })]);
   const { sessions, state } = await readWith(CRUSH, "", { path });
   expect(outline(sessions[0]?.entries ?? [])).toEqual([
-    ...[...expected, "e assistant: Half an ans", "f user: Go on"],
+    ...expected,
+    "e assistant: Half an ans",
+    "f user: Go on",
   ]);
   expect(state).toEqual({ since: TIME + second });
   database.close();

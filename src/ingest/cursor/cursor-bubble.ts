@@ -42,8 +42,16 @@ export function isOpen(bubble: Fields): boolean {
 }
 
 const KNOWN = [
-  ...["bubbleId", "type", "text", "rawText", "thinking", "toolFormerData", "createdAt"],
-  ...["tokenCount", "modelInfo", "modelType"],
+  "bubbleId",
+  "type",
+  "text",
+  "rawText",
+  "thinking",
+  "toolFormerData",
+  "createdAt",
+  "tokenCount",
+  "modelInfo",
+  "modelType",
   // The text once more, in the editor's own form.
   "richText",
 ];

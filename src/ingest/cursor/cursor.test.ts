@@ -145,12 +145,10 @@ describe("the database of the editor", () => {
       status: "completed",
       context: { files: [] },
       fullConversationHeadersOnly: [
-        ...[
-          { bubbleId: "b1", type: 1 },
-          { bubbleId: "b2", type: 2 },
-          { bubbleId: "b3", type: 2 },
-        ],
-        ...[{ bubbleId: "gone", type: 2 }],
+        { bubbleId: "b1", type: 1 },
+        { bubbleId: "b2", type: 2 },
+        { bubbleId: "b3", type: 2 },
+        { bubbleId: "gone", type: 2 },
       ],
     },
     "bubbleId:k1:b1": { type: 1, text: "Fix it.", workspaceProjectDir: "/srv/shop", images: [] },

@@ -45,8 +45,11 @@ const MESSAGES = [
 ];
 
 const EXPECTED = [
-  ...["user: Why twice?", "assistant: [thinking] [shell] I look.", "tool: [result]"],
-  ...["tool: [failed]", "assistant: [opaque]"],
+  "user: Why twice?",
+  "assistant: [thinking] [shell] I look.",
+  "tool: [result]",
+  "tool: [failed]",
+  "assistant: [opaque]",
 ];
 
 function said(entries: Parameters<typeof outline>[0]): string[] {

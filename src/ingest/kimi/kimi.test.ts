@@ -14,19 +14,20 @@ test("a session of Kimi CLI is a conversation, without its marks", async () => {
   const entries = sessions[0]?.entries ?? [];
   expect(sessions[0]?.session).toMatchObject({ source: "kimi", id: ID });
   expect(outline(entries).map((line) => line.replace(/^\S+ /, ""))).toEqual([
-    ...["user: <system>CHECKPOINT 0</system>", "user: Why does the cron job run twice?"],
-    ...["assistant: [thinking] [Shell] I look.", "tool: [result]"],
-    ...["assistant: The lock is gone.", "custom:"],
+    "user: <system>CHECKPOINT 0</system>",
+    "user: Why does the cron job run twice?",
+    "assistant: [thinking] [Shell] I look.",
+    "tool: [result]",
+    "assistant: The lock is gone.",
+    "custom:",
   ]);
   expect(entries[0]?.metadata).toMatchObject({ injected: true });
   expect(entries[3]).toMatchObject({ actor: "Shell", blocks: [{ output: "cron.lock" }] });
   expect(problems).toMatchObject([{ line: 9, code: "unexpected" }]);
   expect([...ignored]).toEqual([
-    ...[
-      ["_system_prompt", 1],
-      ["_checkpoint", 1],
-      ["_usage", 1],
-    ],
+    ["_system_prompt", 1],
+    ["_checkpoint", 1],
+    ["_usage", 1],
   ]);
   // A system prompt that is put before what is there changes no id.
   const later = await readWith(KIMI, FILE.split("\n").slice(1).join("\n"), { path: PATH });

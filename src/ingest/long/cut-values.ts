@@ -12,9 +12,7 @@ import type { ProblemLog } from "../problems.ts";
 export const MAX_LINE_LENGTH: number = 1024 * 1024;
 
 /** How much of each value is kept, in tries: the first that makes the line short enough. */
-export const KEPT_LENGTHS: readonly number[] = [
-  ...[256 * 1024, 64 * 1024, 16 * 1024, 4 * 1024, 1024],
-];
+export const KEPT_LENGTHS: readonly number[] = [256 * 1024, 64 * 1024, 16 * 1024, 4 * 1024, 1024];
 
 /** The text of a record as it is to be parsed. If it is cut, that is told. */
 export function cutRecord(text: string, name: string, problems: ProblemLog): string {

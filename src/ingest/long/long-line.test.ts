@@ -85,7 +85,8 @@ describe("a line that is cut as it comes", () => {
     const numbers = Array.from({ length: 400 }, (_, i) => 1_000_000 + i);
     for (let shift = 0; shift < 24; shift++) {
       const blocks = Array.from({ length: 900 }, (_, i) => [
-        ...["x ".repeat(600 + ((i + shift) % 17)), numbers],
+        "x ".repeat(600 + ((i + shift) % 17)),
+        numbers,
       ]);
       const { text, damage } = cut(JSON.stringify({ shift: "-".repeat(shift * 97), blocks }));
       // Values of 1,200 characters are cut to 1,024, and the numbers are what they were.

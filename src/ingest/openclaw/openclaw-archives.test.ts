@@ -113,12 +113,14 @@ describe("a large record of openclaw's", () => {
     const { packed, size } = pack(said("2", "1", LONG));
     const path = makeDatabase((database) =>
       store(database, "a", [
-        ...[header("a"), said("1", null, "small")],
-        ...[{ packed, size: 100 }, { packed: packed.subarray(0, 30), size }, null],
-        ...[
-          { packed, size: null },
-          { packed: Buffer.from("none"), size: 0 },
-        ],
+        header("a"),
+        said("1", null, "small"),
+        { packed, size: 100 },
+        { packed: packed.subarray(0, 30), size },
+        null,
+
+        { packed, size: null },
+        { packed: Buffer.from("none"), size: 0 },
       ]),
     );
     const { given, problems } = await read(path);

@@ -61,9 +61,9 @@ test("what opencode exports is read, whatever the file is called and however it 
       });
       expect(entries.map(({ sourceId, role, blocks }) => [sourceId, role, textOf(blocks)])).toEqual(
         [
-          ...[["msg_1", "user", "Why twice?"]],
-          ...[["msg_2", "assistant", "The lock is gone."]],
-          ...[["prt_4", "tool", ""]],
+          ["msg_1", "user", "Why twice?"],
+          ["msg_2", "assistant", "The lock is gone."],
+          ["prt_4", "tool", ""],
         ],
       );
       expect(entries[1]).toMatchObject({ model: "m-1", cost: 0.25, usage: { outputTokens: 6 } });

@@ -28,8 +28,14 @@ export const FORMAT = "openhands";
 
 /** States of the program, and copies of what other events say; the instructions are always the same. */
 const IGNORED: readonly unknown[] = [
-  ...["SystemPromptEvent", "ConversationStateUpdateEvent", "CondensationRequest", "PauseEvent"],
-  ...["TokenEvent", "LLMCompletionLogEvent", "StreamingDeltaEvent", "HookExecutionEvent"],
+  "SystemPromptEvent",
+  "ConversationStateUpdateEvent",
+  "CondensationRequest",
+  "PauseEvent",
+  "TokenEvent",
+  "LLMCompletionLogEvent",
+  "StreamingDeltaEvent",
+  "HookExecutionEvent",
 ];
 
 /** What one answer took. */

@@ -20,14 +20,12 @@ type Draft = Omit<EntryDraft, "sourceId">;
 
 /** States of the program, and its instructions, which are always the same. */
 const IGNORED: readonly unknown[] = [
-  ...[
-    "system",
-    "recall",
-    "change_agent_state",
-    "agent_state_changed",
-    "null",
-    "condensation_request",
-  ],
+  "system",
+  "recall",
+  "change_agent_state",
+  "agent_state_changed",
+  "null",
+  "condensation_request",
 ];
 
 export function isLegacy(event: Fields): boolean {

@@ -35,7 +35,8 @@ function toKnownBlock(fields: Fields): Block | undefined {
       if (text === undefined) return undefined;
       return {
         ...otherFields(fields, [
-          ...["type", "thinking"],
+          "type",
+          "thinking",
           ...(signature === undefined ? [] : ["thinkingSignature"]),
         ]),
         type: "thinking",

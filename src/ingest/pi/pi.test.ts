@@ -133,12 +133,10 @@ describe("version 3", () => {
     const { entries, problems } = await read(content);
     expect(shape(entries)).toEqual(["a<null"]);
     expect(problems.map(({ line, code }) => [line, code])).toEqual([
-      ...[
-        [3, "not_json"],
-        [4, "unexpected"],
-        [5, "unexpected"],
-        [6, "unexpected"],
-      ],
+      [3, "not_json"],
+      [4, "unexpected"],
+      [5, "unexpected"],
+      [6, "unexpected"],
       [7, "torn_line"],
     ]);
   });
@@ -175,8 +173,11 @@ describe("older versions", () => {
   test("version 1 has no ids: records are known by their number", async () => {
     const { entries, problems } = await read(fixture("pi/version-1.jsonl"));
     expect(shape(entries)).toEqual([
-      ...["record-1<null", "record-2<record-1", "record-3<record-1"],
-      ...["record-4<record-3", "record-5<record-4"],
+      "record-1<null",
+      "record-2<record-1",
+      "record-3<record-1",
+      "record-4<record-3",
+      "record-5<record-4",
     ]);
     expect(entries[3]?.data).toMatchObject({ firstKeptEntryId: "record-3" });
     expect(problems).toEqual([]);

@@ -52,7 +52,8 @@ describe("a chat of Qwen Code", () => {
 
   test("with a lost parent goes on behind the entry before it", async () => {
     const { sessions, problems } = await readWith(
-      ...([QWEN_CODE, CHAT.split("\n").toSpliced(1, 1).join("\n")] as const),
+      QWEN_CODE,
+      CHAT.split("\n").toSpliced(1, 1).join("\n"),
     );
     expect(outline(sessions[0]?.entries ?? [])[1]).toBe("q3<q1 tool: [failed]");
     expect(problems[0]).toMatchObject({ line: 2, code: "missing_parent" });

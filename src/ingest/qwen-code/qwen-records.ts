@@ -70,8 +70,17 @@ export class QwenRecords {
 }
 
 const KNOWN = [
-  ...["uuid", "parentUuid", "sessionId", "timestamp", "type", "cwd", "version", "gitBranch"],
-  ...["message", "model", "usageMetadata"],
+  "uuid",
+  "parentUuid",
+  "sessionId",
+  "timestamp",
+  "type",
+  "cwd",
+  "version",
+  "gitBranch",
+  "message",
+  "model",
+  "usageMetadata",
 ];
 
 function toMapped(record: Fields): Mapped | undefined {

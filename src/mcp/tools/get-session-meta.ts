@@ -46,6 +46,18 @@ const STORE: z.ZodType<WireTenantStatus> = z.object({
     segments: z.number(),
     documents: z.number(),
     bytes: z.number(),
+    vectors: z
+      .object({
+        embedder: z.string(),
+        dimensions: z.number(),
+        through: z.number(),
+        lag: z.number(),
+        gaps: z.array(z.object({ from: z.number(), to: z.number() })),
+        vectors: z.number(),
+        segments: z.number(),
+        bytes: z.number(),
+      })
+      .nullable(),
   }),
   quota: z.object({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),
 });

@@ -15,7 +15,16 @@ import type { Tool } from "./tool.ts";
 import { trace } from "./trace.ts";
 
 export const TOOLS: readonly Tool[] = [
-  ...[searchSessions, listMessages, recap, trace, listSessions, getSessionMeta, recall],
-  ...[searchMemory, remember],
-  ...[buildContext, compactConversation, appendMessage],
+  searchSessions,
+  listMessages,
+  recap,
+  trace,
+  listSessions,
+  getSessionMeta,
+  recall,
+  searchMemory,
+  remember,
+  buildContext,
+  compactConversation,
+  appendMessage,
 ];

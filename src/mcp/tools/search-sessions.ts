@@ -73,7 +73,7 @@ export const searchSessions: Tool = defineTool({
   maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
   presetCount: DEFAULT_HITS,
-  // A caller that sizes the answer itself wants the messages of each window, not a line of each.
+  // A caller that sizes the answer wants the messages of each window, not one line of each.
   asksForData: ({ context_before, context_after, limit }) =>
     [context_before, context_after, limit].some((size) => size !== undefined),
   tokensFor: ({ limit = DEFAULT_MCP_HITS }) =>
@@ -109,14 +109,19 @@ export const searchSessions: Tool = defineTool({
       limit: input.limit ?? DEFAULT_MCP_HITS,
     });
     const style = { before, after, now: nowOf(host) };
+    // The newest session may be the caller's own, whose question always matches: it goes last.
+    const hits = [
+      ...result.hits.filter(({ sessionId }) => sessionId !== newest),
+      ...result.hits.filter(({ sessionId }) => sessionId === newest),
+    ];
     const items: string[] = [];
-    for (const hit of result.hits) {
+    for (const hit of hits) {
       const session = await host.tenant.getSessionMeta(hit.sessionId);
       items.push(showHit(hit, session, { ...style, isNewest: hit.sessionId === newest }));
     }
     const said = notesOf(result, own.ids.length);
     if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
-    const [first] = result.hits;
+    const [first] = hits;
     const ref = formatRef(first?.shortId ?? "", first?.index ?? null);
     return fitListing(
       {

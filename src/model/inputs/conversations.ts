@@ -23,6 +23,8 @@ export const CONVERSATION_INPUTS = {
     "onLoss",
     "onWarning",
     "tenant",
+    "embedder",
+    "embedDeadlineMs",
     "flushMs",
     "leaseMs",
     "searchDeadlineMs",

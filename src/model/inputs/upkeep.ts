@@ -33,6 +33,7 @@ export const UPKEEP_INPUTS = {
     "onProgress",
   ],
   readTranscript: ["bytes", "path", "source", "maxLineBytes", "prepare"],
+  embedStored: ["again", "limit", "signal", "onProgress"],
   followEmbeddings: ["embedder", "vectors", "after", "batch", "retry", "signal"],
   "followEmbeddings.retry": ["attempts", "firstMs", "maxMs"],
   recapSessions: [

@@ -22,8 +22,31 @@ const marked = new Marked({
 });
 
 const ALLOWED_TAGS = [
-  ...["p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li"],
-  ...["strong", "em", "del", "code", "pre", "a", "table", "thead", "tbody", "tr", "th", "td"],
+  "p",
+  "br",
+  "hr",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "blockquote",
+  "ul",
+  "ol",
+  "li",
+  "strong",
+  "em",
+  "del",
+  "code",
+  "pre",
+  "a",
+  "table",
+  "thead",
+  "tbody",
+  "tr",
+  "th",
+  "td",
   "input",
 ];
 

@@ -4,18 +4,20 @@ import { type DiffLine, diffOf } from "../difference/lines.ts";
 
 /** Fields that say most about a call, the best first. */
 const TELLING = [
-  ...[
-    "command",
-    "cmd",
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "pattern",
-    "query",
-    "url",
-  ],
-  ...["description", "prompt", "skill", "subject", "name"],
+  "command",
+  "cmd",
+  "file_path",
+  "filePath",
+  "path",
+  "notebook_path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+  "prompt",
+  "skill",
+  "subject",
+  "name",
 ];
 const LINE = 160;
 

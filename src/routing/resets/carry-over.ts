@@ -9,13 +9,20 @@ import type { RouteFields } from "../../model/route.ts";
 
 /** What describes the place: it is the same place. A chat that was muted stays so. */
 const OF_THE_PLACE = [
-  ...["chatType", "provider", "subject", "room", "space", "displayName"],
+  "chatType",
+  "provider",
+  "subject",
+  "room",
+  "space",
+  "displayName",
   "sendPolicy",
 ] as const satisfies readonly (keyof RouteFields)[];
 
 /** Preferences of the person: kept by an explicit reset, dropped by the daily one. */
 const OF_THE_PERSON = [
-  ...["thinkingLevel", "verboseLevel", "reasoningLevel"],
+  "thinkingLevel",
+  "verboseLevel",
+  "reasoningLevel",
 ] as const satisfies readonly (keyof RouteFields)[];
 
 /**

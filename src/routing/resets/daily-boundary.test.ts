@@ -63,6 +63,10 @@ test("both agree, at any time, hour and zone", () => {
 
 test("zones have names", () => {
   expect(["UTC", "Europe/Vienna", "", "Moon/Sea", "04:00"].map(isTimeZone)).toEqual([
-    ...[true, true, false, false, false],
+    true,
+    true,
+    false,
+    false,
+    false,
   ]);
 });

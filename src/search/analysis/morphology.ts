@@ -28,8 +28,18 @@ export const SIMPLE: Morphology = {
 };
 
 const MONTHS = [
-  ...["january", "february", "march", "april", "may", "june", "july"],
-  ...["august", "september", "october", "november", "december"],
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december",
 ];
 
 /** Month names by their first three letters: long, short and numeric dates meet. */

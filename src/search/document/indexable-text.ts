@@ -54,7 +54,8 @@ export function indexableText(
   return { parts: bounded(said), outputs: withinMessage(outputs), roleClass };
 }
 
-function roleClassOf({ role, blocks }: IndexableEntry): RoleClass {
+/** By all of its blocks. */
+export function roleClassOf({ role, blocks }: Pick<IndexableEntry, "role" | "blocks">): RoleClass {
   const said = blocks.filter(({ type }) => type !== "thinking");
   const isTool = ({ type }: Block) => type === "tool_use" || type === "tool_result";
   if (said.length > 0 && said.every(isTool)) return "tool";

@@ -19,17 +19,37 @@ export function isInjected(metadata: JsonObject): boolean {
 /** Elements that clients add round or inside what the user typed. Taken out with their content. */
 const INJECTED_ELEMENTS: readonly string[] = [
   // Claude Code
-  ...["system-reminder", "command-message", "local-command-stdout", "local-command-stderr"],
-  ...["local-command-caveat", "bash-stdout", "bash-stderr", "task-notification"],
-  ...["ide_opened_file", "ide_selection", "ide_diagnostics", "user-prompt-submit-hook"],
+  "system-reminder",
+  "command-message",
+  "local-command-stdout",
+  "local-command-stderr",
+  "local-command-caveat",
+  "bash-stdout",
+  "bash-stderr",
+  "task-notification",
+  "ide_opened_file",
+  "ide_selection",
+  "ide_diagnostics",
+  "user-prompt-submit-hook",
   // Codex
-  ...["environment_context", "user_instructions", "permissions instructions", "turn_aborted"],
+  "environment_context",
+  "user_instructions",
+  "permissions instructions",
+  "turn_aborted",
+  // Gemini CLI
+  "session_context",
   // Copilot
-  ...["current_datetime", "system_notification"],
+  "current_datetime",
+  "system_notification",
   // Recalled memories, of this product and of others
-  ...["recalled-context", "recalled-memories", "relevant-memories", "memory-context"],
+  "recalled-context",
+  "recalled-memories",
+  "relevant-memories",
+  "memory-context",
   // What else this product puts into a context
-  ...["known-facts", "conversation-summary", "branch-summary"],
+  "known-facts",
+  "conversation-summary",
+  "branch-summary",
 ];
 
 /** Elements round what the user did type: a slash command, a shell command. Only the tags go. */
@@ -55,6 +75,18 @@ export function withoutInjected(text: string): string {
   if (!text.includes("<")) return text;
   const bare = INJECTED_ELEMENTS.reduce(withoutElement, text);
   return bare.replace(WRAPPERS, " ");
+}
+
+/**
+ * Whether a text in a window is injected: windows show a message's other text instead, if there is
+ * any. The text may be cut, so that an opened element is not closed.
+ */
+export function opensInjected(text: string): boolean {
+  const opening = text.trimStart();
+  return (
+    INJECTED_OPENINGS.some((each) => opening.startsWith(each)) ||
+    INJECTED_ELEMENTS.some((name) => opening.startsWith(`<${name}>`))
+  );
 }
 
 /** An unclosed tag is ordinary text and stays. */

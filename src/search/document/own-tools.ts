@@ -5,9 +5,18 @@
 
 /** The names under which MCP and the adapters offer them. */
 export const OWN_TOOLS: readonly string[] = [
-  ...["append_message", "build_context", "compact_conversation", "get_session_meta"],
-  ...["list_messages", "list_sessions", "recall", "recap", "remember", "search_memory"],
-  ...["search_sessions", "trace"],
+  "append_message",
+  "build_context",
+  "compact_conversation",
+  "get_session_meta",
+  "list_messages",
+  "list_sessions",
+  "recall",
+  "recap",
+  "remember",
+  "search_memory",
+  "search_sessions",
+  "trace",
 ];
 
 /** Specific enough to be ours without a prefix: a host may give them to its model as they are. */

@@ -137,8 +137,18 @@ function projectTerms({ projectPath }: FeedSession, language: Language): readonl
 }
 
 const MONTHS = [
-  ...["January", "February", "March", "April", "May", "June", "July", "August"],
-  ...["September", "October", "November", "December"],
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
 ];
 
 function wordsOf(text: string, options: IndexingOptions): Words {
@@ -146,7 +156,7 @@ function wordsOf(text: string, options: IndexingOptions): Words {
 }
 
 /** Metadata keys that affect indexing; most metadata has none and is not parsed. */
-function decidingMetadata(text: string | null): JsonObject {
+export function decidingMetadata(text: string | null): JsonObject {
   const mayDecide = text !== null && INJECTED_METADATA.some((key) => text.includes(key));
   return mayDecide ? soundObject(text) : {};
 }

@@ -101,8 +101,16 @@ export class IndexCache {
 const MAX_USES = 3;
 
 const PARTS = [
-  ...["blob", "header", "chunk", "factsBlock", "factsTable", "sessions", "keys"],
-  ...["memoryKeys", "factKeys", "factSessions"],
+  "blob",
+  "header",
+  "chunk",
+  "factsBlock",
+  "factsTable",
+  "sessions",
+  "keys",
+  "memoryKeys",
+  "factKeys",
+  "factSessions",
   ...FIELDS.flatMap((field) => [`${field}:index`, `${field}:block`, `${field}:lengths`]),
 ];
 /** More than there are parts, and a power of two. */

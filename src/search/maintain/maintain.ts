@@ -12,14 +12,27 @@ import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
 import {
+  type AddVectorsTask,
   type Asking,
   ask,
   type MaintenanceTask,
   type Manifest,
+  namedSegments,
   type SegmentInfo,
+  type StartVectorsTask,
   type UpkeepReport,
+  type VectorIndex,
+  type VectorSegmentInfo,
 } from "../port.ts";
 import { buildRange, forgetBuilding } from "./build-range.ts";
+import {
+  addVectors,
+  continues,
+  joinVectors,
+  startVectors,
+  vectorsToMerge,
+  withoutLost,
+} from "./maintain-vectors.ts";
 import {
   segmentsToMerge,
   segmentsToMergeAtLeisure,
@@ -72,12 +85,15 @@ export function* maintainIndex(
   } catch (error) {
     if (!(error instanceof UnreadableSegment) || options.unreadable.has(error.segment)) throw error;
     // One that no manifest names was written just now: it would be lost again.
-    if (!manifest.segments.some(({ segment }) => segment === error.segment)) throw error;
+    if (!namedSegments(manifest).includes(error.segment)) throw error;
     // Not found by a search yet. Rebuild it first: it cannot be merged.
     const unreadable = new Set([...options.unreadable, error.segment]);
     return yield* maintainIndex(task === "merge" ? "upkeep" : task, { ...options, unreadable });
   }
   if (documents === undefined) return { ...report, busy: true, more: true };
+  if (typeof task === "object" && !("rebuildThrough" in task)) {
+    return { ...report, documents, busy: false, more: false };
+  }
   const after = yield* readState();
   const more = nextStep(task, after, options) !== undefined;
   return { through: after.manifest.through, head: after.head, documents, busy: false, more };
@@ -109,6 +125,8 @@ function nextStep(
   options: MaintenanceOptions,
 ): Step | undefined {
   const { manifest, head } = state;
+  if (typeof task === "object" && !("rebuildThrough" in task))
+    return takeVectors(task, manifest, options);
   const lag = head - manifest.through;
   if (task !== "merge" && lag > 0 && (task === "flush" || lag >= options.flushAt)) {
     const joined = task === "upkeep" ? segmentsToMergeWhileBusy(manifest.segments) : [];
@@ -123,23 +141,29 @@ function nextStep(
       options.unreadable.has(segment) || analyzer !== version || namedIn <= rebuildThrough,
   );
   if (task !== "merge" && stale !== undefined) return rebuild(stale, options);
+  const vectors = withoutLost(manifest.vectors, options.unreadable);
+  if (vectors !== undefined) return swapVectors(manifest, vectors);
   if (task === "purge") {
     const [only, ...others] = manifest.segments;
     const isClean = others.length === 0 && (only === undefined || only.builtAt >= manifest.through);
-    return isClean ? undefined : merge(manifest, manifest.segments, options);
+    return isClean
+      ? mergeVectorsIfDue(state, true, options)
+      : merge(manifest, manifest.segments, options);
   }
   const choose = task === "merge" ? segmentsToMergeAtLeisure : segmentsToMerge;
   const joined = choose(manifest.segments);
   if (joined.length > 0) return merge(manifest, joined, options);
-  const overdue = withOverdue(state, options.now);
-  return overdue === undefined ? undefined : merge(manifest, [overdue], options);
+  const last = lastOverdue(state, options.now);
+  const overdue = manifest.segments.find(({ builtAt }) => builtAt < last);
+  if (overdue !== undefined) return merge(manifest, [overdue], options);
+  return mergeVectorsIfDue(state, false, options);
 }
 
-/** A segment that holds long deleted text, or much of it. */
-function withOverdue(
+/** The position of long deleted text, or of much of it; 0 if there is none. */
+function lastOverdue(
   { manifest: { dead, erased, segments }, sessions }: State,
   now: number,
-): SegmentInfo | undefined {
+): number {
   const documents = segments.reduce((total, each) => total + each.documents, 0);
   const messages = erased.reduce((total, { from, to }) => total + to - from + 1, 0);
   const areMany = dead.length > DEAD_PART * (sessions + dead.length);
@@ -149,8 +173,58 @@ function withOverdue(
     ...dead.filter((each) => areMany || isOld(each)),
     ...erased.filter((each) => isMuch || isOld(each)),
   ];
-  const last = due.reduce((greatest, { position }) => Math.max(greatest, position), 0);
-  return segments.find(({ builtAt }) => builtAt < last);
+  return due.reduce((greatest, { position }) => Math.max(greatest, position), 0);
+}
+
+function mergeVectorsIfDue(
+  state: State,
+  isPurge: boolean,
+  options: MaintenanceOptions,
+): Step | undefined {
+  const { manifest } = state;
+  const joined = vectorsToMerge(manifest, isPurge, lastOverdue(state, options.now));
+  return joined.length === 0 ? undefined : mergeVectorSegments(manifest, joined, isPurge, options);
+}
+
+function* mergeVectorSegments(
+  manifest: Manifest,
+  joined: readonly VectorSegmentInfo[],
+  isPurge: boolean,
+  options: MaintenanceOptions,
+): Step {
+  const info = yield* joinVectors(manifest, joined, options.newSegment(), isPurge);
+  const current = yield* ask<"manifest">({ need: "manifest" });
+  const { vectors } = current;
+  const numbers = new Set(joined.map(({ segment }) => segment));
+  const present = vectors?.segments.filter(({ segment }) => numbers.has(segment)) ?? [];
+  if (vectors === undefined || present.length < joined.length) return undefined;
+  const first = present[0];
+  const segments = vectors.segments.flatMap((each) => {
+    if (!present.includes(each)) return [each];
+    return each === first && info.documents > 0 ? [info] : [];
+  });
+  return (yield* swapVectors(current, { ...vectors, segments })) === undefined
+    ? undefined
+    : info.documents;
+}
+
+/** Starts with an embedder's vectors, or adds some. */
+function* takeVectors(
+  task: StartVectorsTask | AddVectorsTask,
+  manifest: Manifest,
+  options: MaintenanceOptions,
+): Step {
+  if ("startVectors" in task) return yield* swapVectors(manifest, startVectors(task.startVectors));
+  const batch = task.addVectors;
+  const { vectors } = manifest;
+  if (vectors === undefined || !continues(vectors, batch)) return undefined;
+  const after = yield* addVectors(vectors, batch, options.newSegment());
+  const isSwapped = yield* swapVectors(manifest, after);
+  return isSwapped === undefined ? undefined : batch.pieces.length;
+}
+
+function* swapVectors(manifest: Manifest, vectors: VectorIndex): Step {
+  return (yield* swap(manifest, { ...manifest, vectors })) ? 0 : undefined;
 }
 
 /** Moves the tail up to `to`, or as it grows. */
@@ -284,8 +358,9 @@ function withReplaced(
 }
 
 /** A deletion or an erasure is forgotten once every segment was built after it. */
-function stillNeeded({ segments, dead, erased }: Manifest): Losses {
-  const oldest = Math.min(...segments.map(({ builtAt }) => builtAt));
+function stillNeeded({ segments, dead, erased, vectors }: Manifest): Losses {
+  const all = [...segments, ...(vectors?.segments ?? [])];
+  const oldest = Math.min(...all.map(({ builtAt }) => builtAt));
   return {
     dead: dead.filter(({ position }) => position > oldest),
     erased: erased.filter(({ position }) => position > oldest),

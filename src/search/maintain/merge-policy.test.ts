@@ -23,7 +23,7 @@ function segment(documents: number): SegmentInfo {
 }
 
 /** Joins until nothing is due. Gives the documents that were written again. */
-function join(choose: typeof segmentsToMerge): number {
+function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo[]): number {
   let rewritten = 0;
   for (let due = choose(segments); due.length > 0; due = choose(segments)) {
     const documents = due.reduce((sum, each) => sum + each.documents, 0);

@@ -2,6 +2,9 @@
 
 import type { SegmentInfo } from "../port.ts";
 
+/** Segments of words and of vectors are joined alike. */
+type Sized = Pick<SegmentInfo, "documents">;
+
 /** More at a time would hold too many lists. */
 const MAX_JOINED = 32;
 /** A segment of more is left as it is: joining it would take minutes. */
@@ -31,7 +34,7 @@ const BUSY_LARGE_JOINED = 16;
  * of large ones at least `LARGE_FAN` of one level, with what lies between. So each message is written
  * again once a level, and there are few levels. Empty: none.
  */
-export function segmentsToMerge(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
+export function segmentsToMerge<Info extends Sized>(segments: readonly Info[]): readonly Info[] {
   return adjacent(segments, SMALL_FAN, LARGE_FAN);
 }
 
@@ -61,18 +64,18 @@ export function segmentsToMergeAtLeisure(segments: readonly SegmentInfo[]): read
   return group.length > 1 ? group : [];
 }
 
-function adjacent(
-  segments: readonly SegmentInfo[],
+function adjacent<Info extends Sized>(
+  segments: readonly Info[],
   smallFan: number,
   largeFan: number,
   largeJoined: number = MAX_JOINED,
-): readonly SegmentInfo[] {
+): readonly Info[] {
   const highest = Math.max(0, ...segments.map(level));
   for (let limit = 0; limit <= highest; limit++) {
     const isSmall = limit < SMALL_SIZES.length;
     const fan = isSmall ? smallFan : largeFan;
     // A large segment must not be written again for the sake of a few small ones.
-    const counts = (info: SegmentInfo) => isSmall || level(info) === limit;
+    const counts = (info: Info) => isSmall || level(info) === limit;
     for (const run of runs(segments, limit)) {
       if (run.filter(counts).length >= fan) return run.slice(0, isSmall ? MAX_JOINED : largeJoined);
     }
@@ -80,7 +83,7 @@ function adjacent(
   return [];
 }
 
-function level({ documents }: SegmentInfo): number {
+function level({ documents }: Sized): number {
   const small = SMALL_SIZES.findIndex((size) => documents <= size);
   if (small >= 0) return small;
   let result = SMALL_SIZES.length;
@@ -89,8 +92,8 @@ function level({ documents }: SegmentInfo): number {
 }
 
 /** The longest stretches of adjacent segments of this level or below, in their order. */
-function runs(segments: readonly SegmentInfo[], limit: number): SegmentInfo[][] {
-  const found: SegmentInfo[][] = [[]];
+function runs<Info extends Sized>(segments: readonly Info[], limit: number): Info[][] {
+  const found: Info[][] = [[]];
   for (const segment of segments) {
     if (level(segment) > limit || segment.documents > MAX_DOCUMENTS) found.push([]);
     else found.at(-1)?.push(segment);

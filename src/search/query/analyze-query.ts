@@ -19,11 +19,28 @@ export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery
     scored: scoring.terms(),
     words: scoring.words(),
     prefixes: scoring.prefixes(),
+    verbatim: verbatimOf(parsed, language),
     required: requiredConditions(parsed.required, language),
     excluded: parsed.excluded.flatMap((leaf) => conditionsOf(leaf, language)),
     filters: parsed.filters,
     notes: parsed.notes,
   };
+}
+
+/** Longer queries are not looked for word for word. */
+const MAX_VERBATIM = 64;
+
+/** A name is found by its whole already, so a query of one name has no phrase. */
+function verbatimOf(
+  { required, optional, excluded }: ParsedQuery,
+  language: Language,
+): readonly (string | null)[] {
+  const isAll = optional.length === 0 && required.every((group) => group.length === 1);
+  const leaves = required.length === 0 ? optional : isAll ? required.flat() : [];
+  if (leaves.length < 2 || excluded.length > 0) return [];
+  if (leaves.some(({ kind }) => kind !== "word")) return [];
+  const words = sequenceOf(tokensOf(leaves.map(({ text }) => text).join(" "), language));
+  return words.length > MAX_VERBATIM ? [] : words;
 }
 
 interface Token {

@@ -58,6 +58,11 @@ export interface TermQuery {
   readonly words: readonly (readonly string[])[];
   /** Scored too, once the dictionary has expanded them. */
   readonly prefixes: readonly string[];
+  /**
+   * The whole query as the terms of a phrase; null is any word. Empty unless it is two words or more and
+   * nothing else.
+   */
+  readonly verbatim: readonly (string | null)[];
   /** Of each group, one condition at least. */
   readonly required: readonly (readonly Condition[])[];
   /** A document that meets one of these is out. */

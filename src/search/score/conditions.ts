@@ -39,7 +39,8 @@ export function chunkConditions(
   return { drivers, holds };
 }
 
-interface Compiled {
+/** One condition in one field of one chunk. */
+export interface Compiled {
   /** Every message that meets the condition is in it. */
   readonly driver: TermList;
   readonly holds: (document: number) => boolean;
@@ -58,7 +59,8 @@ function compileAll(
   return compiled.filter((each) => each !== null && each !== undefined);
 }
 
-function compile(
+/** Undefined if a blob is missing. Null: no message of the chunk meets it. */
+export function compile(
   source: Source,
   chunk: number,
   condition: Condition,

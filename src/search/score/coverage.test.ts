@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { coverWeights, withCoverage } from "./coverage.ts";
+import { bestSessions, coverWeights, withCoverage } from "./coverage.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { Placed } from "./rank.ts";
 
@@ -14,7 +14,7 @@ function term(
 
 function placed(session: number, score: number, covered: number): Placed {
   const parts = { message: score, neighbours: 0, session: 0, boost: 0, coverage: 0 };
-  return { session, spot: null, score, parts, covered };
+  return { session, spot: null, score, parts, covered, hasAll: covered === 1 };
 }
 
 describe("what a term counts for", () => {
@@ -38,9 +38,12 @@ describe("what a term counts for", () => {
   });
 });
 
+const NONE: ReadonlyMap<number, number> = new Map();
+
 describe("the re-rank", () => {
   test("adds the covered share on the scale of the best score", () => {
-    const ranked = withCoverage([placed(1, 10, 0.2), placed(2, 8, 1)], 0.5);
+    const both = [placed(1, 10, 0.2), placed(2, 8, 1)];
+    const ranked = withCoverage(both, bestSessions(both), 0.5, NONE);
     expect(ranked.map(({ session, score }) => [session, score])).toEqual([
       [1, 11],
       [2, 13],
@@ -50,7 +53,22 @@ describe("the re-rank", () => {
 
   test("is of the twenty best sessions, and none behind them comes before them", () => {
     const many = Array.from({ length: 30 }, (_, i) => placed(i, 30 - i, i < 20 ? 0 : 1));
-    const scores = withCoverage(many, 1).map(({ score }) => score);
+    const scores = withCoverage(many, bestSessions(many), 1, NONE).map(({ score }) => score);
     expect(scores).toEqual(many.map(({ score }) => score));
+  });
+
+  test("adds what having the query word for word is worth, to the best sessions alone", () => {
+    const both = [placed(1, 10, 0), placed(2, 8, 0), placed(3, 6, 0)];
+    const verbatim = new Map([
+      [2, 1],
+      [3, 1],
+    ]);
+    const ranked = withCoverage(both, new Set([1, 2]), 0, verbatim);
+    expect(ranked.map(({ session, score }) => [session, score])).toEqual([
+      [1, 10],
+      [2, 18],
+      [3, 6],
+    ]);
+    expect(ranked[1]?.parts.coverage).toBe(10);
   });
 });

@@ -14,7 +14,7 @@ const PARTS = 0.7;
  */
 export const SAID = 0.95;
 
-/** What outputs keep of their weight for a query that was said. */
+/** What outputs keep of their weight for a query that was said, and for one that they have word for word. */
 export const ECHO = 0.1;
 
 /** Sessions that are ranked by it: the best by score. */
@@ -39,7 +39,7 @@ export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
 }
 
 /** What of a ranked message the re-rank reads and changes. */
-interface Covered {
+export interface Covered {
   readonly session: number;
   readonly score: number;
   readonly parts: { readonly coverage: number };
@@ -47,23 +47,33 @@ interface Covered {
   readonly covered: number;
 }
 
+/** The sessions that are ranked by coverage. */
+export function bestSessions(placed: readonly Covered[]): ReadonlySet<number> {
+  const sessions = new Set<number>();
+  for (const { session } of placed.toSorted((a, b) => b.score - a.score)) {
+    if (sessions.size === MAX_SESSIONS) break;
+    sessions.add(session);
+  }
+  return sessions;
+}
+
 /**
- * Adds, to each of the best sessions, the share of the query that one of its passages covers, on the
- * scale of the best score: `score / best + weight * covered`, times `best`. Those behind them keep
- * their scores, which are lower.
+ * Adds, to each of the best `sessions`, the share of the query that one of its passages covers, on the
+ * scale of the best score: `score / best + weight * covered + verbatim`, times `best`. Those behind
+ * them keep their scores, which are lower. `verbatim` is what a session gains by having the query word
+ * for word.
  */
 export function withCoverage<Hit extends Covered>(
   placed: readonly Hit[],
+  sessions: ReadonlySet<number>,
   weight: number,
+  verbatim: ReadonlyMap<number, number>,
 ): readonly Hit[] {
-  if (weight === 0) return placed;
-  const byScore = placed.toSorted((a, b) => b.score - a.score);
-  const best = byScore[0]?.score ?? 0;
-  const sessions = new Set<number>();
-  return byScore.map((each) => {
-    if (sessions.size < MAX_SESSIONS) sessions.add(each.session);
+  if (weight === 0 && verbatim.size === 0) return placed;
+  const best = placed.reduce((most, { score }) => Math.max(most, score), 0);
+  return placed.map((each) => {
     if (!sessions.has(each.session)) return each;
-    const coverage = weight * best * each.covered;
+    const coverage = best * (weight * each.covered + (verbatim.get(each.session) ?? 0));
     return { ...each, score: each.score + coverage, parts: { ...each.parts, coverage } };
   });
 }

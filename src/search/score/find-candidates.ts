@@ -104,7 +104,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     passage: {
       neighbours: profile.neighbours,
       norm: lengthNorm(profile.passage, averageLength),
-      covers: profile.coverage > 0,
+      covers: profile.coverage + profile.verbatim > 0,
     },
     sessionNorm: lengthNorm(
       profile.bm25,
@@ -114,6 +114,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     outputNorm: pass.outputNorm,
     boosts,
     perSession: request.perSession,
+    verbatim: search.query.verbatim,
   };
   const { ranked, isCut } = yield* rankAll(search, top, pass, ranking);
   return {
@@ -133,8 +134,8 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 
 /** Whether the first pass suffices: a session scores by its best message alone. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
-  const { neighbours, session, recurrence, coverage } = profile;
-  return neighbours + session + recurrence + coverage === 0 && perSession === 1;
+  const { neighbours, session, recurrence, coverage, verbatim } = profile;
+  return neighbours + session + recurrence + coverage + verbatim === 0 && perSession === 1;
 }
 
 /** Whether single messages of one session are looked for: each by itself, or with its neighbours. */

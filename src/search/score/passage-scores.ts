@@ -23,8 +23,8 @@ const SHARES: readonly number[] = [0, NEARBY, 1];
  * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
  * their lengths. The counts of one term are gathered first, because a gain is not a sum.
  *
- * A message without text, such as a tool result, is skipped: the messages around it are neighbours
- * of each other.
+ * A message without text is skipped: the messages around it are neighbours of each other. A tool
+ * result usually has text, the tool's name, and then is a neighbour like any other message.
  */
 export class PassageScores {
   readonly #passage: Passage;

@@ -42,6 +42,16 @@ export interface RankingProfile {
    * score. 0: off.
    */
   readonly coverage: number;
+  /**
+   * The weight of a message that has the query word for word, beside 1 for the best session's score; a
+   * tenth of it if only an output has it. 0: positions are not read.
+   */
+  readonly verbatim: number;
+  /**
+   * The weight of the similarity of the session's nearest vector to the query's, beside 1 for the best
+   * score. 0, or a store without an embedder: words alone.
+   */
+  readonly meaning: number;
 }
 
 /** The formula of the first design, kept as it was. */
@@ -60,6 +70,8 @@ export const PLAIN_PROFILE: RankingProfile = {
   session: 0,
   recurrence: 0,
   coverage: 0,
+  verbatim: 0,
+  meaning: 0,
 };
 
 /** What measures best on labelled conversations. */
@@ -78,6 +90,8 @@ export const DEFAULT_PROFILE: RankingProfile = {
   session: 0.5,
   recurrence: 1,
   coverage: 0.5,
+  verbatim: 1,
+  meaning: 0.25,
 };
 
 export const PROFILES: Readonly<Record<"default" | "plain", RankingProfile>> = {

@@ -2,10 +2,11 @@
 
 import type { Blobs } from "../index/blobs.ts";
 import type { Asking } from "../port.ts";
-import { SAID, withCoverage } from "./coverage.ts";
+import { bestSessions, SAID, withCoverage } from "./coverage.ts";
 import type { MessagePass } from "./message-pass.ts";
 import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
+import { findVerbatim } from "./verbatim.ts";
 
 interface Bounds {
   readonly limit: number;
@@ -49,7 +50,15 @@ export function* rankSessions(
   });
   if (isCut) return undefined;
   const placed = mayEcho && orders.share >= SAID ? orders.said : orders.all;
-  const covered = withCoverage(placed, coverage);
+  const best = bestSessions(placed);
+  const whole = new Set(placed.filter(({ hasAll }) => hasAll).map(({ session }) => session));
+  const verbatim = yield* findVerbatim(
+    [...best].filter((session) => whole.has(session)),
+    ranking,
+    pass,
+    blobs,
+  );
+  const covered = withCoverage(placed, best, coverage, verbatim);
   return yield* blobs.complete(() =>
     bestOf(covered, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
   );

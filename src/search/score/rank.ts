@@ -27,6 +27,8 @@ export interface Placed extends Omit<Ranked, "message"> {
   readonly spot: ScoredSpot | null;
   /** The share of the query, by weight, that the best passage of the session has: 0 to 1. */
   readonly covered: number;
+  /** Whether some passage of the session has every word of the query, outputs included. */
+  readonly hasAll: boolean;
 }
 
 export interface ScoreParts {
@@ -38,8 +40,10 @@ export interface ScoreParts {
   readonly session: number;
   /** Title, summary and surroundings. */
   readonly boost: number;
-  /** How much of the query one passage of the session has. */
+  /** How much of the query one passage of the session has, and whether a message has it word for word. */
   readonly coverage: number;
+  /** How near the session's nearest vector is to that of the query. Absent: words alone. */
+  readonly meaning?: number;
 }
 
 export interface Ranking {
@@ -53,7 +57,12 @@ export interface Ranking {
   readonly sessionNorm: LengthNorm;
   readonly boosts: ReadonlyMap<number, number>;
   readonly perSession: number;
+  /** The whole query as a phrase; empty: it is none. */
+  readonly verbatim: readonly (string | null)[];
 }
+
+/** A share of the query that is all of it, but for rounding. */
+const ALL = 1 - 1e-9;
 
 /** The best messages of a session, at most `perSession`. `isSaid`: outputs count as echoes. */
 export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boolean): Placed[] {
@@ -79,11 +88,13 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
     };
     const { session } = scored;
     const covered = isSaid ? scored.said : scored.covered;
-    ranked.push({ session, spot, score: total(parts), parts, covered });
+    const hasAll = scored.covered > ALL;
+    ranked.push({ session, spot, score: total(parts), parts, covered, hasAll });
   }
   if (ranked.length === 0 && boost > 0) {
     const parts = { message: 0, neighbours: 0, session: 0, boost, coverage: 0 };
-    ranked.push({ session: scored.session, spot: null, score: boost, parts, covered: 0 });
+    const { session } = scored;
+    ranked.push({ session, spot: null, score: boost, parts, covered: 0, hasAll: false });
   }
   return ranked;
 }

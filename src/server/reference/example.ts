@@ -36,8 +36,17 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 
 /** Optional fields that an example is clearer with. */
 const SHOWN: ReadonlySet<string> = new Set([
-  ...["query", "title", "token_budget", "messages", "actor", "content", "chunks", "reason"],
-  ...["session_id", "channel", "peer"],
+  "query",
+  "title",
+  "token_budget",
+  "messages",
+  "actor",
+  "content",
+  "chunks",
+  "reason",
+  "session_id",
+  "channel",
+  "peer",
 ]);
 
 /** A placeholder for each part of a path. */

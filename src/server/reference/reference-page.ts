@@ -6,7 +6,6 @@ import { HTTP_STATUS } from "../problem.ts";
 import type { Route } from "../route.ts";
 import { exampleOf, examplePath } from "./example.ts";
 import { errorsOf } from "./operation-errors.ts";
-import { REFERENCE_SCRIPT, REFERENCE_STYLE } from "./reference-assets.ts";
 import {
   type Components,
   type FieldRow,
@@ -14,27 +13,6 @@ import {
   type Schema,
   typeWords,
 } from "./schema-words.ts";
-
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
-
-/** What the page consists of, by path. Each is made once, each answer anew. */
-export function referencePage(
-  routes: readonly Route[],
-  document: JsonObject,
-  version: string,
-): Readonly<Record<string, () => Response>> {
-  const html = page(routes, document, version);
-  const answer = (text: string, type: string) => () =>
-    new Response(text, {
-      headers: { "content-type": `${type}; charset=utf-8`, "content-security-policy": POLICY },
-    });
-  return {
-    "/docs": answer(html, "text/html"),
-    "/docs/reference.css": answer(REFERENCE_STYLE, "text/css"),
-    "/docs/reference.js": answer(REFERENCE_SCRIPT, "text/javascript"),
-  };
-}
 
 interface Operation {
   readonly parameters: readonly Parameter[];
@@ -51,7 +29,11 @@ interface Parameter {
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-function page(routes: readonly Route[], document: JsonObject, version: string): string {
+export function referencePage(
+  routes: readonly Route[],
+  document: JsonObject,
+  version: string,
+): string {
   const paths = document["paths"] as unknown as Paths;
   const components = (document["components"] as { readonly schemas: unknown })
     .schemas as Components;

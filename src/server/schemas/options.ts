@@ -36,6 +36,8 @@ const weights = z
     session: weight.optional(),
     recurrence: weight.optional(),
     coverage: weight.optional(),
+    verbatim: weight.optional(),
+    meaning: weight.optional(),
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })

@@ -31,8 +31,21 @@ export const changePage: z.ZodType = z
   })
   .meta({ id: "ChangePage" });
 
+const vectorStatus: z.ZodType = z
+  .object({
+    embedder: text,
+    dimensions: count,
+    through: count,
+    lag: count,
+    gaps: z.array(z.object({ from: count, to: count })),
+    vectors: count,
+    segments: count,
+    bytes: count,
+  })
+  .nullable();
+
 export const indexStatus: z.ZodType = z
-  .object({ lag: count, segments: count, documents: count, bytes: count })
+  .object({ lag: count, segments: count, documents: count, bytes: count, vectors: vectorStatus })
   .meta({ id: "IndexStatus" });
 
 export const indexReport: z.ZodType = z
@@ -47,6 +60,7 @@ export const indexReport: z.ZodType = z
     position_bytes: count,
     dead: count,
     analyzers: z.array(text),
+    vectors: vectorStatus,
     holder: textOrNull,
     failure: textOrNull,
   })

@@ -80,7 +80,9 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       );
       const kinds = (await changesOf(own, "a", id)).slice(-3);
       expect(kinds.map((change) => change.kind)).toEqual([
-        ...["content_erased", "fact_deleted", "fact_deleted"],
+        "content_erased",
+        "fact_deleted",
+        "fact_deleted",
       ]);
       const details = JSON.parse(kinds[0]?.details ?? "{}") as Record<string, unknown>;
       expect(details).toMatchObject({ mode, entries: 2, ids: erased });

@@ -248,6 +248,8 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
   searchNotes: async (store, tenant, { session }) =>
     expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
+  readPieces: async (store, tenant, { session }) =>
+    expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
   maintain: async (store, tenant) =>
     expect(await store.maintain(tenant, "upkeep")).toMatchObject({ busy: false, more: false }),
   listTenants: async (store, tenant) =>

@@ -71,7 +71,10 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       await store().noteAct(acme, "sweep", T0);
       const feed = (await feedOf(store(), acme)) as [string, object][];
       expect(feed.map(([kind]) => kind)).toEqual([
-        ...["token_created", "token_revoked", "administered", "administered"],
+        "token_created",
+        "token_revoked",
+        "administered",
+        "administered",
       ]);
       expect(feed.map(([, details]) => details)).toMatchObject([
         { by },

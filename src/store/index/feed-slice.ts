@@ -28,8 +28,19 @@ const MAX_SLICE_ERASED = 10_000;
 
 /** The appended entries (e) of a range of the feed, with content only of indexed kinds. */
 export const FEED_ENTRY_NAMES: readonly string[] = [
-  ...["position", "session", "sequence", "chain", "depth", "kind", "role", "actor", "status"],
-  ...["created_at", "metadata", "content_bytes", "content"],
+  "position",
+  "session",
+  "sequence",
+  "chain",
+  "depth",
+  "kind",
+  "role",
+  "actor",
+  "status",
+  "created_at",
+  "metadata",
+  "content_bytes",
+  "content",
 ];
 /** `asText` says how the backend gives bytes as text. */
 export function feedEntryColumns(position: string, asText: (column: string) => string): string {

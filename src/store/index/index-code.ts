@@ -10,6 +10,7 @@ import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
 import type { Asking, MaintenanceTask, UpkeepReport } from "../../search/port.ts";
+import { readPieces } from "../../search/read-pieces.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
 import { SearchCache } from "../../search/search-cache.ts";
@@ -45,10 +46,12 @@ const INDEX_CODE: IndexCode<SearchCache> = {
       clock: () => performance.now(),
       ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
     }),
-  search: (request, memory, tenant) =>
-    "field" in request
+  search: (request, memory, tenant) => {
+    if ("enough" in request) return readPieces(request);
+    return "field" in request
       ? searchNotes(request, memory.tenant(tenant))
-      : searchSessions(request, memory.tenant(tenant)),
+      : searchSessions(request, memory.tenant(tenant));
+  },
   maintain: (task, options) =>
     maintainIndex(task, {
       ...options,

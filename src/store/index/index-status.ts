@@ -1,6 +1,6 @@
 /** Progress and size of a tenant's index. */
 
-import type { Manifest } from "../../search/port.ts";
+import type { FeedRange, Manifest, VectorIndex } from "../../search/port.ts";
 
 export interface IndexStatus {
   /** Counts the changes of the index itself. */
@@ -19,10 +19,41 @@ export interface IndexStatus {
   readonly dead: number;
   /** The versions of the analyser that built the segments. */
   readonly analyzers: readonly string[];
+  /** Progress of vectors; null: the store has none. */
+  readonly vectors: VectorStatus | null;
   /** The holder of the index lease. */
   readonly holder: string | null;
   /** Why the last upkeep that this process tried has failed. */
   readonly failure?: string;
+}
+
+export interface VectorStatus {
+  readonly embedder: string;
+  readonly dimensions: number;
+  /** The feed is embedded up to here. */
+  readonly through: number;
+  /** Changes behind that, which are embedded as soon as somebody gets to it. */
+  readonly lag: number;
+  /** Stretches before that which are embedded only when somebody asks. */
+  readonly gaps: readonly FeedRange[];
+  readonly vectors: number;
+  readonly segments: number;
+  readonly bytes: number;
+}
+
+function toVectorStatus(vectors: VectorIndex | undefined, head: number): VectorStatus | null {
+  if (vectors === undefined) return null;
+  const { embedder, dimensions, through, gaps, segments } = vectors;
+  return {
+    embedder,
+    dimensions,
+    through,
+    lag: Math.max(0, head - through),
+    gaps,
+    vectors: segments.reduce((total, { documents }) => total + documents, 0),
+    segments: segments.length,
+    bytes: segments.reduce((total, { bytes }) => total + bytes, 0),
+  };
 }
 
 export function toIndexStatus(
@@ -30,7 +61,7 @@ export function toIndexStatus(
   head: number,
   holder: string | null,
 ): IndexStatus {
-  const { version, through, segments, dead } = manifest;
+  const { version, through, segments, dead, vectors } = manifest;
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   return {
     version,
@@ -43,6 +74,7 @@ export function toIndexStatus(
     positionBytes: sum(segments.map(({ positionBytes }) => positionBytes)),
     dead: dead.length,
     analyzers: [...new Set(segments.map(({ analyzer }) => analyzer))].sort(),
+    vectors: toVectorStatus(vectors, head),
     holder,
   };
 }

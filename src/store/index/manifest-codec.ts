@@ -1,6 +1,6 @@
 /** The manifest as bytes: JSON, so that a person can read it, and fields of a newer version survive. */
 
-import { EMPTY_MANIFEST, type Manifest } from "../../search/port.ts";
+import { EMPTY_MANIFEST, type Manifest, namedSegments } from "../../search/port.ts";
 import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
 
@@ -18,8 +18,9 @@ export function toManifest(row: Row | undefined): Manifest {
   const [version, through] = [Number(row["version"]), Number(row["through"])];
   const manifest = parseBody(body);
   if (manifest === undefined) return { ...EMPTY_MANIFEST, version };
-  const { segments, dead, erased = [] } = manifest;
-  return { version, through, segments, dead, erased };
+  const { segments, dead, erased = [], vectors } = manifest;
+  const base = { version, through, segments, dead, erased };
+  return Array.isArray(vectors?.segments) ? { ...base, vectors } : base;
 }
 
 type Body = Omit<Manifest, "erased"> & Partial<Manifest>;
@@ -36,6 +37,6 @@ function parseBody(text: string): Body | undefined {
 
 /** The segments of `before` that `after` does not name any more. */
 export function droppedSegments(before: Manifest, after: Manifest): number[] {
-  const kept = new Set(after.segments.map(({ segment }) => segment));
-  return before.segments.map(({ segment }) => segment).filter((segment) => !kept.has(segment));
+  const kept = new Set(namedSegments(after));
+  return namedSegments(before).filter((segment) => !kept.has(segment));
 }

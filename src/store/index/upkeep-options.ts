@@ -1,4 +1,4 @@
-import type { Manifest } from "../../search/port.ts";
+import { type Manifest, namedSegments } from "../../search/port.ts";
 import { FLUSH_AT } from "../indexer.ts";
 import type { UpkeepOptions } from "./index-code.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
@@ -13,9 +13,7 @@ export function upkeepOptions(
   { named, stored }: { readonly named: Manifest; readonly stored: readonly number[] },
 ): UpkeepOptions {
   const there = new Set(stored);
-  const missing = named.segments
-    .map(({ segment }) => segment)
-    .filter((segment) => !there.has(segment));
+  const missing = namedSegments(named).filter((segment) => !there.has(segment));
   // 0 disables automatic flushes; this one was requested.
   const flushAt = indexing.flushAt || FLUSH_AT;
   return { indexing, flushAt, unreadable: new Set([...reported, ...missing]) };

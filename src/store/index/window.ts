@@ -25,8 +25,19 @@ export function windowSessionColumns(positionOf: (text: string, column: string) 
 }
 /** The names of `windowSessionColumns` in order, and of the session's number behind them. */
 export const WINDOW_SESSION_NAMES = [
-  ...["id", "short_id", "title", "agent", "created_at", "updated_at", "message_count"],
-  ...["leaf_id", "leaf_chain", "leaf_depth", "leaf_ordinal", "late_metadata", "session"],
+  "id",
+  "short_id",
+  "title",
+  "agent",
+  "created_at",
+  "updated_at",
+  "message_count",
+  "leaf_id",
+  "leaf_chain",
+  "leaf_depth",
+  "leaf_ordinal",
+  "late_metadata",
+  "session",
 ] as readonly string[];
 
 /** Of a message that is shown (m). `asText` says how the backend gives bytes as text. */
@@ -116,7 +127,14 @@ export function windowRanges(
 
 /** The names of `windowEntryColumns`, in order. */
 export const WINDOW_ENTRY_NAMES: readonly string[] = [
-  ...["id", "sequence", "ordinal", "role", "actor", "created_at", "copied_from", "content"],
+  "id",
+  "sequence",
+  "ordinal",
+  "role",
+  "actor",
+  "created_at",
+  "copied_from",
+  "content",
 ];
 
 /** The values of `windowEntryColumns`, in order. */

@@ -4,6 +4,7 @@ import type {
   IndexAnswer,
   IndexRequest,
   NoteSearchAnswer,
+  PiecesAnswer,
   SearchAnswer,
 } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
@@ -324,6 +325,9 @@ class PostgresStore implements Store {
 
   searchNotes: Store["searchNotes"] = async (tenant, request) =>
     (await this.#search(tenant, request)) as NoteSearchAnswer;
+
+  readPieces: Store["readPieces"] = async (tenant, request) =>
+    (await this.#search(tenant, request)) as PiecesAnswer;
 
   async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
     const code = await loadIndexCode(this.#indexModule);

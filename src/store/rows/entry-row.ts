@@ -13,7 +13,10 @@ const COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.k
 /** What `entryColumns` selects, in order. */
 export const ENTRY_NAMES: readonly string[] = [
   ...COLUMNS.split(/,\s*/).map((column) => column.slice("e.".length)),
-  ...["metadata", "content", "hash", "nonce_hex"],
+  "metadata",
+  "content",
+  "hash",
+  "nonce_hex",
 ];
 
 /**

@@ -39,7 +39,7 @@ export function toTombstone(row: Row): Tombstone {
  * `body` are those of its manifest, if it has one.
  */
 export function toTenantStatus(row: Row): TenantStatus {
-  const { lag, segments, documents, bytes } = toIndexStatus(
+  const { lag, segments, documents, bytes, vectors } = toIndexStatus(
     toManifest(row),
     Number(row["feed_position"]),
     null,
@@ -55,7 +55,7 @@ export function toTenantStatus(row: Row): TenantStatus {
     facts: Number(row["facts"]),
     feedPosition: Number(row["feed_position"]),
     feedHead: toHex(storedBytes(row["feed_hash"], `the row of tenant ${String(row["name"])}`)),
-    index: { lag, segments, documents, bytes },
+    index: { lag, segments, documents, bytes, vectors },
     quota: {
       maxSessions: row["max_sessions"] as number | null,
       maxEntries: row["max_entries"] as number | null,

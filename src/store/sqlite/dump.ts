@@ -25,7 +25,13 @@ const BATCH_BLOBS = 16;
  * into rows.
  */
 const PRIVATE_COLUMNS: readonly string[] = [
-  ...["entry", "first_entry", "fed_at", "fed_hash", "fed_usage", "fed_usage_hash", "pack"],
+  "entry",
+  "first_entry",
+  "fed_at",
+  "fed_hash",
+  "fed_usage",
+  "fed_usage_hash",
+  "pack",
 ];
 
 /** What an entry must have of its own to be packed: an old dump may lack some. */

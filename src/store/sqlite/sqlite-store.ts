@@ -7,6 +7,7 @@ import type {
   IndexAnswer,
   IndexRequest,
   NoteSearchAnswer,
+  PiecesAnswer,
   SearchAnswer,
 } from "../../search/request.ts";
 import type { IndexSetting } from "../index/stored-indexing.ts";
@@ -252,6 +253,10 @@ export class SqliteStore implements Store {
     ...[tenant, request]: Parameters<Store["searchNotes"]>
   ): Promise<NoteSearchAnswer> {
     return (await this.#search(tenant, request)) as NoteSearchAnswer;
+  }
+
+  async readPieces(...[tenant, request]: Parameters<Store["readPieces"]>): Promise<PiecesAnswer> {
+    return (await this.#search(tenant, request)) as PiecesAnswer;
   }
 
   async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {

@@ -104,8 +104,15 @@ test("results stand right behind the answer that called for them", async () => {
     .filter(({ type }) => type === "response_item")
     .map(({ payload }) => payload.role ?? payload.type);
   expect(types).toEqual([
-    ...["user", "reasoning", "assistant", "function_call", "function_call"],
-    ...["function_call_output", "function_call_output", "user", "assistant"],
+    "user",
+    "reasoning",
+    "assistant",
+    "function_call",
+    "function_call",
+    "function_call_output",
+    "function_call_output",
+    "user",
+    "assistant",
   ]);
 });
 

@@ -56,21 +56,38 @@ export class Producer implements StreamProducer {
   }
 
   pipe<Chunk extends ChunkLike>(chunks: ReadableStream<Chunk>): ReadableStream<Chunk> {
-    const [given, stored] = chunks.tee();
-    // What goes wrong with the source reaches who reads the other branch.
-    void this.#consume(stored).catch(() => undefined);
-    return given;
+    let isRead = true;
+    // A branch of `tee` would not be cancelled before the other one is.
+    return new ReadableStream<Chunk>({
+      start: (reader) => {
+        const give = (chunk: ChunkLike) => {
+          if (isRead) reader.enqueue(chunk as Chunk);
+        };
+        void this.#consume(chunks, give).then(
+          () => isRead && reader.close(),
+          (error: unknown) => isRead && reader.error(error),
+        );
+      },
+      cancel: () => {
+        isRead = false;
+      },
+    });
   }
 
   consumeSse({ stream }: { readonly stream: ReadableStream<string> }): Promise<void> {
     return this.#consume(stream.pipeThrough(chunksOfSse()));
   }
 
-  async #consume(chunks: ReadableStream<ChunkLike>): Promise<void> {
+  /** Reads to the end, also after a stop: what the source says of it is for who reads it here. */
+  async #consume(
+    chunks: ReadableStream<ChunkLike>,
+    give: (chunk: ChunkLike) => void = () => undefined,
+  ): Promise<void> {
     let state: "done" | "aborted" = "aborted";
     try {
       for await (const chunk of chunks) {
-        if (this.signal.aborted) break;
+        give(chunk);
+        if (this.signal.aborted) continue;
         this.#waiting.push(chunk);
         this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
       }
@@ -113,6 +130,7 @@ export class Producer implements StreamProducer {
   /** Somebody else wrote the head: to stop the stream, to give it up, or to begin another one. */
   async #lose(chunks: readonly ChunkLike[], state: "open" | "done" | "aborted"): Promise<void> {
     const head = await this.#records.findHead(this.#chatId);
+    clearInterval(this.#beat);
     this.#stopped.abort(new DOMException("the stream was stopped", "AbortError"));
     if (head?.stream !== this.id || head.state !== "stopping") {
       this.#isOver = true;

@@ -55,6 +55,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
   let here: ResumableStreams;
   /** Another process of the same application. */
   let there: ResumableStreams;
+  let first: TenantApi;
   let other: TenantApi;
   const ends: (() => Promise<void> | void)[] = [];
 
@@ -83,9 +84,11 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
         nodes.push(remote);
       }
     }
-    here = resumableStreams(nodes[0] as TenantApi, { leaseMs: 3_000 });
+    first = nodes[0] as TenantApi;
+    // Longer than any machine stalls: only one test is about a producer that died.
+    here = resumableStreams(first, { leaseMs: 60_000 });
     other = nodes[1] as TenantApi;
-    there = resumableStreams(other, { leaseMs: 3_000 });
+    there = resumableStreams(other, { leaseMs: 60_000 });
   });
   afterAll(async () => {
     for (const end of ends.toReversed()) await end();
@@ -163,15 +166,15 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
   });
 
   test("a stream whose producer died ends with an abort, for everybody", async () => {
-    const dead = resumableStreams({ ...other, records: onlyFirst(other) } as unknown as TenantApi, {
-      leaseMs: 3_000,
-    });
+    const leaseMs = 1_000;
+    const cutOff = { ...other, records: onlyFirst(other) } as unknown as TenantApi;
+    const dead = resumableStreams(cutOff, { leaseMs });
     const { stream, say } = source();
     const producer = await dead.start("died");
     void producer.pipe(stream).cancel();
     say(...CHUNKS.slice(0, 3));
-    const readers = [here, there].map(async (node) =>
-      reading(await node.resume<UIMessageChunk>("died")),
+    const readers = [first, other].map(async (node) =>
+      reading(await resumableStreams(node, { leaseMs }).resume<UIMessageChunk>("died")),
     );
     const [one, two] = await Promise.all(readers);
     await Promise.all([one?.done, two?.done]);

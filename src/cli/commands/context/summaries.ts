@@ -27,7 +27,11 @@ export const summaries: Command = defineCommand({
         return EXIT.ok;
       }
       const rows = all.map(({ id, kind, createdAt, tokens, stale, text }) => [
-        ...[id, kind, formatTime(createdAt), String(tokens), stale ? "stale" : ""],
+        id,
+        kind,
+        formatTime(createdAt),
+        String(tokens),
+        stale ? "stale" : "",
         text,
       ]);
       const header = ["SUMMARY", "KIND", "WRITTEN", "TOKENS", "", "TEXT"];

@@ -47,7 +47,9 @@ export const config: Command = defineCommand({
     const shown = options.explain ? settings : settings.filter(isSet);
     const header = ["SETTING", "VALUE", "FROM", ...(options.explain ? ["WHAT IT DOES"] : [])];
     const rows = shown.map(({ key, value, from, help }) => [
-      ...[key, value === null ? "–" : formatValue(value), from],
+      key,
+      value === null ? "–" : formatValue(value),
+      from,
       ...(options.explain ? [help] : []),
     ]);
     for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);

@@ -37,7 +37,10 @@ function formatReport(report: MaintenanceReport, columns: number): string[] {
   const done = applied ? "Deleted" : "Would delete";
   const count = counted(deletions.length - (applied ? skipped.length : 0), "session");
   const rows = deletions.map(({ sessionId, lastInteractionAt, reason, key }) => [
-    ...[sessionId, formatTime(lastInteractionAt), WHY[reason], key ?? ""],
+    sessionId,
+    formatTime(lastInteractionAt),
+    WHY[reason],
+    key ?? "",
   ]);
   const bytes = `${formatBytes(contentBytes)} of content, ${formatBytes(contentBytesAfter)} without them`;
   return [

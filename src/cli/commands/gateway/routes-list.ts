@@ -34,7 +34,10 @@ export const routesList: Command = defineCommand({
         return EXIT.ok;
       }
       const rows = routes.map(({ key, sessionId, version, updatedAt }) => [
-        ...[key, sessionId, String(version), formatTime(updatedAt)],
+        key,
+        sessionId,
+        String(version),
+        formatTime(updatedAt),
       ]);
       const header = ["KEY", "SESSION", "VERSION", "CHANGED"];
       for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);

@@ -26,7 +26,9 @@ export const routesShow: Command = defineCommand({
         await terminal.print(`  ${terminal.dim(name)}  ${oneLine(text)}`);
       }
       const rows = history.map(({ sessionId, since, reason }) => [
-        ...[sessionId, formatTime(since), reason],
+        sessionId,
+        formatTime(since),
+        reason,
       ]);
       const header = ["SESSION", "SINCE", "WHY"];
       for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);

@@ -116,7 +116,12 @@ function formatSums(
   const isWide = terminal.columns >= 110;
   const header = [
     ...(isWide ? ["SESSIONS", "MESSAGES"] : ["SESS"]),
-    ...["INPUT", "OUTPUT", "CACHE W", "CACHE R", "COST", "TOKENS"],
+    "INPUT",
+    "OUTPUT",
+    "CACHE W",
+    "CACHE R",
+    "COST",
+    "TOKENS",
   ];
   const cells = shown.map(([, { sessions, messages, tokens, costMicroUsd }]) => [
     formatCount(sessions),

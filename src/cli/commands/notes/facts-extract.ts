@@ -33,7 +33,10 @@ export const factsExtract: Command = defineCommand({
       if (facts.length === 0) await terminal.print("No new facts.");
       else {
         const rows = facts.map(({ id, subject, predicate, object }) => [
-          ...[id, subject, predicate, object],
+          id,
+          subject,
+          predicate,
+          object,
         ]);
         const header = ["FACT", "SUBJECT", "PREDICATE", "OBJECT"];
         for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);

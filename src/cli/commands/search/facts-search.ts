@@ -24,7 +24,10 @@ export const factsSearch: Command = defineCommand({
       else if (facts.length === 0) await terminal.print("Nothing found.");
       else {
         const rows = facts.map(({ id, subject, predicate, object }) => [
-          ...[id, subject, predicate, object],
+          id,
+          subject,
+          predicate,
+          object,
         ]);
         const header = ["FACT", "SUBJECT", "PREDICATE", "OBJECT"];
         for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);

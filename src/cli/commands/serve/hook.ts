@@ -7,7 +7,7 @@ import { readText } from "../../stdin.ts";
 import { withStore } from "../../store.ts";
 import { toChoice } from "../../values.ts";
 
-/** The client waits: a second is what storing may take, of which starting takes some. */
+/** For storing, while the client waits: about a second with the start of the process. */
 const DEADLINE_MS = 800;
 
 const AGENTS = ["claude-code"] as const;
@@ -35,15 +35,14 @@ async function answer(context: Context): Promise<void> {
   // No event: run by hand.
   if (text.trim() === "") return;
   const claude = await import("../../hook/claude-hook.ts");
-  const { storedHandover, transcriptHandover } = await import("../../hook/handover-text.ts");
   const input = claude.readHookInput(text);
   const need = claude.needsOf(input);
   if (need === undefined) return;
   const machine = thisMachine();
   const { transcript, sessionId } = input;
-  const isRead = need !== "handover";
-  const handed = isRead ? undefined : await transcriptHandover(transcript, sessionId);
-  // Before anything is stored: that takes as long as there is something to store.
+  const handover = need === "handover" ? await import("../../hook/handover-text.ts") : undefined;
+  const handed = await handover?.transcriptHandover(transcript, sessionId);
+  // Answer before storing: ingesting takes as long as the transcript is.
   if (handed !== undefined) await context.terminal.write(claude.hookOutput(handed));
   const { BACKSCROLL_HOOK_DEADLINE_MS: told } = machine.variables;
   const deadline = /^\d{1,9}$/.test(told ?? "") ? Number(told) : DEADLINE_MS;
@@ -55,7 +54,7 @@ async function answer(context: Context): Promise<void> {
     if (need === "count") return claude.memoryLine(tenant, input, Date.now());
     if (handed !== undefined && (await claude.isLong(tenant, transcript, machine))) return "long";
     await claude.readTranscript(tenant, transcript, machine);
-    return isRead || handed !== undefined ? undefined : storedHandover(tenant, sessionId);
+    return handed === undefined ? handover?.storedHandover(tenant, sessionId) : undefined;
   });
   const answered = await Promise.race([work, late]);
   clearTimeout(timer);

@@ -7,6 +7,7 @@ import {
   type WireIndexStatus,
   type WireStatus,
   type WireTenantStatus,
+  type WireVectorStatus,
 } from "../../../api/status.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
@@ -97,6 +98,9 @@ function formatStatus(context: Context, status: ShownStatus): string[] {
     ...tenants.flatMap((tenant) => [
       field("Holds", formatTenant(tenant, tenants.length > 1)),
       field("Index", formatIndex(tenant.index)),
+      ...(tenant.index.vectors === null
+        ? []
+        : [field("Vectors", formatVectors(tenant.index.vectors))]),
     ]),
     "",
     "Try next:",
@@ -123,6 +127,18 @@ export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus
     counted(documents, "document"),
     formatBytes(bytes),
     lag === 0 ? "up to date" : `${counted(lag, "change")} to be added`,
+  ];
+  return parts.join(", ");
+}
+
+/** What has no vector is found by its words. */
+function formatVectors({ vectors, embedder, bytes, lag, gaps }: WireVectorStatus): string {
+  const left = gaps.reduce((total, { from, to }) => total + to - from, 0);
+  const parts = [
+    `${counted(vectors, "vector")} of ${embedder}`,
+    formatBytes(bytes),
+    lag === 0 ? "up to date" : `${counted(lag, "change")} to be looked at`,
+    ...(left === 0 ? [] : [`${counted(left, "older change")} left to backscroll embed`]),
   ];
   return parts.join(", ");
 }

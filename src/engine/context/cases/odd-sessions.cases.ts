@@ -75,7 +75,8 @@ export function oddSessionCases({ tenant }: ContextCases): void {
       const { messages } = await handle.listMessages({ limit: 20 });
       expect(messages.map(({ erased }) => erased)).toEqual([
         ...Array.from({ length: 12 }, () => true),
-        ...[false, false],
+        false,
+        false,
       ]);
     });
   });

@@ -4,10 +4,36 @@ import type { BuiltContext } from "../build-context.ts";
 import { type ContextCases, turns } from "./fixture.cases.ts";
 
 const WORDS = [
-  ...["alder", "birch", "cedar", "doum", "elmwood", "fig", "ginkgo", "hazel", "ironwood"],
-  ...["juniper", "kapok", "larch", "mahogany", "neem", "olive", "pinewood", "quince", "rowan"],
-  ...["spruce", "teak", "umbrella", "viburnum", "willow", "xylosma", "yew", "zelkova", "acacia"],
-  ...["baobab", "cypress", "dogwood"],
+  "alder",
+  "birch",
+  "cedar",
+  "doum",
+  "elmwood",
+  "fig",
+  "ginkgo",
+  "hazel",
+  "ironwood",
+  "juniper",
+  "kapok",
+  "larch",
+  "mahogany",
+  "neem",
+  "olive",
+  "pinewood",
+  "quince",
+  "rowan",
+  "spruce",
+  "teak",
+  "umbrella",
+  "viburnum",
+  "willow",
+  "xylosma",
+  "yew",
+  "zelkova",
+  "acacia",
+  "baobab",
+  "cypress",
+  "dogwood",
 ];
 
 export function recallEvictedCases({ tenant }: ContextCases): void {
@@ -71,7 +97,8 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       });
       await session.append([
         { role: "user", actor: "ana", content: "look" },
-        ...[looks("coder", "t1"), looks("planner", "t2")],
+        looks("coder", "t1"),
+        looks("planner", "t2"),
         ...turns(30, 20),
         { role: "user", actor: "ana", content: "what did the ibis say?" },
       ]);

@@ -149,7 +149,10 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       const facts = await session.extractFacts(undefined, { extractor });
       expect(facts.map(({ object }) => object)).toEqual(["Oslo", "Thai"]);
       expect(await listed(session, true)).toEqual([
-        ...["Ana city Rome (old)", "Ana speaks Dutch", "ana City Oslo", "Ana speaks Thai"],
+        "Ana city Rome (old)",
+        "Ana speaks Dutch",
+        "ana City Oslo",
+        "Ana speaks Thai",
       ]);
     });
 
@@ -198,8 +201,10 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       const open = await talk(texts);
       await open.extractFacts(undefined, { extractor: new Scripted() });
       expect(await listed(open)).toEqual([
-        ...["deploy uses [redacted] daily", "Ana e-mail ana@example.org"],
-        ...["Ana likes tea", "Bo likes rum"],
+        "deploy uses [redacted] daily",
+        "Ana e-mail ana@example.org",
+        "Ana likes tea",
+        "Bo likes rum",
       ]);
       const strict = await talk(texts, { facts: { enabled: true, redact: true } });
       const extractor = new Scripted();
@@ -230,7 +235,9 @@ export function extractFactsCases({ tenant }: ContextCases): void {
         ]);
       await session.extractFacts(undefined, { extractor });
       expect(await listed(session, true)).toEqual([
-        ...["Ana city rome", "Bo city Nice (old)", "Bo city Bonn"],
+        "Ana city rome",
+        "Bo city Nice (old)",
+        "Bo city Bonn",
       ]);
     });
 

@@ -11,7 +11,8 @@ export function coverageCases({ engine, tenant }: RetentionCases): void {
       expect(await compact(handle, 1)).toMatchObject({ removed: 3, erased: 3 });
       expect(await said(handle)).toEqual([null, null, null, null, null, "f"]);
       expect((await handle.summaries()).map(({ text }) => text)).toEqual([
-        ...["They spoke of animals.", "They spoke of animals."],
+        "They spoke of animals.",
+        "They spoke of animals.",
       ]);
     });
 
@@ -71,7 +72,16 @@ export function coverageCases({ engine, tenant }: RetentionCases): void {
       expect(await compact(handle, 1)).toMatchObject({ removed: 6 });
       expect(edited.supersededBy).toBeNull();
       expect(await said(handle)).toEqual([
-        ...[null, null, null, null, null, null, null, "another branch", null, "last"],
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        "another branch",
+        null,
+        "last",
       ]);
       await expectSound(engine());
     });

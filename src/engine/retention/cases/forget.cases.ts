@@ -54,7 +54,11 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
         outline((await session.buildContext({ tokenBudget: 9_000 })).messages);
       expect(await texts()).toEqual(["summary", "about c", "about d", "about e"]);
       expect((await handle.history()).map(({ erased }) => erased)).toEqual([
-        ...[true, true, false, false, false],
+        true,
+        true,
+        false,
+        false,
+        false,
       ]);
       expect(await handle.labels()).toEqual(new Map([[ids[0], "start"]]));
       const fork = await handle.fork({ createdBy: "ben" });

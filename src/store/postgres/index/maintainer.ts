@@ -1,6 +1,12 @@
 /** Upkeep of the index, on the host's event loop: each need is a wait of its own. */
 
-import type { Answers, MaintenanceTask, Need, UpkeepReport } from "../../../search/port.ts";
+import {
+  type Answers,
+  type MaintenanceTask,
+  type Need,
+  namedSegments,
+  type UpkeepReport,
+} from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
@@ -142,11 +148,7 @@ class DatabaseUpkeep implements IndexUpkeep {
 
   async clean(keptMs: number): Promise<void> {
     await this.#db.write(this.#tenant, async (tx) => {
-      const { segments } = await readManifest(tx);
-      dropOthers(
-        tx,
-        segments.map(({ segment }) => segment),
-      );
+      dropOthers(tx, namedSegments(await readManifest(tx)));
       await deleteOld(tx, keptMs);
     });
   }

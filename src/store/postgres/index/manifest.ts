@@ -1,6 +1,6 @@
 /** The manifest of a tenant's index, and the lease under which it is changed. */
 
-import type { Manifest } from "../../../search/port.ts";
+import { type Manifest, namedSegments } from "../../../search/port.ts";
 import { type IndexStatus, toIndexStatus } from "../../index/index-status.ts";
 import { isDeadHolder, type Lease } from "../../index/lease.ts";
 import { encodeManifest, toManifest } from "../../index/manifest-codec.ts";
@@ -56,10 +56,7 @@ export async function swapManifest(
   const body = encodeManifest(manifest);
   const row = await tx.get(SQL.swap, tx.tenant, expected, version, through, body, holder, epoch);
   if (row === undefined) return false;
-  dropOthers(
-    tx,
-    manifest.segments.map(({ segment }) => segment),
-  );
+  dropOthers(tx, namedSegments(manifest));
   return true;
 }
 

@@ -85,8 +85,12 @@ export async function listOriginals(
   { workstation, path, sessionId, after, limit }: OriginalQuery,
 ): Promise<Original[]> {
   const values = [
-    ...[tx.tenant, workstation ?? null, path ?? null],
-    ...[after?.workstation ?? null, after?.path ?? null, limit],
+    tx.tenant,
+    workstation ?? null,
+    path ?? null,
+    after?.workstation ?? null,
+    after?.path ?? null,
+    limit,
   ];
   if (sessionId === undefined) return withParts(tx, await tx.all(SQL.list, ...values));
   const session = await tx.get(SQL.findSession, tx.tenant, sessionId);

@@ -9,13 +9,14 @@
 import type {
   IndexAnswer,
   NoteSearchAnswer,
+  PiecesAnswer,
   SearchAnswer,
   SearchHit,
   WindowItem,
 } from "../../../search/request.ts";
 
 export type AnswerParcel =
-  | { readonly notes: NoteSearchAnswer }
+  | { readonly other: NoteSearchAnswer | PiecesAnswer }
   | {
       /** The answer without its hits. */
       readonly answer: SearchAnswer;
@@ -40,12 +41,12 @@ const ITEM_TEXTS = 2;
 const NONE = -1;
 
 export function packAnswer(answer: IndexAnswer): AnswerParcel {
-  if (!("hits" in answer)) return { notes: answer };
+  if (!("hits" in answer)) return { other: answer };
   return { answer: { ...answer, hits: [] }, packed: packHits(answer.hits) };
 }
 
 export function unpackAnswer(parcel: AnswerParcel): IndexAnswer {
-  if ("notes" in parcel) return parcel.notes;
+  if ("other" in parcel) return parcel.other;
   return { ...parcel.answer, hits: unpackHits(parcel.packed) };
 }
 

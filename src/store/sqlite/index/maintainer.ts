@@ -6,12 +6,12 @@
  * segment is synced before a manifest names it.
  */
 
-import type {
-  Answers,
-  MaintenanceTask,
-  Manifest,
-  Need,
-  UpkeepReport,
+import {
+  type Answers,
+  type MaintenanceTask,
+  type Need,
+  namedSegments,
+  type UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
@@ -216,7 +216,7 @@ class FileUpkeep implements IndexUpkeep {
   async clean(keptMs: number, leisure: boolean): Promise<void> {
     if (this.#file.open() === undefined) return;
     const { tenant, busyTimeoutMs } = this.#subject;
-    const named = numbersOf(readManifest(this.#writer, tenant));
+    const named = namedSegments(readManifest(this.#writer, tenant));
     await cleanSegments(this.#file, tenant, named, { keptMs, leisure }, busyTimeoutMs);
   }
 
@@ -236,10 +236,10 @@ class FileUpkeep implements IndexUpkeep {
   ): Promise<boolean> {
     this.endSnapshot();
     const { tenant, busyTimeoutMs } = this.#subject;
-    const named = numbersOf(manifest);
+    const named = namedSegments(manifest);
     // A successful swap proves that no other swap came since this read.
     const known = readManifest(this.#writer, tenant);
-    const before = numbersOf(known);
+    const before = namedSegments(known);
     const joined = before.filter((segment) => !named.includes(segment));
     if (manifest.through > known.through) {
       await noteIndexed(this.#file, this.#subject, manifest.through, busyTimeoutMs);
@@ -275,8 +275,4 @@ class FileUpkeep implements IndexUpkeep {
       return action();
     });
   }
-}
-
-function numbersOf({ segments }: Manifest): number[] {
-  return segments.map(({ segment }) => segment);
 }

@@ -5,7 +5,7 @@
  */
 
 import { runNow } from "../../../search/drive.ts";
-import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
+import { type MaintenanceTask, namedSegments, type UpkeepReport } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
@@ -79,7 +79,7 @@ export class InMemoryMaintainer {
   }
 
   #clean(segments: SqliteConnection, tenant: number, keptMs: number): void {
-    const named = readManifest(this.#db, tenant).segments.map(({ segment }) => segment);
+    const named = namedSegments(readManifest(this.#db, tenant));
     runWrite(segments, () => {
       dropOthers(segments, tenant, named);
       for (const segment of listOld(segments, tenant, keptMs)) {

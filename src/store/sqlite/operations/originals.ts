@@ -80,8 +80,12 @@ export function listOriginals(
   const session = sessionId === undefined ? undefined : sessionNumber(db, tenant, sessionId);
   if (tenant === undefined) return [];
   const values = [
-    ...[tenant, workstation ?? null, path ?? null],
-    ...[after?.workstation ?? null, after?.path ?? null, limit],
+    tenant,
+    workstation ?? null,
+    path ?? null,
+    after?.workstation ?? null,
+    after?.path ?? null,
+    limit,
   ];
   const rows =
     session === undefined

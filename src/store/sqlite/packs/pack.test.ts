@@ -39,7 +39,10 @@ describe("a pack", () => {
 
   test("is of texts that it can tell apart", () => {
     expect(["", "\0", "a\0b", "a"].map((each) => isPackable(Buffer.from(each)))).toEqual([
-      ...[false, false, false, true],
+      false,
+      false,
+      false,
+      true,
     ]);
   });
 
@@ -65,7 +68,9 @@ describe("the cache of packs", () => {
     expect(cache.find(1, 1, 1)).toBe(large);
     cache.keep(1, 1, 3, large);
     expect([1, 2, 3].map((number) => cache.find(1, 1, number) !== undefined)).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ]);
   });
 

@@ -66,7 +66,10 @@ test("what was said stays in its row, for SQL as well, and all else goes into th
   const { db } = imported();
   const kept = rowsOf(db).map((row) => row.kept);
   expect(kept.slice(0, 7)).toEqual([
-    ...['[{"type":"text","text":"please word1"}]', "", "", ""],
+    '[{"type":"text","text":"please word1"}]',
+    "",
+    "",
+    "",
     '[{"type":"text","text":"done word1"}]',
     ' [{"type":"text","text":"Next is \\"word1\\"."},{"type":"text","text":"\\\\"}]',
     "",

@@ -1,0 +1,25 @@
+/** Failures that concern the store, and not the file that is read. */
+
+import { BackscrollError, type ErrorCode } from "../model/errors.ts";
+
+/** What another file would meet as well. */
+const STORE_FAILURES: readonly ErrorCode[] = [
+  "store_closed",
+  "store_busy",
+  "store_unavailable",
+  "store_read_only",
+  "store_full",
+  "quota_exceeded",
+  "store_corrupt",
+  "schema_too_new",
+  "needs_migration",
+  "foreign_database",
+  "unsupported_storage",
+  "unauthorized",
+  "forbidden",
+  "rate_limited",
+];
+
+export function isStoreFailure(error: unknown): boolean {
+  return BackscrollError.is(error) && STORE_FAILURES.includes(error.code);
+}

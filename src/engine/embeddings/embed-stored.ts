@@ -1,0 +1,185 @@
+/**
+ * Embeds what is stored and has no vector yet: on demand alone, because it may cost money.
+ *
+ * It goes on where it was stopped: what is embedded is in the store with each batch.
+ */
+
+import type { Embedder } from "../../model/embedder.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { priceOf } from "../../model/prices.ts";
+import type { FeedRange } from "../../search/port.ts";
+import { checkCount, checkFlag, checkInput } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { holdLease } from "../leases/hold-lease.ts";
+import { checkEmbedder, embedBatch } from "./embed-batch.ts";
+import { leaseNameOf } from "./vector-keeper.ts";
+
+export interface EmbedStoredInput {
+  /** Makes all vectors again, with another embedder if it is another one. */
+  readonly again?: boolean;
+  /** Ends after so many vectors. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+  /** Called after each batch. */
+  readonly onProgress?: (progress: EmbedProgress) => void;
+}
+
+export interface EmbedProgress {
+  /** Vectors that were made. */
+  readonly vectors: number;
+  /** Changes of the feed that were looked at, and how many there are to look at. */
+  readonly changes: number;
+  readonly total: number;
+}
+
+export interface EmbedEstimate {
+  readonly embedder: string;
+  /** Changes of the feed that are to be looked at. */
+  readonly changes: number;
+  /** About so many vectors and tokens, from samples. */
+  readonly vectors: number;
+  readonly tokens: number;
+  /** In US dollars by the price table; null if the model is not in it. */
+  readonly cost: number | null;
+}
+
+/** Pieces that are embedded before they are stored: more would be lost by a crash. */
+const BATCH = 512;
+const LEASE_MS = 30_000;
+/** Another process that embeds what is new is soon done. */
+const PATIENCE_MS = 30_000;
+/** Places of the feed that an estimate looks at, and pieces that are read at each. */
+const SAMPLES = 8;
+const SAMPLE_PIECES = 64;
+/** As everywhere where no provider has counted. */
+const CHARACTERS_A_TOKEN = 4;
+
+export async function estimateEmbedding(
+  engine: EngineContext,
+  again: boolean,
+): Promise<EmbedEstimate> {
+  const { name: embedder } = embedderOf(engine);
+  const ranges = await rangesToEmbed(engine, again);
+  const changes = lengthOf(ranges);
+  let [read, pieces, characters] = [0, 0, 0];
+  for (let sample = 0; sample < SAMPLES && changes > 0; sample++) {
+    const after = positionAt(ranges, Math.floor((changes * sample) / SAMPLES));
+    const found = await engine.store.readPieces(engine.tenant, { after, enough: SAMPLE_PIECES });
+    read += found.through - after;
+    pieces += found.pieces.length;
+    characters += found.pieces.reduce((sum, { text }) => sum + text.length, 0);
+  }
+  const share = read === 0 ? 0 : changes / read;
+  const tokens = Math.round((share * characters) / CHARACTERS_A_TOKEN);
+  const price = priceOf(embedder, engine.prices());
+  return {
+    embedder,
+    changes,
+    vectors: Math.round(share * pieces),
+    tokens,
+    cost: price === undefined ? null : (tokens * price.input) / 1e6,
+  };
+}
+
+/** Resolves when nothing is left, or after `limit` vectors. */
+export async function embedStored(
+  engine: EngineContext,
+  input: EmbedStoredInput,
+): Promise<EmbedProgress> {
+  const {
+    again = false,
+    limit,
+    signal,
+    onProgress,
+  } = checkInput(input, "options", INPUTS.embedStored);
+  checkFlag(again, "again");
+  const most = limit === undefined ? Number.POSITIVE_INFINITY : checkCount(limit, "limit");
+  const embedder = embedderOf(engine);
+  const { store, tenant } = engine;
+  let progress: EmbedProgress | undefined;
+  const claim = {
+    store,
+    name: leaseNameOf(tenant),
+    owner: engine.newId(),
+    durationMs: LEASE_MS,
+    patienceMs: PATIENCE_MS,
+  };
+  const held = signal === undefined ? claim : { ...claim, signal };
+  await holdLease(held, async (leased) => {
+    if (again || (await store.indexStatus(tenant)).vectors === null) {
+      await start(engine, embedder, leased);
+    }
+    const ranges = await rangesToEmbed(engine, false);
+    const total = lengthOf(ranges);
+    let [vectors, before] = [0, 0];
+    progress = { vectors, changes: 0, total };
+    const work = { store, tenant, embedder, signal: leased, batch: BATCH };
+    for (const { from, to } of ranges) {
+      for (let at = from; at < to && vectors < most && !leased.aborted; ) {
+        const { through, pieces } = await embedBatch(work, at, to);
+        if (through === at) break;
+        at = through;
+        vectors += pieces;
+        if (pieces > 0) engine.meaning?.hasVectors(tenant);
+        progress = { vectors, changes: before + at - from, total };
+        onProgress?.(progress);
+        await store.maintain(tenant, "upkeep");
+      }
+      before += to - from;
+    }
+    while ((await store.maintain(tenant, "upkeep")).more && !leased.aborted);
+  });
+  signal?.throwIfAborted();
+  if (progress !== undefined) return progress;
+  throw new BackscrollError("store_busy", "another process is embedding this store", {
+    details: { retryAfterMs: 10_000 },
+  });
+}
+
+function embedderOf({ meaning }: EngineContext): Embedder {
+  if (meaning !== undefined) return meaning.embedder;
+  throw new BackscrollError(
+    "model_unavailable",
+    "there is no embedder; give open one, or set BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL",
+    { details: { model: "embedder" } },
+  );
+}
+
+/** The end of the feed is where new messages begin; all before it is to be filled. */
+async function start(
+  { store, tenant }: EngineContext,
+  embedder: Embedder,
+  signal: AbortSignal,
+): Promise<void> {
+  const [probe] = await embedder.embed(["backscroll"], signal);
+  const { head } = await store.indexStatus(tenant);
+  const dimensions = probe?.length ?? 0;
+  await store.maintain(tenant, {
+    startVectors: { embedder: embedder.name, dimensions, through: head },
+  });
+}
+
+/** The gaps, and what came since. */
+async function rangesToEmbed(engine: EngineContext, again: boolean): Promise<FeedRange[]> {
+  const { store, tenant } = engine;
+  const { vectors, head } = await store.indexStatus(tenant);
+  if (again || vectors === null) return [{ from: 0, to: head }];
+  checkEmbedder(vectors, embedderOf(engine));
+  const rest = { from: vectors.through, to: head };
+  return [...vectors.gaps, rest].filter(({ from, to }) => to > from);
+}
+
+function lengthOf(ranges: readonly FeedRange[]): number {
+  return ranges.reduce((total, { from, to }) => total + to - from, 0);
+}
+
+/** The position of the feed that has `offset` changes of the ranges before it. */
+function positionAt(ranges: readonly FeedRange[], offset: number): number {
+  let left = offset;
+  for (const { from, to } of ranges) {
+    if (left < to - from) return from + left;
+    left -= to - from;
+  }
+  return ranges.at(-1)?.to ?? 0;
+}

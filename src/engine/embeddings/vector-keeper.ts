@@ -1,0 +1,164 @@
+/**
+ * Embeds what is written, in the background: after the commit, one process of all that share a store,
+ * tenant by tenant. An append never waits for it, and never fails because of it.
+ *
+ * What was stored before the process had an embedder is left alone: `embedStored` does that, when
+ * somebody asks for it.
+ */
+
+import { pause } from "../../async/pause.ts";
+import type { Embedder } from "../../model/embedder.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { Store } from "../../store/store.ts";
+import { holdLease } from "../leases/hold-lease.ts";
+import { embedBatch } from "./embed-batch.ts";
+
+/** What is written within so long is embedded together. */
+const GATHER_MS = 250;
+/** How long a process that died keeps others from it. */
+const LEASE_MS = 30_000;
+/** Another process is at it: who looks again later takes over if it has died. */
+const BUSY_MS = 2_000;
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 300_000;
+/** Segments from which on joining them is worth its time. */
+const MANY_SEGMENTS = 16;
+
+/** Who embeds what of a tenant holds it. */
+export function leaseNameOf(tenant: string): string {
+  return `embed:${tenant}`;
+}
+
+export interface KeeperOptions {
+  readonly store: Store;
+  readonly embedder: Embedder;
+  /** Where the feed of each tenant ended when the process began. Others had none. */
+  readonly heads: ReadonlyMap<string, number>;
+  readonly owner: string;
+  /** Told of each tenant that has got vectors. */
+  readonly onVectors: (tenant: string) => void;
+  /** Told once for each tenant, if the store has vectors of another embedder. */
+  readonly onWarning: (sentence: string) => void;
+}
+
+interface Watched {
+  isDue: boolean;
+  failure: string | undefined;
+  pauseMs: number;
+  pausedUntil: number;
+  /** The store has vectors of another embedder. */
+  isOther: boolean;
+}
+
+export class VectorKeeper {
+  readonly #options: KeeperOptions;
+  readonly #tenants = new Map<string, Watched>();
+  readonly #stop = new AbortController();
+  readonly #unsubscribe: () => void;
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.store.onChange(() => {
+      for (const tenant of this.#tenants.values()) tenant.isDue = true;
+      this.#soon(GATHER_MS);
+    });
+  }
+
+  /** Looks after a tenant from now on. */
+  watch(name: string): void {
+    if (this.#tenants.has(name)) return;
+    const none = { failure: undefined, pauseMs: FIRST_PAUSE_MS, pausedUntil: 0, isOther: false };
+    this.#tenants.set(name, { ...none, isDue: true });
+    this.#soon(GATHER_MS);
+  }
+
+  /** Why the last attempt has failed; undefined if it has not. */
+  failure(name: string): string | undefined {
+    return this.#tenants.get(name)?.failure;
+  }
+
+  /** What is under way is given up. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #soon(ms: number): void {
+    if (this.#stop.signal.aborted || this.#running !== undefined) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#running = this.#run().finally(() => {
+        this.#running = undefined;
+        const next = this.#nextMs();
+        if (next !== undefined) this.#soon(next);
+      });
+    }, ms).unref();
+  }
+
+  /** When there is something to do again; undefined: when something is written. */
+  #nextMs(): number | undefined {
+    const due = [...this.#tenants.values()].filter(({ isDue, isOther }) => isDue && !isOther);
+    if (due.length === 0) return undefined;
+    const first = Math.min(...due.map(({ pausedUntil }) => pausedUntil));
+    return Math.max(GATHER_MS, first - Date.now());
+  }
+
+  async #run(): Promise<void> {
+    for (const [name, tenant] of this.#tenants) {
+      if (this.#stop.signal.aborted) return;
+      if (!tenant.isDue || tenant.isOther || Date.now() < tenant.pausedUntil) continue;
+      tenant.isDue = false;
+      await this.#keep(name, tenant);
+    }
+  }
+
+  /** Never fails: what goes wrong is kept for the status, and tried again later. */
+  async #keep(name: string, tenant: Watched): Promise<void> {
+    const { store, owner, onWarning } = this.#options;
+    let isHeld = false;
+    try {
+      const claim = { store, name: leaseNameOf(name), owner, durationMs: LEASE_MS, patienceMs: 0 };
+      await holdLease({ ...claim, signal: this.#stop.signal }, async (signal) => {
+        isHeld = true;
+        await this.#catchUp(name, AbortSignal.any([signal, this.#stop.signal]));
+      });
+      tenant.failure = undefined;
+      tenant.pauseMs = FIRST_PAUSE_MS;
+      if (!isHeld) this.#again(tenant, BUSY_MS);
+    } catch (error) {
+      if (this.#stop.signal.aborted || BackscrollError.is(error, "store_closed")) return;
+      tenant.failure = error instanceof Error ? error.message : String(error);
+      if (BackscrollError.is(error, "embedder_conflict")) {
+        tenant.isOther = true;
+        onWarning(tenant.failure);
+        return;
+      }
+      this.#again(tenant, tenant.pauseMs);
+      tenant.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * tenant.pauseMs);
+    }
+  }
+
+  #again(tenant: Watched, ms: number): void {
+    tenant.isDue = true;
+    tenant.pausedUntil = Date.now() + ms;
+  }
+
+  async #catchUp(tenant: string, signal: AbortSignal): Promise<void> {
+    const { store, embedder, heads } = this.#options;
+    const { vectors } = await store.indexStatus(tenant);
+    let from = vectors?.through ?? heads.get(tenant) ?? 0;
+    for (let done = false; !done && !signal.aborted; ) {
+      const batch = await embedBatch({ store, tenant, embedder, signal }, from);
+      ({ through: from, done } = batch);
+      if (batch.pieces > 0) this.#options.onVectors(tenant);
+      const status = await store.indexStatus(tenant);
+      if ((status.vectors?.segments ?? 0) > MANY_SEGMENTS) await store.maintain(tenant, "upkeep");
+      // Others, who search, go first.
+      await pause(0, signal);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The hybrid of words and vectors: candidates of both, in one order.
+ *
+ * A normalised sum: `score / best + weight * similarity`, times `best`, where `best` is the best score
+ * by words and the similarity that of the session's nearest vector. Sessions that share no word with
+ * the query come in by their similarity alone.
+ */
+
+import type { Blobs } from "./index/blobs.ts";
+import { CHUNK_DOCUMENTS } from "./index/layout.ts";
+import { lowerBound } from "./index/lists/term-list.ts";
+import type { MessageFacts } from "./index/message-columns.ts";
+import type { Asking } from "./port.ts";
+import type { MeaningQuery, SearchRequest } from "./request.ts";
+import { Paths } from "./score/active-paths.ts";
+import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter.ts";
+import { byRank, type Ranked } from "./score/rank.ts";
+import type { TenantCache } from "./search-cache.ts";
+import type { Snapshot, View } from "./snapshot.ts";
+import { isGone } from "./vectors/gone-vectors.ts";
+import { findNearest, type Near } from "./vectors/nearest.ts";
+import type { VectorColumns } from "./vectors/vector-columns.ts";
+
+/** Sessions that vectors alone may add. */
+const ADDED_SESSIONS = 40;
+/** Vectors that are looked at for them. */
+const LOOKED_AT = 400;
+
+export interface MeaningSearch {
+  readonly request: SearchRequest;
+  readonly meaning: MeaningQuery;
+  readonly filter: Omit<MessageFilter, "path">;
+  readonly snapshot: Snapshot;
+  readonly cache: TenantCache;
+  readonly blobs: Blobs;
+}
+
+/** `byWords` is in order, the best first. */
+export function* rankByMeaning(
+  search: MeaningSearch,
+  byWords: readonly Ranked[],
+): Asking<readonly Ranked[]> {
+  const { request, meaning, snapshot, cache, filter } = search;
+  const { vectors } = cache;
+  const segments = yield* vectors.open(snapshot.vectors?.segments ?? []);
+  let near: Near[];
+  try {
+    const sessions = [...new Set(byWords.map(({ session }) => session))].sort((a, b) => a - b);
+    const query = { vector: meaning.vector, sessions, accepts: acceptsOf(filter, snapshot) };
+    near = yield* findNearest(query, segments, vectors);
+  } finally {
+    vectors.release(segments);
+  }
+  const weight = request.profile.meaning;
+  const best = byWords[0]?.score || 1;
+  const add = (ranked: Ranked, similarity: number): Ranked => {
+    const points = weight * best * Math.max(0, similarity);
+    const parts = { ...ranked.parts, meaning: points };
+    return { ...ranked, score: ranked.score + points, parts };
+  };
+  const isByMessage = isOfMessages(request);
+  const similarityOf = similarities(near, isByMessage);
+  const known = new Set(byWords.map(({ session }) => session));
+  const others = near.filter(
+    ({ session, similarity }) =>
+      similarity >= meaning.floor && (isByMessage || !known.has(session)),
+  );
+  const found = yield* placeNear(search, others, byWords);
+  const all = [
+    ...byWords.map((each) => add(each, similarityOf(each))),
+    ...found.map((each) => add(each.ranked, each.similarity)),
+  ].sort(byRank);
+  return isByMessage ? withinSessions(all, request) : all;
+}
+
+/** Whether messages of one session stand beside each other: then each has a similarity of its own. */
+function isOfMessages({ reach, perSession }: SearchRequest): boolean {
+  return reach === "messages" || perSession > 1;
+}
+
+/** No more than `perSession` of each session. */
+function withinSessions(
+  ranked: readonly Ranked[],
+  { perSession }: SearchRequest,
+): readonly Ranked[] {
+  const counts = new Map<number, number>();
+  return ranked.filter(({ session }) => {
+    const count = (counts.get(session) ?? 0) + 1;
+    counts.set(session, count);
+    return count <= perSession;
+  });
+}
+
+/** Of a session the nearest counts; of a single message the nearest that has words of it. */
+function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ranked) => number {
+  const bySession = Map.groupBy(near, ({ session }) => session);
+  return ({ session, message }) => {
+    const own = bySession.get(session) ?? [];
+    if (!isByMessage || message === null) return own[0]?.similarity ?? 0;
+    const { sequence } = message;
+    const of = own.find((each) => each.sequence <= sequence && sequence <= each.last);
+    return of?.similarity ?? 0;
+  };
+}
+
+/** What can be told of a vector without reading its message. */
+function acceptsOf(
+  { sessions: scope, barred, roles, since, until, before }: Omit<MessageFilter, "path">,
+  { gone }: Snapshot,
+): (columns: VectorColumns, i: number) => boolean {
+  const isDead = isGone(gone);
+  const [from, to] = [Math.floor(since / 1_000), Math.floor(until / 1_000)];
+  return (columns, i) => {
+    // A note has a role that no message has.
+    if (roles[columns.roles[i] as number] !== 1) return false;
+    const session = columns.sessions[i] as number;
+    if (scope !== undefined && scope[lowerBound(scope, session, 0, scope.length)] !== session) {
+      return false;
+    }
+    if (barred?.has(session)) return false;
+    const second = columns.seconds[i] as number;
+    if (second < from || second > to || (columns.sequences[i] as number) >= before) return false;
+    return !isDead(columns, i);
+  };
+}
+
+interface Placed {
+  readonly ranked: Ranked;
+  readonly similarity: number;
+}
+
+/** The messages of vectors, one for each session, with all that the filter asks of them. */
+function* placeNear(
+  { request, filter, snapshot, cache, blobs }: MeaningSearch,
+  near: readonly Near[],
+  byWords: readonly Ranked[],
+): Asking<readonly Placed[]> {
+  const looked = near.slice(0, LOOKED_AT);
+  const paths = new Paths(cache);
+  const sessions = [...new Set(looked.map(({ session }) => session))];
+  const isAll = request.branches === "all";
+  const unknown = isAll ? [] : sessions.filter((session) => paths.known(session) === undefined);
+  if (unknown.length > 0) yield* paths.find(unknown);
+  const whole: MessageFilter = { ...filter, path: isAll ? undefined : paths.known };
+  const shown = new Set(byWords.map(({ session, message }) => `${session}/${message?.sequence}`));
+  return yield* blobs.complete(() => {
+    const placed: Placed[] = [];
+    const taken = new Set<number>();
+    const counts = new Map<number, number>();
+    const filters = new Map<string, ChunkFilter | null | undefined>();
+    for (const { session, sequence, similarity } of looked) {
+      if (placed.length >= ADDED_SESSIONS) break;
+      if ((counts.get(session) ?? 0) >= request.perSession || shown.has(`${session}/${sequence}`))
+        continue;
+      const message = findMessage(snapshot.views, session, sequence, whole, filters);
+      if (message === undefined || taken.has(session * 2 ** 32 + sequence)) continue;
+      taken.add(session * 2 ** 32 + sequence);
+      counts.set(session, (counts.get(session) ?? 0) + 1);
+      const parts = { message: 0, neighbours: 0, session: 0, boost: 0, coverage: 0 };
+      placed.push({ ranked: { session, message, score: 0, parts }, similarity });
+    }
+    return placed;
+  });
+}
+
+/** Undefined if no source has it, if the filter does not accept it, or if a blob is missing. */
+function findMessage(
+  views: readonly View[],
+  session: number,
+  sequence: number,
+  filter: MessageFilter,
+  filters: Map<string, ChunkFilter | null | undefined>,
+): Ranked["message"] | undefined {
+  for (const [number, view] of views.entries()) {
+    for (const { from, to } of view.source.slotsOf(session) ?? []) {
+      const document = findSequence((at) => view.source.facts(at), from, to, sequence);
+      if (document === undefined) continue;
+      const chunk = Math.floor(document / CHUNK_DOCUMENTS);
+      const columns = view.source.columns(chunk);
+      const facts = view.source.facts(document);
+      if (columns === undefined || facts === undefined) return undefined;
+      const key = `${number}/${chunk}`;
+      if (!filters.has(key)) filters.set(key, chunkFilter(view, chunk, columns, filter));
+      const inChunk = document % CHUNK_DOCUMENTS;
+      if (filters.get(key)?.accepts(inChunk) !== true) return undefined;
+      const role = columns.roles[inChunk] as number;
+      const length = columns.lengths[inChunk] as number;
+      return { ...facts, view: number, document, role, length, score: 0 };
+    }
+  }
+  return undefined;
+}
+
+/** Documents of a range are in the order of their sequences. */
+function findSequence(
+  factsOf: (document: number) => MessageFacts | undefined,
+  from: number,
+  to: number,
+  sequence: number,
+): number | undefined {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const facts = factsOf(middle);
+    if (facts === undefined) return undefined;
+    if (facts.sequence < sequence) low = middle + 1;
+    else high = middle;
+  }
+  return low < to && factsOf(low)?.sequence === sequence ? low : undefined;
+}

@@ -1,0 +1,74 @@
+/**
+ * Sessions that have the query word for word in one message: what is typed is often copied, such as a
+ * command, an error or the subject of a commit. It is a phrase boost, as `pf` of Solr's eDisMax.
+ */
+
+import type { Blobs } from "../index/blobs.ts";
+import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
+import { stretchOf } from "../index/lists/term-list.ts";
+import type { Asking, SessionPath } from "../port.ts";
+import type { View } from "../snapshot.ts";
+import { type Compiled, compile } from "./conditions.ts";
+import { ECHO } from "./coverage.ts";
+import type { MessagePass } from "./message-pass.ts";
+import type { Ranking } from "./rank.ts";
+import { findMessages, type MessageRun } from "./session-messages.ts";
+
+/** What each of `sessions` gains, on the scale of the best score; nothing for those without it. */
+export function* findVerbatim(
+  sessions: readonly number[],
+  { verbatim, profile }: Ranking,
+  { views, filter }: Pick<MessagePass, "views" | "filter">,
+  blobs: Blobs,
+): Asking<ReadonlyMap<number, number>> {
+  if (sessions.length === 0 || verbatim.length === 0 || profile.verbatim === 0) return new Map();
+  return yield* blobs.complete(() => {
+    const phrase = new PhraseFinder(views, verbatim);
+    const gains = new Map<number, number>();
+    for (const session of sessions) {
+      const field = phrase.fieldOf(session, filter.path?.(session));
+      if (field === undefined) continue;
+      // What only an output has may be an echo of another session.
+      gains.set(session, field === "message" ? profile.verbatim : ECHO * profile.verbatim);
+    }
+    return gains;
+  });
+}
+
+class PhraseFinder {
+  readonly #views: readonly View[];
+  readonly #words: readonly (string | null)[];
+  readonly #chunks = new Map<string, Compiled | null | undefined>();
+
+  constructor(views: readonly View[], words: readonly (string | null)[]) {
+    this.#views = views;
+    this.#words = words;
+  }
+
+  /** The field that has the phrase, text before outputs. A blob that is missing makes the attempt run again. */
+  fieldOf(session: number, path: SessionPath | undefined): MessageField | undefined {
+    const runs = findMessages(this.#views, session, path)?.runs ?? [];
+    return MESSAGE_FIELDS.find((field) => runs.some((run) => this.#isIn(run, field)));
+  }
+
+  #isIn(run: MessageRun, field: MessageField): boolean {
+    const phrase = this.#inChunk(run.view, run.chunk, field);
+    if (phrase === null || phrase === undefined) return false;
+    const first = run.from - run.chunk * CHUNK_DOCUMENTS;
+    const { documents, from, to } = stretchOf(phrase.driver, first, first + run.places.length);
+    for (let posting = from; posting < to; posting++) {
+      const document = documents[posting] as number;
+      if ((run.places[document - first] as number) >= 0 && phrase.holds(document)) return true;
+    }
+    return false;
+  }
+
+  #inChunk(view: number, chunk: number, field: MessageField): Compiled | null | undefined {
+    const key = `${view}/${chunk}/${field}`;
+    if (this.#chunks.has(key)) return this.#chunks.get(key);
+    const { source } = this.#views[view] as View;
+    const found = compile(source, chunk, { kind: "phrase", terms: this.#words }, field);
+    this.#chunks.set(key, found);
+    return found;
+  }
+}

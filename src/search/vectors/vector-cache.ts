@@ -1,0 +1,131 @@
+/**
+ * The codes of vector segments that a process keeps in memory, up to a limit: LRU.
+ *
+ * A search pins what it scans, because on PostgreSQL searches of several tenants take turns between
+ * two reads.
+ */
+
+import { UnreadableSegment } from "../index/blobs.ts";
+import { ByteReader } from "../index/bytes.ts";
+import { type Asking, ask, type VectorSegmentInfo } from "../port.ts";
+import { VectorMemory } from "./kernel.ts";
+import { BLOCK, codeBytes } from "./quantize.ts";
+import { readVectorColumns, type VectorColumns } from "./vector-columns.ts";
+import {
+  codesBlob,
+  columnsBlob,
+  HEADER_BLOB,
+  KEYS_BLOB,
+  SLAB,
+  VECTOR_FORMAT,
+  type VectorHeader,
+} from "./vector-layout.ts";
+
+/** Codes and factors of five million vectors of 384 dimensions. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Slabs that are asked for at a time: about four megabytes. */
+const SLABS_AT_ONCE = 8;
+
+export interface ResidentSlab {
+  readonly columns: VectorColumns;
+  /** The place of the codes, which the factors follow, and what both take. */
+  readonly at: number;
+  readonly codes: number;
+  readonly bytes: number;
+}
+
+export interface ResidentSegment extends VectorHeader {
+  readonly segment: number;
+  readonly slabs: readonly ResidentSlab[];
+  /** Of the notes, in their order. */
+  readonly keys: readonly string[];
+}
+
+interface Kept extends ResidentSegment {
+  pins: number;
+}
+
+export class VectorCache {
+  #memory: VectorMemory | undefined;
+  /** The one that was used last is last. */
+  readonly #segments = new Map<number, Kept>();
+
+  /** Made with the first vectors: nobody else pays for it. */
+  get memory(): VectorMemory {
+    this.#memory ??= new VectorMemory();
+    return this.#memory;
+  }
+
+  /** `release` has to be called with what it gives. Throws `UnreadableSegment`. */
+  *open(infos: readonly VectorSegmentInfo[]): Asking<readonly ResidentSegment[]> {
+    const opened: ResidentSegment[] = [];
+    try {
+      for (const { segment } of infos) {
+        const kept = this.#segments.get(segment) ?? (yield* this.#load(segment));
+        this.#segments.delete(segment);
+        this.#segments.set(segment, kept);
+        kept.pins++;
+        opened.push(kept);
+      }
+      return opened;
+    } catch (error) {
+      this.release(opened);
+      throw error;
+    }
+  }
+
+  release(opened: readonly ResidentSegment[]): void {
+    for (const { segment } of opened) {
+      const kept = this.#segments.get(segment);
+      if (kept !== undefined) kept.pins--;
+    }
+    for (const [segment, kept] of this.#segments) {
+      if ((this.#memory?.used ?? 0) <= MAX_BYTES) break;
+      if (kept.pins > 0) continue;
+      this.#segments.delete(segment);
+      for (const { at, bytes } of kept.slabs) this.memory.give(at, bytes);
+    }
+  }
+
+  *#load(segment: number): Asking<Kept> {
+    const [head, keyBytes] = yield* readBlobs(segment, [HEADER_BLOB, KEYS_BLOB]);
+    const header = JSON.parse(new TextDecoder().decode(head)) as VectorHeader;
+    if (header.format !== VECTOR_FORMAT) throw new UnreadableSegment(segment, "damaged");
+    const { dimensions, count, notes } = header;
+    const slabs: ResidentSlab[] = [];
+    const wanted = Array.from({ length: Math.ceil(count / SLAB) }, (_, slab) => slab);
+    for (let i = 0; i < wanted.length; i += SLABS_AT_ONCE) {
+      const some = wanted.slice(i, i + SLABS_AT_ONCE);
+      const blobs = yield* readBlobs(
+        segment,
+        some.flatMap((slab) => [columnsBlob(slab), codesBlob(slab)]),
+      );
+      for (let j = 0; j < blobs.length; j += 2) {
+        const columns = readVectorColumns(blobs[j] as Uint8Array);
+        const bytes = blobs[j + 1] as Uint8Array;
+        const codes = codeBytes(columns.count, dimensions);
+        const at = this.memory.take(bytes.length);
+        this.memory.bytes(at, bytes.length).set(bytes);
+        slabs.push({ columns, at, codes, bytes: bytes.length });
+      }
+    }
+    const reader = new ByteReader(keyBytes as Uint8Array);
+    const keys = Array.from({ length: notes }, () => reader.text());
+    return { ...header, segment, slabs, keys, pins: 0 };
+  }
+}
+
+/** How many blocks the vectors of a slab take. */
+export function blocksOf({ columns }: ResidentSlab): number {
+  return Math.ceil(columns.count / BLOCK);
+}
+
+function* readBlobs(segment: number, blobs: readonly number[]): Asking<Uint8Array[]> {
+  const keys = blobs.map((blob) => ({ segment, blob }));
+  const answers = yield* ask<"blobs">({ need: "blobs", keys });
+  return keys.map((_, i) => {
+    const answer = answers[i] ?? "missing";
+    if (typeof answer === "string") throw new UnreadableSegment(segment, answer);
+    return answer;
+  });
+}

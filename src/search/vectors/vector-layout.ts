@@ -1,0 +1,52 @@
+/**
+ * How a segment of vectors is laid out.
+ *
+ * Vectors are in the order of (session, sequence), those of notes last. They are stored in slabs: of
+ * each, one blob says what the vectors stand for, and one has their codes and factors, which are kept
+ * in memory. Their int8 values are in blobs of their own, which are read for candidates only.
+ */
+
+export const VECTOR_FORMAT = 1;
+
+/** Vectors in a slab: the scores of one scan have room for as many. */
+export const SLAB = 8_192;
+
+/** Of notes, in place of a role. */
+export const NOTE_ROLES = { memory: 8, fact: 9 } as const;
+
+/** Messages that one vector may stand for, beside the first. */
+export const MAX_SPAN = 255;
+
+export const HEADER_BLOB = 0;
+export function columnsBlob(slab: number): number {
+  return 1 + 2 * slab;
+}
+export function codesBlob(slab: number): number {
+  return 2 + 2 * slab;
+}
+/** The keys of notes. */
+export const KEYS_BLOB: number = 2 ** 24;
+const FIRST_VALUES_BLOB: number = 2 ** 24 + 1;
+
+/**
+ * A row of SQLite fills pages of 8 KB to the end if it has about 1,000 bytes more than whole ones:
+ * with so much in a blob hardly a percent of the file is empty.
+ */
+const VALUES_BYTES = 17_350;
+
+/** Vectors whose values share a blob. */
+export function valuesPerBlob(dimensions: number): number {
+  return Math.max(1, Math.floor(VALUES_BYTES / dimensions));
+}
+
+export function valuesBlob(vector: number, dimensions: number): number {
+  return FIRST_VALUES_BLOB + Math.floor(vector / valuesPerBlob(dimensions));
+}
+
+export interface VectorHeader {
+  readonly format: number;
+  readonly dimensions: number;
+  readonly count: number;
+  /** Vectors of notes, which are the last. */
+  readonly notes: number;
+}
