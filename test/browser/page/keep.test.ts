@@ -90,7 +90,8 @@ describeInBrowser("keeping and sharing", () => {
     const link = told?.split(/\s/)[0] ?? "";
     expect(link.startsWith(world.url())).toBe(true);
     await page.getByText(/^until /).waitFor();
-    const guest = await openPage({ onTestFinished });
+    // A shared session is sandboxed and has no storage to clear, so its page is not reused.
+    const guest = await openPage({ onTestFinished, viewport: { width: 800, height: 600 } });
     expect((await guest.goto(link))?.status()).toBe(200);
     const shown = await guest.content();
     expect(shown).toContain("Noted.");
