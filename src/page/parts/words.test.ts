@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { distinctEnds } from "./words.ts";
+import { clock, day, distinctEnds, dollars, moment, short, whole } from "./words.ts";
 
 test("paths are told by the shortest end that no other one has", () => {
   const paths = [
@@ -20,4 +20,28 @@ test("paths are told by the shortest end that no other one has", () => {
     shop: "shop",
     "": "",
   });
+});
+
+test("numbers have separators, or one decimal and a unit", () => {
+  expect([0, 999, 1_000, 1_234_567].map(whole)).toEqual(["0", "999", "1,000", "1,234,567"]);
+  expect([0, 7, 999, 999.96, 1_000, 12_345, 999_949, 999_950, 34.6e6, 2e15].map(short)).toEqual([
+    "0",
+    "7",
+    "999",
+    "1K",
+    "1K",
+    "12.3K",
+    "999.9K",
+    "1M",
+    "34.6M",
+    "2000T",
+  ]);
+  expect([0, 12_345_678, 602_700_000_000].map(dollars)).toEqual(["$0.00", "$12.35", "$602,700"]);
+});
+
+test("times are written as the command line writes them, in the time zone of the reader", () => {
+  const time = new Date(2026, 4, 4, 9, 5).getTime();
+  expect(day(time)).toBe("2026-05-04");
+  expect(clock(time)).toBe("09:05");
+  expect(moment(time)).toBe("2026-05-04 09:05");
 });

@@ -16,38 +16,50 @@ export function age(time: number, now: number = Date.now()): string {
   return `${Math.floor(ms / (365.25 * DAY))}y`;
 }
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+// `Intl` is avoided: its first date format takes 50 to 100 ms of a new page.
 
+/** `2026-05-04 09:53`, in the reader's time zone, as the command line writes times. */
 export function moment(time: number): string {
-  return MOMENT.format(time);
+  return `${day(time)} ${clock(time)}`;
 }
 
+/** `09:53`, in the reader's time zone. */
 export function clock(time: number): string {
-  return CLOCK.format(time);
+  const date = new Date(time);
+  return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** `2026-05-04`, in the reader's own time zone. */
+/** `2026-05-04`, in the reader's time zone. */
 export function day(time: number): string {
   const date = new Date(time);
-  const two = (value: number) => String(value).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-const WHOLE = new Intl.NumberFormat("en");
-const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-
-export function whole(value: number): string {
-  return WHOLE.format(value);
+function two(value: number): string {
+  return String(value).padStart(2, "0");
 }
 
+/** `1,234,567`. */
+export function whole(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+const UNITS = ["", "K", "M", "B", "T"];
+
+/** `1.2M`: one decimal below 1,000 of a unit. */
 export function short(value: number): string {
-  return SHORT.format(value);
+  let scaled = value;
+  let unit = 0;
+  while (unit < UNITS.length - 1 && Math.round(scaled * 10) / 10 >= 1000) {
+    scaled /= 1000;
+    unit++;
+  }
+  return `${Math.round(scaled * 10) / 10}${UNITS[unit]}`;
 }
 
 export function dollars(microUsd: number): string {
   const usd = microUsd / 1e6;
-  return `$${usd >= 100 ? WHOLE.format(Math.round(usd)) : usd.toFixed(2)}`;
+  return `$${usd >= 100 ? whole(usd) : usd.toFixed(2)}`;
 }
 
 export function size(bytes: number): string {
