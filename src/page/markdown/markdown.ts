@@ -50,6 +50,14 @@ const ALLOWED_TAGS = [
   "input",
 ];
 
+// Set once: with each call DOMPurify would build its sets of names anew.
+DOMPurify.setConfig({
+  ALLOWED_TAGS,
+  ALLOWED_ATTR: ["href", "class", "align", "type", "checked", "start"],
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  ALLOW_DATA_ATTR: false,
+  RETURN_TRUSTED_TYPE: true,
+});
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "A") {
     node.setAttribute("rel", "noreferrer noopener");
@@ -61,13 +69,7 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 /** Replaces the content of `place` by `text`. */
 export function showMarkdown(place: Element, text: string): void {
   const html = marked.parse(text, { async: false });
-  const clean = DOMPurify.sanitize(html, {
-    ALLOWED_TAGS,
-    ALLOWED_ATTR: ["href", "class", "align", "type", "checked", "start"],
-    ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
-    ALLOW_DATA_ATTR: false,
-    RETURN_TRUSTED_TYPE: true,
-  });
+  const clean = DOMPurify.sanitize(html);
   place.innerHTML = clean as unknown as string;
 }
 
