@@ -42,12 +42,7 @@ import {
 } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
 import { Originals } from "./import/originals.ts";
-import {
-  type IndexTask,
-  type MaintainOptions,
-  maintainIndex,
-  readIndexStatus,
-} from "./maintain-index.ts";
+import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
   type ListMemoriesInput,
@@ -287,7 +282,7 @@ export class TenantEngine {
 
   /** How far the index is, and what it takes. */
   indexStatus(): Promise<IndexStatus> {
-    return readIndexStatus(this.engine);
+    return this.engine.store.indexStatus(this.tenant);
   }
 
   /** Does all of a task of the index's upkeep now. Searches and appends go on beside it. */

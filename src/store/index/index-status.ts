@@ -1,6 +1,7 @@
 /** How far the index of a tenant is, and what it takes. */
 
-import type { FeedRange, Manifest, VectorIndex } from "../../search/port.ts";
+import type { Manifest } from "../../search/port.ts";
+import type { FeedRange, VectorIndex } from "../../search/vectors/vector-port.ts";
 
 export interface IndexStatus {
   /** Counts the changes of the index itself. */
