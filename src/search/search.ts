@@ -11,8 +11,8 @@ import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
 import type { SearchAnswer, SearchRequest } from "./request.ts";
+import { readMessageFilter } from "./score/filter/read-filter.ts";
 import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
-import { readMessageFilter } from "./score/read-filter.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 
