@@ -72,7 +72,8 @@ export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, stri
   for (let count = 1; ends.size < parts.size; count++) {
     const open = [...parts].filter(([path]) => !ends.has(path));
     for (const [end, alike] of Map.groupBy(open, ([, own]) => own.slice(-count).join("/"))) {
-      const [only] = alike.length === 1 ? alike : [];
+      // A number alone, as worktrees are named, tells nothing.
+      const [only] = alike.length === 1 && !/^\d+$/.test(end) ? alike : [];
       if (only !== undefined) ends.set(only[0], end || only[0]);
       for (const [path, own] of alike) if (own.length < count) ends.set(path, path);
     }
