@@ -52,6 +52,9 @@ type FieldValues<Table> = {
 /** Where a session came from, when it was not written by a live agent here. */
 export type Origin = { readonly [Name in keyof typeof ORIGIN_FIELDS]?: string };
 
+/** Top-level fields of a session's metadata, each with its value. */
+export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
+
 /** What is counted of a session whose files are read, for lists. */
 export interface IngestFigures extends FieldValues<typeof FIGURE_FIELDS> {}
 

@@ -8,7 +8,7 @@ import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { IngestFigures, Origin, Session } from "../model/session.ts";
+import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
 import type { SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
@@ -86,8 +86,6 @@ export interface SessionFilter {
   /** Top-level fields of the metadata, each with its value. */
   readonly metadata?: MetadataFilter;
 }
-
-export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSize {
   readonly sessionId: string;

@@ -207,6 +207,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
+  "adapters/claude-agent-sdk": {
+    folders: [...["model", "async", "transcript", "engine", "ingest", "ingest/claude-code"]],
+    packages: [],
+  },
   "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
 
   // Sessions read out page by page, for the writers of other formats.

@@ -1,6 +1,7 @@
 /** For every input of `INPUTS`: a call that takes it, with whatever else the call needs. */
 
 import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
+import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
@@ -158,6 +159,7 @@ export function callsOf(
     openServer: (input) => openServer(engine, input),
     keepUp: (input) => keepUp(engine, input),
     memoryTools: (input) => memoryTools(session, input),
+    claudeSessionStore: (input) => claudeSessionStore(engine, input),
   };
 }
 

@@ -2,8 +2,8 @@
 
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe } from "../../model/json.ts";
-import type { Session } from "../../model/session.ts";
-import type { MetadataFilter, SessionFilter } from "../../store/records.ts";
+import type { MetadataFilter, Session } from "../../model/session.ts";
+import type { SessionFilter } from "../../store/records.ts";
 import {
   checkFlag,
   checkInput,

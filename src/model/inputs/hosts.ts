@@ -163,5 +163,6 @@ export const HOST_INPUTS = {
     "mcp",
   ],
   keepUp: ["signal", "everyMs", "leaseMs", "onError"],
+  claudeSessionStore: ["agent", "user", "foldSessionSummary"],
   memoryTools: ["scope"],
 } as const;

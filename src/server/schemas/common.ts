@@ -9,7 +9,7 @@ import {
   MAX_PAGE,
   MAX_PATH_BYTES,
 } from "../../model/limits.ts";
-import type { MetadataFilter } from "../../store/records.ts";
+import type { MetadataFilter } from "../../model/session.ts";
 
 /** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);

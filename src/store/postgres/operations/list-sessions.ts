@@ -6,8 +6,8 @@
  * index and starting from the index of a filter that keeps few.
  */
 
-import type { Session } from "../../../model/session.ts";
-import type { MetadataFilter, SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
+import type { MetadataFilter, Session } from "../../../model/session.ts";
+import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { foldTitle } from "../../title.ts";
 import type { SqlValue } from "../postgres-driver.ts";
