@@ -1,6 +1,7 @@
 /**
- * What `npm test` runs: format and lint, types, and the build at the same time, since none needs the
- * other; then the tests. Words of the command line go to vitest: `npm test -- FILE`.
+ * What `npm test` runs: the build, and then the tests beside format, lint and types. Tests wait for
+ * disks and processes, and the checks take the processor time that they leave. A check that fails
+ * ends the run. Words of the command line go to vitest: `npm test -- FILE`.
  */
 
 import { spawn } from "node:child_process";
@@ -9,26 +10,47 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGES = join(ROOT, "node_modules");
+const TSC = join(PACKAGES, "typescript/bin/tsc");
 
-const codes = await Promise.all([
-  run([join(PACKAGES, "@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."]),
-  run([join(PACKAGES, "typescript/bin/tsc"), "--noEmit"]),
-  run([join(PACKAGES, "typescript/bin/tsc"), "--noEmit", "-p", "src/page"]),
-  run([join(ROOT, "scripts/build.js")]),
-]);
-process.exitCode =
-  codes.find((code) => code !== 0) ??
-  (await run([join(PACKAGES, "vitest/vitest.mjs"), "run", ...process.argv.slice(2)]));
+const CHECKS = [
+  [join(PACKAGES, "@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."],
+  [TSC, "--noEmit"],
+  [TSC, "--noEmit", "-p", "src/page"],
+];
+
+process.exitCode = (await run([join(ROOT, "scripts/build.js")])) || (await testBesideChecks());
+
+/** The exit code of the first check that fails, else that of the tests. */
+async function testBesideChecks() {
+  const stop = new AbortController();
+  const tests = run(
+    [join(PACKAGES, "vitest/vitest.mjs"), "run", ...process.argv.slice(2)],
+    stop.signal,
+  );
+  const checks = CHECKS.map(async (words) => {
+    const code = await run(words, stop.signal);
+    if (code !== 0) stop.abort();
+    return code;
+  });
+  const codes = await Promise.all([...checks, tests]);
+  return codes.find((code) => code !== 0) ?? 0;
+}
 
 /**
- * Runs a script of Node's to its end, and gives its exit code.
+ * Runs a script of Node's to its end, and gives its exit code; 1 if `signal` has ended it.
  * @param {string[]} words
+ * @param {AbortSignal} [signal]
  * @returns {Promise<number>}
  */
-function run(words) {
+function run(words, signal) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, { cwd: ROOT, stdio: "inherit" });
+    const end = () => child.kill();
+    signal?.addEventListener("abort", end);
     child.on("error", reject);
-    child.on("close", (code) => resolve(code ?? 1));
+    child.on("close", (code) => {
+      signal?.removeEventListener("abort", end);
+      resolve(code ?? 1);
+    });
   });
 }

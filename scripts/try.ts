@@ -1,65 +1,61 @@
 /**
- * `npm run try -- claude-code | codex`: the real client, from npm, with our MCP server and a mock model
- * on loopback. Two conversations in a row: the second must find the first. Prints what the model saw.
+ * `npm run try -- CLIENT | resume`: real clients, from npm, with our MCP server and a mock model on
+ * loopback. `CLIENT` holds three conversations in a row: the later ones must find the first. `resume`
+ * begins a conversation in Claude Code, goes on in Codex, and comes back. Prints what the model saw.
  *
  * Needs the network for `npm install`; nothing else leaves this machine. Not part of `npm test`.
  */
 
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { TOKEN_ESTIMATE } from "../src/context/tokens.ts";
 import { CLIENTS, type Client } from "./try/clients.ts";
+import { Installation } from "./try/installation.ts";
 import { type MockModel, startMockModel } from "./try/mock-model.ts";
-
-const BACKSCROLL = join(import.meta.dirname, "../bin/backscroll.js");
-
-/** The last final read may still be at work. */
-const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 500 };
+import { tryResume } from "./try/resume.ts";
 
 /** Said in the first conversation only, by the user and, last of all, by the model. */
 const ASKED = "the walrus keeps the cron lock in slot 4711";
 const ANSWERED = "noted: the pelican guards it";
 
 async function main(): Promise<number> {
-  const client = CLIENTS[process.argv[2] ?? ""];
-  if (client === undefined) {
-    console.error(`usage: npm run try -- ${Object.keys(CLIENTS).join(" | ")}`);
+  const [given = ""] = process.argv.slice(2);
+  const [name = "", version] = given.split("@");
+  const client = CLIENTS[name];
+  if (client === undefined && given !== "resume") {
+    const names = Object.keys(CLIENTS).join(" | ");
+    console.error(`usage: npm run try -- ${names} | resume [--keep]\n       CLIENT@VERSION of npm`);
     return 2;
   }
-  const folder = mkdtempSync(join(tmpdir(), "backscroll-try-"));
   const model = await startMockModel((ask) => (ask.includes("walrus keeps") ? ANSWERED : "done"));
+  const isKept = process.argv.includes("--keep");
   try {
-    return await converse(client, folder, model);
+    if (client === undefined) return await tryResume(model, isKept);
+    const suffix = version === undefined ? "" : `@${version}`;
+    const installation = Installation.create([`${client.package}${suffix}`], model.url, isKept);
+    try {
+      return await converse(name, client, installation, model);
+    } finally {
+      installation.remove();
+    }
   } finally {
     await model.close();
-    if (process.argv.includes("--keep")) console.log(`\nkept: ${folder}`);
-    else rmSync(folder, REMOVE);
   }
 }
 
-async function converse(client: Client, folder: string, model: MockModel): Promise<number> {
-  console.log(`Installing ${client.package} in ${folder} …`);
-  execFileSync("npm", ["install", "--no-fund", "--no-audit", "--prefix", folder, client.package], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  const project = join(folder, "project");
-  mkdirSync(project);
-  const server = [process.execPath, BACKSCROLL, "mcp", "--final-read", "2"];
-  const setting = { folder, project, server, modelUrl: model.url };
-  client.configure(setting);
+async function converse(
+  name: string,
+  client: Client,
+  installation: Installation,
+  model: MockModel,
+): Promise<number> {
+  await installation.setUp(name, client);
   const say = async (prompt: string) => {
-    const { command, env } = client.run(setting, prompt);
     const started = performance.now();
-    const code = await run(command, env, project);
+    await installation.run(client.ask(prompt), client.env(installation.setting));
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`\n> ${prompt}\n  (${client.package}: exit ${code}, ${seconds} s)`);
-    if (code !== 0) throw new Error(`${client.package} ended with ${code}`);
+    console.log(`\n> ${prompt}\n  (${client.package}, ${seconds} s)`);
   };
-
   await say(`Remember that ${ASKED}.`);
-  // No word of the first conversation but the one that is looked for stands in the second.
+  // No word of the first conversation but the one that is looked for stands in the later ones.
   await say('CALL search_sessions {"query":"walrus"} please');
   await say('CALL search_sessions {"query":"pelican"} please');
   const [first = "", second = ""] = model.toolResults;
@@ -75,27 +71,6 @@ async function converse(client: Client, folder: string, model: MockModel): Promi
   const isFound = first.includes("4711") && second.includes("pelican guards");
   console.log(isFound ? "\nThe first conversation was found whole." : "\nNOT FOUND");
   return isFound ? 0 : 1;
-}
-
-function run(
-  [file = "", ...args]: readonly string[],
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    // Nothing of the caller's own agents: a run inside one of them would inherit its session.
-    const own = { PATH: process.env["PATH"] ?? "", ...env };
-    const child = spawn(file, args, { cwd, env: own, stdio: ["ignore", "pipe", "pipe"] });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (text) => (said += String(text)));
-    }
-    child.once("error", reject);
-    child.once("close", (code) => {
-      if (code !== 0) console.error(said);
-      resolve(code);
-    });
-  });
 }
 
 process.exitCode = await main();

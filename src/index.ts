@@ -29,20 +29,19 @@ export type {
 export type { CreatedToken, CreateTokenInput, ListTokensInput } from "./engine/access/tokens.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
-export type { BuiltContext } from "./engine/context/build-context.ts";
-export type { CompactionResult } from "./engine/context/compact.ts";
+export type { CompactionResult } from "./engine/compaction/compact.ts";
 export type {
   ClawPreset,
   CompactInput,
   CompactionHook,
   HookAnswer,
   KeepInput,
-} from "./engine/context/compact-options.ts";
-export type { CompactionData } from "./engine/context/compaction-entry.ts";
+} from "./engine/compaction/compact-options.ts";
+export type { CompactionData } from "./engine/compaction/compaction-entry.ts";
+export type { SummarizeOptions, Summary } from "./engine/compaction/summarize.ts";
+export type { BuiltContext } from "./engine/context/build-context.ts";
 export type { BuildContextInput } from "./engine/context/context-options.ts";
-export type { ExtractedPart, ExtractFactsOptions } from "./engine/context/extract-facts-options.ts";
 export type { Recalled, RecallOptions, RecallScope } from "./engine/context/recall.ts";
-export type { SummarizeOptions, Summary } from "./engine/context/summarize.ts";
 export type { ContextUsage } from "./engine/context/usage.ts";
 export {
   type EmbeddingProgress,
@@ -51,7 +50,8 @@ export {
 } from "./engine/embeddings/follow-embeddings.ts";
 export type { RetryOptions } from "./engine/embeddings/with-retries.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
-export type { FactInput, ListFactsInput } from "./engine/facts.ts";
+export type { ExtractedPart, ExtractFactsOptions } from "./engine/facts/extract-facts-options.ts";
+export type { FactInput, ListFactsInput } from "./engine/facts/facts.ts";
 export type { DeleteOptions, Derived, Tombstone } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
 export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
@@ -146,6 +146,7 @@ export {
   type Block,
   type BlockInput,
   type ImageBlock,
+  inputTextOf,
   type OpaqueBlock,
   type TextBlock,
   type ThinkingBlock,

@@ -3,6 +3,7 @@
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields } from "./model/input.ts";
+import type { Backend } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
@@ -49,7 +50,7 @@ export async function openStore(address: string, given: StoreOptions = {}): Prom
   }
 }
 
-export function backendOf(address: string): "sqlite" | "postgres" {
+export function backendOf(address: string): Backend {
   if (typeof address !== "string" || address.trim() === "" || address.includes("\0")) {
     throw invalidAddress("an address must be a path, :memory: or postgres://…");
   }

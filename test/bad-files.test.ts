@@ -293,14 +293,15 @@ describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
   test("waits for another program's lock, but not for ever", async () => {
     const path = await createStore();
     await using engine = await open(path, { inThread, busyTimeoutMs: 150 });
+    await using patient = await open(path, { inThread, busyTimeoutMs: 600_000 });
     const session = await engine.getSession("s");
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
-    const write = () => session.append({ role: "user", content: "x" });
-    expect(await codeOf(write)).toBe("store_busy");
+    const message = { role: "user", content: "x" } as const;
+    expect(await codeOf(() => session.append(message))).toBe("store_busy");
     // Reading goes on meanwhile.
     expect((await session.meta()).messageCount).toBe(50);
-    const waiting = write();
+    const waiting = patient.session("s").append(message);
     other.exec("ROLLBACK");
     await waiting;
     other.close();

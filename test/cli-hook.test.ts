@@ -1,7 +1,7 @@
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { MAX_HANDOVER_BYTES } from "../src/cli/hook/claude-hook.ts";
+import { MAX_HANDOVER_BYTES, MAX_TAIL_BYTES } from "../src/cli/hook/handover-text.ts";
 import { callCli, type Ran, runCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 
@@ -110,6 +110,52 @@ test("what is handed back of a long conversation has 4 KiB at most, with the new
   expect(text).toContain("number 119,");
   expect(text).not.toContain("Request 3:");
   expect(text).not.toContain("＜excerpt");
+});
+
+test("a long conversation that was never read is handed back from its end, and stored later", async () => {
+  const { folder, transcript, cli } = world();
+  const talk = Array.from({ length: 600 }, (_, i): Said[] => [
+    ["user", `Request ${i}: ${"grass ".repeat(1_200)}`],
+    ["assistant", `Answer ${i}.`],
+  ]).flat();
+  writeFileSync(transcript, lines(folder, [...talk, ...WORK]));
+  expect(statSync(transcript).size).toBeGreaterThan(MAX_TAIL_BYTES);
+  const input = { hook_event_name: "SessionStart", source: "compact", session_id: SESSION };
+  const ran = await runCli(["hook", "claude-code"], {
+    env: { HOME: folder, BACKSCROLL_DB: join(folder, "store.db"), ...PATIENT },
+    cwd: folder,
+    input: JSON.stringify({ ...input, transcript_path: transcript, cwd: folder }),
+  });
+  const text = contextOf(ran);
+  expect(text).toContain("- Request 599: grass");
+  expect(text).toContain("- We decided to use port 7423 instead of 8080.");
+  expect(text).toContain(`(session ${SESSION}; list_messages reads all)`);
+  await vi.waitFor(
+    async () => expect((await cli(["search", "port 7423"])).stdout).toContain("7423"),
+    { timeout: 60_000, interval: 200 },
+  );
+});
+
+test("what was taken back before a compaction is not handed back", async () => {
+  const { folder, transcript, hook } = world();
+  const [first, ...rest] = WORK;
+  const left: Said = ["user", "Forget the zebra."];
+  // Both follow the first request: the second in place of the first.
+  const branches = [lines(folder, [left], 99), lines(folder, rest, 1)];
+  const ids = (text: string) => text.replaceAll("000000000098", "000000000000");
+  if (first === undefined) throw new Error("there is no first request");
+  writeFileSync(transcript, lines(folder, [first]) + branches.map(ids).join(""));
+  const text = contextOf(await hook("SessionStart", { source: "compact" }));
+  expect(text).toContain("port 7423");
+  expect(text).not.toContain("zebra");
+});
+
+test("a conversation without a transcript is handed back from the store", async () => {
+  const { transcript, hook } = world(WORK);
+  await hook("SessionEnd");
+  rmSync(transcript);
+  const text = contextOf(await hook("SessionStart", { source: "compact" }));
+  expect(text).toContain("- We decided to use port 7423 instead of 8080.");
 });
 
 test("a start says in a line how much there is; a resumed session is told nothing", async () => {

@@ -177,14 +177,14 @@ describe("append and show", () => {
     expect(appended.entries[0]).toMatchObject({
       created_at: "2026-01-02T03:04:05.000Z",
       usage: { input_tokens: 12, output_tokens: 4 },
-      blocks: [{ type: "tool_use", id: "t1", name: "bash", input: '{"command":"ls"}' }],
+      blocks: [{ type: "tool_use", id: "t1", name: "bash", input: { command: "ls" } }],
     });
     expect(appended.entries[1]?.["blocks"]).toEqual([
       { type: "tool_result", tool_use_id: "t1", tool_name: "bash", output: "a\nb", is_error: true },
     ]);
     expect(Object.keys(appended.entries[0] ?? {})).toEqual([
       ...["id", "session_id", "external_id", "sequence", "parent_id", "kind", "role", "actor"],
-      ...["status", "blocks", "data", "raw", "index", "usage", "model", "adapter"],
+      ...["status", "blocks", "data", "raw", "msg_idx", "usage", "model", "adapter"],
       ...["superseded_by", "copied_from", "pinned", "metadata", "created_at", "hash"],
       ...["truncated", "erased"],
     ]);
@@ -228,7 +228,7 @@ describe("append and show", () => {
     const ran = await cli("show", session, "--limit", "2");
     expect(ran.stderr).toMatch(/3 more: node bin\/backscroll\.js show [0-9a-z]{8} --offset 2/);
     const newest = await json<Page>("history", session, "--limit", "2");
-    expect(newest.messages.map(({ index }) => index)).toEqual([3, 4]);
+    expect(newest.messages.map(({ msg_idx }) => msg_idx)).toEqual([3, 4]);
     expect(await ok("history", session, "--limit", "1")).toContain("Thanks.");
   });
 });

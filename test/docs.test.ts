@@ -35,6 +35,7 @@ const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p 
 const MODULES = [
   ["backscroll", "index"],
   ["backscroll/ai", "adapters/ai-sdk/index"],
+  ["backscroll/anthropic-memory", "adapters/anthropic-memory/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],
   ["backscroll/gateway", "gateway/index"],

@@ -223,6 +223,8 @@ function toVersionNine(path: string): void {
   const db = new DatabaseSync(path);
   const views = SQLITE_MIGRATIONS.find(({ version }) => version === 9)?.sql.split("CREATE VIEW");
   db.exec(`DROP VIEW feed; DROP VIEW tenants_now; DELETE FROM schema WHERE version > 9;
+    DROP TRIGGER entries_have_models; DROP TRIGGER sessions_had_models;
+    DROP TABLE session_models; DROP TABLE records;
     DROP TABLE originals; DROP TABLE original_parts; DROP TABLE original_sessions;
     DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;
     ALTER TABLE sessions DROP COLUMN short_id; ALTER TABLE sessions DROP COLUMN own_id;

@@ -20,8 +20,8 @@ const BACKENDS: readonly [string, (context: TestContext) => Promise<string>][] =
   ["PostgreSQL", createDatabase],
 ];
 
-/** A holder renews it in time also where the machine is busy for two seconds. */
-const durationMs = 3_000;
+/** A holder renews it in time also where the machine is busy for four seconds. */
+const durationMs = 6_000;
 
 describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
   test.concurrent("a process that is killed is followed by another, and by one only", async (context) => {
@@ -45,7 +45,7 @@ describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
       }),
     );
     // It is alive, so nobody takes over, however long that lasts.
-    await new Promise((resolve) => setTimeout(resolve, 1.5 * durationMs));
+    await new Promise((resolve) => setTimeout(resolve, 1.2 * durationMs));
     expect(heirs).toEqual([]);
 
     expect(await holder.kill()).toMatchObject({ signal: "SIGKILL" });

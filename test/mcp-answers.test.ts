@@ -359,3 +359,40 @@ test("a session of the caller that is not stored is not said to be left out", as
   const stored = await ask("search_sessions", { query: "zebra", exclude_session: long });
   expect(stored).toContain("Your own session is left out.");
 });
+
+test("hits of the newest session stand last where nobody says which one asks", async () => {
+  await using memory = await open(":memory:");
+  const say = async (content: string) => {
+    const session = await memory.createSession({ agent: "gemini-cli", createdBy: "gemini-cli" });
+    const opening = "<session_context>\nThis is the Gemini CLI.\n</session_context>";
+    await session.append({ role: "user", content: opening, metadata: { injected: true } });
+    await session.append({ role: "system", content: "<skills_instructions>…" });
+    await session.append({ role: "user", content });
+    return (await session.meta()).shortId;
+  };
+  const before = await say("The walrus keeps the lock. Nothing else was said of it that day.");
+  vi.setSystemTime(Date.now() + 60_000);
+  const asking = await say("walrus lock");
+  const own = await startMcpHttp(memory, {
+    me: {
+      tenant: "default",
+      scope: "read",
+      actor: null,
+      actAs: [],
+      operator: false,
+      tokenId: "t",
+    },
+  });
+  const reader = await connectHttp(own.url, "2025-11-25", "me");
+  const { data } = await callFull(reader, "search_sessions", { query: "walrus lock" });
+  const ranked = data.hits.map(({ short_id }: { short_id: string }) => short_id);
+  expect(ranked).toEqual([asking, before]);
+  const { text } = await call(reader, "search_sessions", { query: "walrus lock" });
+  expect([...text.matchAll(/^(\w+)#2 /gm)].map(([, id]) => id)).toEqual([before, asking]);
+  expect(text).toContain(`Read on: list_messages { "around": "${before}#2" }`);
+  expect(text.match(/the newest session here/g)).toHaveLength(1);
+  // What the program put in is no neighbour.
+  expect(text).not.toMatch(/session_context|skills_instructions/);
+  await reader.close();
+  await own.close();
+});

@@ -141,9 +141,9 @@ test("what is written after the client has killed its server is stored, by one p
   await expect.poll(() => followersOf(db)).toBe(1);
   for (const { transport } of servers) process.kill(transport.pid as number, "SIGKILL");
   writeTurn(home, { id: "short", cwd: here, text: "the last answer", turn: 2 });
-  await expect.poll(() => messagesIn(db), { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => messagesIn(db)).toBe(2);
   // All is quiet: the lease of the killed server is given up by who took it over.
-  await expect.poll(() => followersOf(db), { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => followersOf(db)).toBe(0);
   expect(messagesIn(db)).toBe(2);
   await Promise.all(servers.map(({ client }) => client.close().catch(() => undefined)));
 });

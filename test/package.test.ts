@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
+import * as anthropicMemory from "../src/adapters/anthropic-memory/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
@@ -32,6 +33,10 @@ test("the package has these entry points and no others", () => {
     "./ai": {
       types: "./dist/adapters/ai-sdk/index.d.ts",
       default: "./dist/adapters/ai-sdk/index.js",
+    },
+    "./anthropic-memory": {
+      types: "./dist/adapters/anthropic-memory/index.d.ts",
+      default: "./dist/adapters/anthropic-memory/index.js",
     },
     "./claude-agent-sdk": {
       types: "./dist/adapters/claude-agent-sdk/index.d.ts",
@@ -76,6 +81,7 @@ test("the library has these names at run time", () => {
     "contextWindow",
     "embeddingModel",
     "followEmbeddings",
+    "inputTextOf",
     "languageModel",
     "localEmbedder",
     "newSession",
@@ -91,7 +97,11 @@ test("the library has these names at run time", () => {
 });
 
 test("backscroll/ai has these names at run time", () => {
-  expect(Object.keys(ai)).toEqual(["memoryTools"]);
+  expect(Object.keys(ai)).toEqual(["chatStore", "memoryTools", "resumableStreams"]);
+});
+
+test("backscroll/anthropic-memory has these names at run time", () => {
+  expect(Object.keys(anthropicMemory)).toEqual(["anthropicMemory"]);
 });
 
 test("backscroll/client has these names at run time", () => {
@@ -104,7 +114,7 @@ test("backscroll/client has these names at run time", () => {
       "RemoteRoutes",
       "RemoteSession",
     ],
-    ...["RemoteTenant", "connect"],
+    ...["RemoteTenant", "connect", "inputTextOf"],
   ]);
 });
 

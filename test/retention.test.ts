@@ -7,7 +7,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { backup, type Engine, open, restore, type SessionHandle, textOf } from "../src/index.ts";
-import { INDEX_TABLES, TABLES } from "../src/store/tables.ts";
+import { DERIVED_TABLES, INDEX_TABLES, TABLES } from "../src/store/tables.ts";
 import { Child } from "./support/child.ts";
 import { callCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
@@ -88,7 +88,7 @@ async function fillAndForget(engine: Engine, retention: (typeof MODES)[number]):
 /** Everything that a store has, as the characters of its bytes. */
 async function bytesOf(address: string): Promise<string> {
   if (address.startsWith("postgres:")) {
-    const tables = [...TABLES, ...INDEX_TABLES];
+    const tables = [...TABLES, ...INDEX_TABLES, ...DERIVED_TABLES];
     const all = await Promise.all(tables.map((table) => query(address, `SELECT * FROM ${table}`)));
     const values = all.flat().flatMap((row) => Object.values(row));
     return values

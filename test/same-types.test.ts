@@ -2,7 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { autoCompaction, clawPolicy, generate, generateStream } from "../src/gateway/index.ts";
-import { type Engine, open, type SessionHandle } from "../src/index.ts";
+import {
+  type Engine,
+  inputTextOf,
+  open,
+  type SessionHandle,
+  type ToolUseBlock,
+} from "../src/index.ts";
 import { MAX_BLOCKS } from "../src/model/limits.ts";
 import { createDatabase } from "./support/postgres.ts";
 
@@ -54,6 +60,22 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     const half = { ttl: 0.5 };
     const message = "ttl must be a whole number of seconds of at least 1, or null, not 0.5";
     await expect(session.update(half)).rejects.toMatchObject({ code: "invalid_input", message });
+  });
+
+  test("the arguments of a call are an object both ways, and their text is kept", async () => {
+    const session = await start();
+    const call = { id: "1", name: "bash", input: { command: "ls", n: [1] } };
+    const { blocks } = await session.append({ role: "assistant", toolCalls: [call] });
+    expect(blocks).toEqual([{ type: "tool_use", ...call }]);
+    const texts = ['{ "big": 12345678901234567890 }', "ls -l"];
+    const toolCalls = texts.map((input, i) => ({ id: `t${i}`, name: "bash", input }));
+    const { id } = await session.append({ role: "assistant", toolCalls });
+    const read = (await engine.getEntry(id)).blocks as readonly ToolUseBlock[];
+    expect(read).toMatchObject([{ input: { big: expect.any(Number) } }, { input: "ls -l" }]);
+    expect(read.map(inputTextOf)).toEqual(texts);
+    const [again] = await session.append([{ role: "assistant", content: read }]);
+    expect(again?.blocks).toEqual(read);
+    expect(await engine.verify()).toMatchObject({ problems: [] });
   });
 
   test("the digest of a tombstone is hexadecimal digits wherever it is read", async () => {

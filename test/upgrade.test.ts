@@ -124,6 +124,9 @@ test.each([true, false])(
 
 /** What versions 8 and later added, and what versions 9 and 10 left to entries to tell. */
 const WITHOUT_REPOSITORY = [
+  "DROP TRIGGER entries_have_models",
+  "DROP TRIGGER sessions_had_models",
+  "DROP TABLE session_models",
   "DROP TABLE records",
   "DROP TABLE originals",
   "DROP TABLE original_parts",

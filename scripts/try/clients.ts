@@ -1,89 +1,113 @@
-/** How each client is installed, told of our server and of the mock model, and asked one thing. */
+/**
+ * How each client is installed, told of the mock model, and asked one thing. Our server is added by
+ * `backscroll setup`.
+ */
 
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface TrySetting {
-  /** Where the client is installed, and which holds its home. */
+  /** Where the clients are installed. */
   readonly folder: string;
-  /** Where it works. */
-  readonly project: string;
-  /** The command of our server. */
-  readonly server: readonly string[];
+  /** The user's folder, of this run alone. */
+  readonly home: string;
   readonly modelUrl: string;
 }
 
 export interface Client {
   /** On npm. */
   readonly package: string;
-  readonly configure: (setting: TrySetting) => void;
-  readonly run: (
-    setting: TrySetting,
-    prompt: string,
-  ) => { readonly command: readonly string[]; readonly env: Readonly<Record<string, string>> };
+  /** The file that it is told of the model in, if there is one, by its path in the user's folder. */
+  readonly settings?: (setting: TrySetting) => readonly [path: string, content: string];
+  /** Asks one thing without a terminal. Our tools need no approval. */
+  readonly ask: (prompt: string) => readonly string[];
+  /** The same in a session that is there, for clients that `resume` is tried with. */
+  readonly goOn?: (session: string, prompt: string) => readonly string[];
+  readonly env: (setting: TrySetting) => Readonly<Record<string, string>>;
 }
 
-/** As installed: what was built, which starts in a third of the time. */
-const SERVER_ENV = { BACKSCROLL_BUILT: "1" };
+const openai = ({ modelUrl }: TrySetting) => `${modelUrl}/v1`;
+const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-const homeOf = ({ folder }: TrySetting) => join(folder, "home");
-const programOf = ({ folder }: TrySetting, name: string) => join(folder, "node_modules/.bin", name);
+const CLAUDE = ["--allowedTools", "mcp__backscroll__*"];
+const CODEX = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
 
 export const CLIENTS: Readonly<Record<string, Client>> = {
   "claude-code": {
     package: "@anthropic-ai/claude-code",
-    configure: (setting) => {
-      mkdirSync(homeOf(setting), { recursive: true });
-      const [command, ...args] = setting.server;
-      const config = { mcpServers: { backscroll: { command, args, env: SERVER_ENV } } };
-      writeFileSync(join(setting.folder, "mcp.json"), JSON.stringify(config));
-    },
-    run: (setting, prompt) => ({
-      command: [
-        ...[programOf(setting, "claude"), "-p", prompt],
-        ...["--mcp-config", join(setting.folder, "mcp.json")],
-        ...["--allowedTools", "mcp__backscroll__*"],
-      ],
-      env: {
-        HOME: homeOf(setting),
-        ANTHROPIC_BASE_URL: setting.modelUrl,
-        ANTHROPIC_API_KEY: "none",
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      },
+    ask: (prompt) => ["claude", "-p", prompt, ...CLAUDE],
+    goOn: (session, prompt) => ["claude", "--resume", session, "-p", prompt, ...CLAUDE],
+    env: ({ modelUrl }) => ({
+      ANTHROPIC_BASE_URL: modelUrl,
+      ANTHROPIC_API_KEY: "none",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     }),
   },
   codex: {
     package: "@openai/codex",
-    configure: (setting) => {
-      const folder = join(homeOf(setting), ".codex");
-      mkdirSync(folder, { recursive: true });
-      const [command, ...args] = setting.server;
-      // A string of JSON is one of TOML, too.
+    settings: (setting) => {
       const lines = [
         'model = "gpt-5"',
         'model_provider = "mock"',
+        "",
         "[model_providers.mock]",
         'name = "mock"',
-        `base_url = ${JSON.stringify(`${setting.modelUrl}/v1`)}`,
+        // A string of JSON is one of TOML, too.
+        `base_url = ${JSON.stringify(openai(setting))}`,
         'wire_api = "responses"',
         'env_key = "MOCK_KEY"',
-        "[mcp_servers.backscroll]",
-        `command = ${JSON.stringify(command)}`,
-        `args = ${JSON.stringify(args)}`,
-        // Otherwise a turn begins without the tools of a server that is slow to start.
-        "required = true",
-        "startup_timeout_sec = 60",
-        "[mcp_servers.backscroll.env]",
-        ...Object.entries(SERVER_ENV).map(([name, value]) => `${name} = ${JSON.stringify(value)}`),
       ];
-      writeFileSync(join(folder, "config.toml"), `${lines.join("\n")}\n`);
+      return [".codex/config.toml", `${lines.join("\n")}\n`];
     },
-    run: (setting, prompt) => ({
-      command: [
-        ...[programOf(setting, "codex"), "exec", "--skip-git-repo-check"],
-        ...["--dangerously-bypass-approvals-and-sandbox", prompt],
-      ],
-      env: { HOME: homeOf(setting), MOCK_KEY: "none" },
+    ask: (prompt) => ["codex", "exec", ...CODEX, prompt],
+    goOn: (session, prompt) => ["codex", "exec", ...CODEX, "resume", session, prompt],
+    env: () => ({ MOCK_KEY: "none" }),
+  },
+  "gemini-cli": {
+    package: "@google/gemini-cli",
+    settings: () => [
+      ".gemini/settings.json",
+      toJson({ security: { auth: { selectedType: "gemini-api-key" } } }),
+    ],
+    ask: (prompt) => ["gemini", "--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "-p", prompt],
+    env: ({ modelUrl }) => ({ GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: modelUrl }),
+  },
+  opencode: {
+    package: "opencode-ai",
+    settings: (setting) => {
+      const mock = {
+        npm: "@ai-sdk/openai-compatible",
+        name: "mock",
+        options: { baseURL: openai(setting), apiKey: "none" },
+        models: { mock: { name: "mock" } },
+      };
+      const models = { model: "mock/mock", small_model: "mock/mock", provider: { mock } };
+      const config = { ...models, autoupdate: false, share: "disabled" };
+      return [".config/opencode/opencode.json", toJson(config)];
+    },
+    ask: (prompt) => ["opencode", "run", "--auto", prompt],
+    env: () => ({}),
+  },
+  "qwen-code": {
+    package: "@qwen-code/qwen-code",
+    settings: () => [
+      ".qwen/settings.json",
+      toJson({ security: { auth: { selectedType: "openai" } } }),
+    ],
+    ask: (prompt) => ["qwen", "--yolo", prompt],
+    env: (setting) => ({
+      OPENAI_API_KEY: "none",
+      OPENAI_BASE_URL: openai(setting),
+      OPENAI_MODEL: "mock",
     }),
   },
 };
+
+/** Tells the client of the model. */
+export function configure(client: Client, setting: TrySetting): void {
+  if (client.settings === undefined) return;
+  const [path, content] = client.settings(setting);
+  const file = join(setting.home, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}

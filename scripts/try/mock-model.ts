@@ -87,6 +87,11 @@ interface Dialect {
 /** Begins the ids of calls that look for a tool. */
 const FINDING = "call_find_";
 
+/** Lists tools of servers only when the model has looked for them. */
+const FINDER = "ToolSearch";
+/** Calls tools that are not listed by their names. */
+const BRIDGE = "tool_call";
+
 const CALL = /CALL (\w+) (\{.*?\})(?:\s|$)/s;
 
 function decide(
@@ -103,12 +108,17 @@ function decide(
   const id = Date.now().toString(36);
   const tool = tools.find((each) => each.name.endsWith(name));
   if (tool !== undefined) return { kind: "call", id: `call_${id}`, ...tool, args };
-  // Claude Code lists tools of servers only when the model has looked for them.
-  const finder = tools.find((each) => each.name === "ToolSearch");
+  const whole = `mcp__backscroll__${name}`;
+  const bridge = tools.find((each) => each.name === BRIDGE);
+  if (bridge !== undefined) {
+    const words = JSON.stringify({ name: whole, arguments: JSON.parse(args) as object });
+    return { kind: "call", id: `call_${id}`, ...bridge, args: words };
+  }
+  const finder = tools.find((each) => each.name === FINDER);
   if (finder === undefined || results.length > 0) {
     return { kind: "text", text: `There is no tool ${name}.` };
   }
-  const query = JSON.stringify({ query: `select:mcp__backscroll__${name}`, max_results: 5 });
+  const query = JSON.stringify({ query: `select:${whole}`, max_results: 5 });
   return { kind: "call", id: `${FINDING}${id}`, ...finder, args: query };
 }
 
@@ -232,11 +242,14 @@ const responses: Dialect = {
 const chat: Dialect = {
   read: ({ messages, tools }) =>
     toConversation(
-      list(messages).map((message) => ({
-        isAsk: message["role"] === "user",
-        text: toText(message["content"]),
-        ...(message["role"] === "tool" ? { result: toText(message["content"]) } : {}),
-      })),
+      list(messages).flatMap((message): Piece[] =>
+        message["role"] === "tool"
+          ? [{ isAsk: false, text: "", result: toText(message["content"]) }]
+          : toBlocks(message["content"]).map((block) => ({
+              isAsk: message["role"] === "user",
+              text: textOf(block),
+            })),
+      ),
       list(tools).map((tool) => ({
         name: String((tool["function"] as Body | undefined)?.["name"]),
       })),

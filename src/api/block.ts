@@ -10,6 +10,7 @@ export interface WireBlock {
 
 /** Our own names that differ on the wire, by type. Any other field is passed on under its name. */
 const WIRE_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  tool_use: { inputText: "input_text" },
   tool_result: { toolUseId: "tool_use_id", toolName: "tool_name", isError: "is_error" },
   image: { mediaType: "media_type" },
 };

@@ -3,10 +3,10 @@
 import type { Omission } from "../context/build.ts";
 import type { ContextMessage } from "../context/message.ts";
 import type { PruneOptions } from "../context/prune.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { Summary } from "../engine/compaction/summarize.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
 import type { Recalled } from "../engine/context/recall.ts";
-import type { Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
 import type { JsonObject } from "../model/json.ts";
 import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";

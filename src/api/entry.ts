@@ -22,7 +22,7 @@ export interface WireEntry {
   /** What its writer keeps beside a message. */
   readonly raw: JsonValue;
   /** Zero-based index of a message on its own path. */
-  readonly index: number | null;
+  readonly msg_idx: number | null;
   readonly usage: WireUsage | null;
   readonly model: string | null;
   readonly adapter: string | null;
@@ -58,7 +58,7 @@ export function toWireEntry(entry: Entry): WireEntry {
     data:
       OWN_DATA.has(entry.kind) && isPlainObject(entry.data) ? toWireFields(entry.data) : entry.data,
     raw: entry.raw,
-    index: entry.index,
+    msg_idx: entry.index,
     usage: entry.usage === null ? null : toWireUsage(entry.usage),
     model: entry.model,
     adapter: entry.adapter,
@@ -90,7 +90,7 @@ export function fromWireEntry(entry: WireEntry): Entry {
         ? (fromWireFields(entry.data) as JsonObject)
         : entry.data,
     raw: entry.raw,
-    index: entry.index,
+    index: entry.msg_idx,
     usage: entry.usage === null ? null : fromWireUsage(entry.usage),
     model: entry.model,
     adapter: entry.adapter,

@@ -18,7 +18,7 @@ test("masks every text of an entry, and leaves what a provider checks again", as
   const blocks: Block[] = [
     { type: "text", text: `key ${KEY}.` },
     { type: "thinking", text: KEY, signature: KEY },
-    { type: "tool_use", id: KEY, name: "bash", input: `{"token":"${KEY}"}` },
+    { type: "tool_use", id: KEY, name: "bash", input: { token: KEY } },
     {
       type: "tool_result",
       toolUseId: "1",
@@ -34,7 +34,7 @@ test("masks every text of an entry, and leaves what a provider checks again", as
     blocks: [
       { type: "text", text: "key [redacted]." },
       { type: "thinking", text: "[redacted]", signature: KEY },
-      { type: "tool_use", id: KEY, name: "bash", input: '{"token":"[redacted]"}' },
+      { type: "tool_use", id: KEY, name: "bash", input: { token: "[redacted]" } },
       {
         type: "tool_result",
         toolUseId: "1",

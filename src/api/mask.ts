@@ -5,11 +5,12 @@
  * Provider data (signatures, ids, pictures) stays as it is.
  */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Origin, Session } from "../model/session.ts";
+import { readableBlock, withInputText } from "../model/tool-input.ts";
 import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 
 export function maskEntry(entry: Entry): Entry {
@@ -71,7 +72,7 @@ export function maskBlock(block: Block): Block {
     case "thinking":
       return { ...block, text: maskText(block.text) };
     case "tool_use":
-      return { ...block, input: maskText(block.input) };
+      return readableBlock(withInputText(block, maskText(inputTextOf(block))));
     case "tool_result": {
       const { output } = block;
       return {

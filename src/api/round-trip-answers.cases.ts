@@ -3,10 +3,10 @@
 import fc from "fast-check";
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { ContextMessage } from "../context/message.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { Summary } from "../engine/compaction/summarize.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
 import type { Recalled } from "../engine/context/recall.ts";
-import type { Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
 import type { SearchResult } from "../engine/search.ts";
 import type { SearchHit, WindowItem } from "../search/request.ts";

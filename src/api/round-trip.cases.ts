@@ -17,6 +17,14 @@ import {
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { RETENTIONS, type Session } from "../model/session.ts";
+import {
+  FIGURE_FIELDS,
+  type Field,
+  type FieldKind,
+  fieldsOf,
+  ORIGIN_FIELDS,
+  SESSION_FIELDS,
+} from "../model/session-fields.ts";
 import type { SessionHead } from "./imported-session.ts";
 
 export type Any<Value> = fc.Arbitrary<Value>;
@@ -127,77 +135,39 @@ export const entry: Any<Entry> = fc
     return data.map((value) => ({ ...base, data: value }));
   });
 
-const figures = fc.record(
-  {
-    exchangeCount: count,
-    fileMtime: timeOrNull,
-    firstMessageAt: timeOrNull,
-    lastMessageAt: timeOrNull,
-    toolCounts: fc.dictionary(text, count, { maxKeys: 3, noNullPrototype: true }),
-  },
-  exact,
+const optionalText = fc.record(
+  Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [name, text])),
+  { ...exact, requiredKeys: [] },
 );
 
-export const session: Any<Session> = fc.record(
-  {
-    id: text,
-    shortId: text,
-    tenant: text,
-    agent: text,
-    createdBy: text,
-    createdAt: time,
-    owner: text,
-    title: text,
-    summary: textOrNull,
-    participants: texts,
-    metadata,
-    ttl: fc.option(count, { nil: null }),
-    parentSessionId: textOrNull,
-    retention: fc.constantFrom(...RETENTIONS),
-    forkPoint: textOrNull,
-    figures,
-    origin: fc.record(
-      {
-        source: text,
-        workstation: text,
-        projectId: text,
-        projectPath: text,
-        gitBranch: text,
-        file: text,
-        key: text,
-      },
-      { ...exact, requiredKeys: [] },
-    ),
-    startedAt: time,
-    updatedAt: time,
-    lastInteractionAt: time,
-    lastWriteAt: time,
-    messageCount: count,
-    entryCount: count,
-    tokens: usage,
-    leaf: textOrNull,
-    summarizedThrough: textOrNull,
-  },
-  {
+/** Any value of each kind of field; null as well where the field allows it. */
+const KINDS: Readonly<Record<FieldKind, () => Any<unknown>>> = {
+  text: () => text,
+  count: () => count,
+  amount: () => count,
+  time: () => time,
+  retention: () => fc.constantFrom(...RETENTIONS),
+  names: () => texts,
+  counts: () => fc.dictionary(text, count, { maxKeys: 3, noNullPrototype: true }),
+  json: () => metadata,
+  origin: () => optionalText,
+  figures: () => recordOf(FIGURE_FIELDS),
+  tokens: () => usage,
+};
+
+function recordOf(table: Readonly<Record<string, Field>>): Any<unknown> {
+  const arbitraries = fieldsOf(table).map(([name, { kind, nullable }]) => {
+    const value = KINDS[kind]();
+    return [name, nullable ? fc.option(value, { nil: null }) : value] as const;
+  });
+  const required = fieldsOf(table).filter(([, { optional }]) => optional !== true);
+  return fc.record(Object.fromEntries(arbitraries), {
     ...exact,
-    requiredKeys: [
-      ...([
-        "id",
-        "shortId",
-        "tenant",
-        "agent",
-        "createdBy",
-        "createdAt",
-        "owner",
-        "title",
-      ] as const),
-      ...(["summary", "participants", "metadata", "ttl", "parentSessionId"] as const),
-      ...(["retention", "forkPoint", "origin", "startedAt", "updatedAt"] as const),
-      ...(["lastInteractionAt", "lastWriteAt", "messageCount", "entryCount"] as const),
-      ...(["tokens", "leaf", "summarizedThrough"] as const),
-    ],
-  },
-);
+    requiredKeys: required.map(([name]) => name),
+  });
+}
+
+export const session = recordOf(SESSION_FIELDS) as Any<Session>;
 
 export const change: Any<Change> = fc.record(
   {

@@ -1,6 +1,6 @@
 /** Prints entries for people: actor, time, and the first lines. */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { formatBytes, formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
@@ -107,7 +107,7 @@ function blockText(block: Block): string {
     case "thinking":
       return block.text.trim() === "" ? "[reasoning, sealed]" : `[thinking] ${block.text}`;
     case "tool_use":
-      return `[tool_use ${block.name}] ${block.input}`;
+      return `[tool_use ${block.name}] ${inputTextOf(block)}`;
     case "tool_result": {
       const { toolName, isError, output } = block;
       const what = ["tool_result", ...(toolName ? [toolName] : []), ...(isError ? ["error"] : [])];

@@ -3,8 +3,8 @@
 import { fromWirePlan, type WirePlan } from "../api/compaction-plan.ts";
 import { fromWireCompaction, type WireCompaction } from "../api/context.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
-import type { CompactInput } from "../engine/context/compact-options.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { CompactInput } from "../engine/compaction/compact-options.ts";
 import type { Connection } from "./connection.ts";
 import { at, keyHeader, known, refuseCode, toBody } from "./request.ts";
 

@@ -4,6 +4,7 @@ export type { EngineApi } from "../engine/interfaces/engine-api.ts";
 export type { RoutesApi } from "../engine/interfaces/routes-api.ts";
 export type { MessageApi, SessionApi } from "../engine/interfaces/session-api.ts";
 export type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+export { inputTextOf } from "../model/block.ts";
 export { BackscrollError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
 export type { BackupOptions, PieceHash, RemoteBackup } from "./backup.ts";
 export { type ConnectOptions, connect } from "./connect.ts";

@@ -20,18 +20,15 @@ import { toWireFields } from "../api/wire.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { AppendOptions } from "../engine/append.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { CompactInput } from "../engine/compaction/compact-options.ts";
+import type { SummarizeOptions, Summary } from "../engine/compaction/summarize.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
-import type { CompactInput } from "../engine/context/compact-options.ts";
 import type { BuildContextInput } from "../engine/context/context-options.ts";
-import type {
-  ExtractedPart,
-  ExtractFactsOptions,
-} from "../engine/context/extract-facts-options.ts";
 import type { Recalled, RecallOptions } from "../engine/context/recall.ts";
-import type { SummarizeOptions, Summary } from "../engine/context/summarize.ts";
 import type { ContextUsage } from "../engine/context/usage.ts";
-import type { FactInput, ListFactsInput } from "../engine/facts.ts";
+import type { ExtractedPart, ExtractFactsOptions } from "../engine/facts/extract-facts-options.ts";
+import type { FactInput, ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Tombstone } from "../engine/forget.ts";
 import type { ForkInput } from "../engine/fork.ts";
 import type { SessionApi } from "../engine/interfaces/session-api.ts";

@@ -18,9 +18,9 @@ import {
   type WireTenantStatus,
 } from "../api/status.ts";
 import type { CreatedToken, CreateTokenInput, ListTokensInput } from "../engine/access/tokens.ts";
-import type { CompactionResult } from "../engine/context/compact.ts";
-import type { CompactInput } from "../engine/context/compact-options.ts";
-import type { ListFactsInput } from "../engine/facts.ts";
+import type { CompactionResult } from "../engine/compaction/compact.ts";
+import type { CompactInput } from "../engine/compaction/compact-options.ts";
+import type { ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Derived, Tombstone } from "../engine/forget.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";

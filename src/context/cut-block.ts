@@ -1,6 +1,6 @@
 /** Cuts blocks to fit. A note in each gives the cut amount and the entry to read. */
 
-import type { Block, ToolResultBlock } from "../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts";
 import { type CutNote, cutText } from "./cut-text.ts";
 
 /**
@@ -23,7 +23,7 @@ export function cutBlock(
     case "text":
       return cut(block.text, (text) => ({ type: "text", text }));
     case "tool_use": {
-      const { id, name, input } = block;
+      const { id, name } = block;
       if (sizeOf(block) <= keep) return block;
       // Providers want an object; a signature of the call does not hold for other arguments.
       const make = (text: string): Block => ({
@@ -32,7 +32,7 @@ export function cutBlock(
         name,
         input: JSON.stringify({ _cut: text }),
       });
-      return make(cutText(input, keep, (words) => sizeOf(make(words)), note));
+      return make(cutText(inputTextOf(block), keep, (words) => sizeOf(make(words)), note));
     }
     case "tool_result":
       return cut(outputText(block), (output) => ({ ...block, output }));

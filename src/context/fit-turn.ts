@@ -13,7 +13,7 @@
  * Where steps or blocks went, one note says how many, and from where to read on.
  */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
 import { cutBlock, leftOutNote } from "./cut-block.ts";
 import type { SentSizer } from "./sent-tokens.ts";
@@ -305,7 +305,7 @@ function bytesOf(block: Block): number {
     case "thinking":
       return Buffer.byteLength(block.text);
     case "tool_use":
-      return Buffer.byteLength(block.name) + Buffer.byteLength(block.input);
+      return Buffer.byteLength(block.name) + Buffer.byteLength(inputTextOf(block));
     case "tool_result":
       return typeof block.output === "string"
         ? Buffer.byteLength(block.output)

@@ -2,9 +2,10 @@
 
 import type { Block } from "../model/block.ts";
 import type { Role } from "../model/entry.ts";
+import type { CONTEXT_PARTS } from "../model/inputs/choices.ts";
 
 /** Why a message is in the context. */
-export type ContextPart = "pinned" | "summary" | "facts" | "recalled" | "recent";
+export type ContextPart = (typeof CONTEXT_PARTS)[number];
 
 export interface ContextMessage {
   readonly role: Role;

@@ -6,7 +6,7 @@
  * keeps every word. The numbers are openclaw's.
  */
 
-import type { Block, ToolResultBlock } from "../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts";
 import { cutMiddle, lengthOf } from "./cut-middle.ts";
 import type { ContextMessage } from "./message.ts";
 import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
@@ -158,7 +158,7 @@ function sizeOf(blocks: readonly Block[]): number {
       case "thinking":
         return lengthOf(block.text);
       case "tool_use":
-        return lengthOf(block.input);
+        return lengthOf(inputTextOf(block));
       case "tool_result":
         return typeof block.output === "string" ? lengthOf(block.output) : sizeOf(block.output);
       case "image":

@@ -6,7 +6,13 @@
  * stays within the budget; `tokens` of a context counts its blocks alone.
  */
 
-import type { Block, ToolResultBlock, ToolUseBlock } from "../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from "../model/block.ts";
+import { withInputText } from "../model/tool-input.ts";
 import { BRIDGE_TEXT } from "./hygiene/bridge-tools.ts";
 import { parseArguments } from "./hygiene/json-object.ts";
 import { LEADING_TEXT } from "./hygiene/leading-user.ts";
@@ -87,7 +93,7 @@ function isNote(role: ContextMessage["role"]): boolean {
 
 /** Some are sent the arguments as text, some as an object, printed anew. */
 function callTokens(block: ToolUseBlock, counter: TokenCounter): number {
-  const printed = { ...block, input: JSON.stringify(parseArguments(block.input)) };
+  const printed = withInputText(block, JSON.stringify(parseArguments(inputTextOf(block))));
   return Math.max(counter.countBlock(block), counter.countBlock(printed)) + JOIN_TOKENS;
 }
 

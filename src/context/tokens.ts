@@ -5,7 +5,7 @@
  * Ids, roles and the host's own system prompt are not part of it.
  */
 
-import type { Block } from "../model/block.ts";
+import { type Block, inputTextOf } from "../model/block.ts";
 
 /** Counts tokens. Synchronous and cheap: it is called for every block of a context. */
 export interface TokenCounter {
@@ -38,7 +38,7 @@ function estimateBlock(block: Block): number {
     case "thinking":
       return quarter(Buffer.byteLength(block.text) + Buffer.byteLength(block.signature ?? "")) + 1;
     case "tool_use":
-      return quarter(Buffer.byteLength(block.name) + Buffer.byteLength(block.input)) + 1;
+      return quarter(Buffer.byteLength(block.name) + Buffer.byteLength(inputTextOf(block))) + 1;
     case "tool_result": {
       const name = Buffer.byteLength(block.toolName ?? "");
       if (typeof block.output === "string") {

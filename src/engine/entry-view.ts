@@ -2,6 +2,7 @@
 
 import { type Entry, kindRules } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
+import { readableBlock } from "../model/tool-input.ts";
 import { pendingChunks } from "../store/plan-stream.ts";
 import type { EntryRecord, PlacedEntry } from "../store/records.ts";
 import type { PendingRecord } from "../store/stream-records.ts";
@@ -25,7 +26,7 @@ export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8
     role: record.role,
     actor: record.actor,
     status: record.status,
-    blocks: content.blocks,
+    blocks: content.blocks.map(readableBlock),
     data: content.data,
     raw: parseRaw(content.raw),
     index: indexOf(record.kind, record.status, record.ordinal),
@@ -56,7 +57,7 @@ export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEnt
     role: entry.role,
     actor: entry.actor,
     status: entry.status ?? "committed",
-    blocks,
+    blocks: blocks.map(readableBlock),
     data,
     raw: parseRaw(draft.raw),
     index: indexOf(entry.kind, entry.status ?? "committed", placed.ordinal),
@@ -86,7 +87,7 @@ export function pendingEntry(record: PendingRecord): Entry {
     role: record.role,
     actor: record.actor,
     status: "pending",
-    blocks: foldChunks(pendingChunks(record)),
+    blocks: foldChunks(pendingChunks(record)).map(readableBlock),
     data: null,
     raw: null,
     index: null,

@@ -13,6 +13,7 @@ import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { isPlainObject, type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
+import { storedBlocks } from "../model/tool-input.ts";
 import type { NewEntry } from "../store/records.ts";
 import { BLOB_THRESHOLD_BYTES, type Content, encodeContent } from "../transcript/content.ts";
 import {
@@ -304,7 +305,8 @@ export function draftContent(
   given: Content,
   unsaidBytes: number = BLOB_THRESHOLD_BYTES,
 ): DraftedContent {
-  const content = encodeContent(given, BLOB_THRESHOLD_BYTES, unsaidBytes);
+  const stored = { ...given, blocks: storedBlocks(given.blocks) };
+  const content = encodeContent(stored, BLOB_THRESHOLD_BYTES, unsaidBytes);
   if (content.bytes > MAX_CONTENT_BYTES) {
     throw tooLarge(
       "content in bytes",

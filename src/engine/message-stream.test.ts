@@ -70,7 +70,7 @@ describe("writing", () => {
     const entry = await message.commit();
     expect(entry.blocks).toEqual([
       { type: "text", text: "one two" },
-      { type: "tool_use", id: "1", name: "read", input: '{"path":"a"}' },
+      { type: "tool_use", id: "1", name: "read", input: { path: "a" } },
       { type: "text", text: "😀" },
     ]);
     expect(entry).toMatchObject({ id: message.id, status: "committed", model: "m", index: 0 });
@@ -253,7 +253,7 @@ describe("what was written", () => {
   test("is stored later when the store is busy now", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
     const file = join(folder, "busy.db");
-    await using engine = await open(file, { busyTimeoutMs: 50, flushMs: 20 });
+    await using engine = await open(file, { busyTimeoutMs: 250, flushMs: 20 });
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     const message = await session.openMessage({ role: "assistant" });
     await message.write("first ");

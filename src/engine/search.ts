@@ -1,6 +1,13 @@
 /** Search: what a caller may ask, checked and completed. Scope comes from the host, never the query. */
 
-import type { Role } from "../model/entry.ts";
+import { ROLES } from "../model/entry.ts";
+import {
+  BRANCH_SCOPES,
+  type BranchScope,
+  QUERY_MATCHES,
+  RANKINGS,
+  type RankingName,
+} from "../model/inputs/choices.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import {
   DEFAULT_CONTEXT,
@@ -48,6 +55,8 @@ export interface SearchInput {
   readonly repo?: OneOrMore;
   readonly workstation?: OneOrMore;
   readonly gitBranch?: OneOrMore;
+  /** Sessions with a message of this model. */
+  readonly model?: OneOrMore;
   readonly source?: OneOrMore;
   readonly session?: OneOrMore;
   /** Sessions to leave out, such as the caller's own. */
@@ -66,7 +75,7 @@ export interface SearchInput {
    */
   readonly match?: QueryMatch;
   /** `all` also finds edited and regenerated messages, and other branches. */
-  readonly branches?: "active" | "all";
+  readonly branches?: BranchScope;
   /** Also machine-made sessions, such as a client's warm-up. */
   readonly machineMade?: boolean;
   /** The query is being typed: its last word stands for all that begin so. */
@@ -79,7 +88,7 @@ export interface SearchInput {
   readonly contextBefore?: number;
   readonly contextAfter?: number;
   /** `default` measures best, `plain` has the weights of the fields alone; or single weights on top of `default`. */
-  readonly ranking?: "default" | "plain" | Partial<RankingProfile>;
+  readonly ranking?: RankingName | Partial<RankingProfile>;
   /** Adds what each score is made of. */
   readonly explain?: boolean;
   /**
@@ -92,8 +101,6 @@ export interface SearchInput {
 }
 
 export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
-
-const ROLES: readonly Role[] = ["user", "assistant", "system", "tool"];
 
 export async function searchSessions(
   engine: EngineContext,
@@ -110,7 +117,7 @@ export async function searchSessions(
   const tools = list(input.tool, "tool");
   const request: SearchRequest = {
     query: checkQuery(query),
-    match: checkOneOf(input.match ?? "any", ["any", "all", "words"], "match"),
+    match: checkOneOf(input.match ?? "any", QUERY_MATCHES, "match"),
     now: engine.now(),
     limit: checkHits(input.limit, "limit", DEFAULT_HITS, maxHits),
     reach,
@@ -124,7 +131,7 @@ export async function searchSessions(
     ...(input.beforeSequence === undefined
       ? {}
       : { beforeSequence: checkCount(input.beforeSequence, "beforeSequence") }),
-    branches: checkOneOf(input.branches ?? "active", ["active", "all"], "branches"),
+    branches: checkOneOf(input.branches ?? "active", BRANCH_SCOPES, "branches"),
     machineMade: checkFlag(input.machineMade ?? false, "machineMade"),
     asYouType: checkFlag(input.asYouType ?? false, "asYouType"),
     profile: toProfile(input.ranking ?? "default"),
@@ -255,6 +262,7 @@ function toScope(input: SearchInput): SessionCondition {
     repos: list(input.repo, "repo"),
     workstations: list(input.workstation, "workstation"),
     gitBranches: list(input.gitBranch, "gitBranch"),
+    models: list(input.model, "model"),
     sources: list(input.source, "source"),
     sessionIds: list(input.session, "session"),
     excludedSessionIds: list(input.excludeSession, "excludeSession"),
@@ -274,7 +282,7 @@ function list(value: OneOrMore | undefined, field: string): readonly string[] | 
 function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile {
   const { default: preset } = PROFILES;
   if (typeof ranking === "string") {
-    return PROFILES[checkOneOf(ranking, ["default", "plain"], "ranking")];
+    return PROFILES[checkOneOf(ranking, RANKINGS, "ranking")];
   }
   const weights = checkObject(ranking, "ranking");
   for (const [name, weight] of Object.entries(weights)) {

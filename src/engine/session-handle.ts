@@ -20,22 +20,22 @@ import { sessionNotFound } from "../store/store-errors.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
 import { checkInput, checkKey } from "./check.ts";
-import { type BuiltContext, buildContext } from "./context/build-context.ts";
-import { type CompactionResult, compactSession, planSession } from "./context/compact.ts";
-import type { CompactInput } from "./context/compact-options.ts";
-import type { BuildContextInput } from "./context/context-options.ts";
-import { extractFacts } from "./context/extract-facts.ts";
-import type { ExtractFactsOptions } from "./context/extract-facts-options.ts";
-import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
+import { type CompactionResult, compactSession, planSession } from "./compaction/compact.ts";
+import type { CompactInput } from "./compaction/compact-options.ts";
 import {
   listSummaries,
   type SummarizeOptions,
   type Summary,
   summarizeSession,
-} from "./context/summarize.ts";
+} from "./compaction/summarize.ts";
+import { type BuiltContext, buildContext } from "./context/build-context.ts";
+import type { BuildContextInput } from "./context/context-options.ts";
+import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import { type ContextUsage, readUsage } from "./context/usage.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts.ts";
+import { extractFacts } from "./facts/extract-facts.ts";
+import type { ExtractFactsOptions } from "./facts/extract-facts-options.ts";
+import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts/facts.ts";
 import { type DeleteOptions, deleteSession, type Tombstone } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { claimLease } from "./leases/claim-lease.ts";

@@ -111,7 +111,8 @@ function checkNew(input: CreateSessionInput, createdBy: string): Pick<Session, S
     metadata: {},
     retention: retentionOf(input) ?? "full",
   };
-  const all = SETTABLE_FIELDS.map((name) => [name, input[name] ?? presets[name] ?? null]);
+  const given = (name: SettableField) => (input[name] === undefined ? presets[name] : input[name]);
+  const all = SETTABLE_FIELDS.map((name) => [name, given(name) ?? null]);
   return checkSettable(Object.fromEntries(all) as Pick<Session, SettableField>);
 }
 

@@ -36,6 +36,23 @@ async function take(
   return changes;
 }
 
+/**
+ * Starts a subscription, and resolves once it waits. Its clock stands still: a subscriber that only
+ * its sleep could wake would never end.
+ */
+async function untilWaiting(
+  start: () => Promise<Change[]>,
+): Promise<{ changes: Promise<Change[]> }> {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const changes = start();
+    await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(0);
+    return { changes };
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
 function positions(changes: readonly Change[]): number[] {
   return changes.map((change) => change.position);
 }
@@ -43,10 +60,9 @@ function positions(changes: readonly Change[]): number[] {
 describe("subscribe", () => {
   test("gives what comes from now on, or everything from the start", async () => {
     await say("before");
-    const now = take(1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const now = await untilWaiting(() => take(1));
     await say("after");
-    expect(positions(await now)).toEqual([3]);
+    expect(positions(await now.changes)).toEqual([3]);
     expect(positions(await take(3, { after: "start" }))).toEqual([1, 2, 3]);
   });
 
@@ -99,17 +115,10 @@ describe("subscribe", () => {
   });
 
   test("ends at once when its signal aborts, also while it waits", async () => {
-    // A clock that stands still: a subscriber that only its sleep could wake would never end.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    try {
-      const controller = new AbortController();
-      const waiting = take(1, { signal: controller.signal });
-      await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(0);
-      controller.abort();
-      expect(await waiting).toEqual([]);
-    } finally {
-      vi.useRealTimers();
-    }
+    const controller = new AbortController();
+    const { changes } = await untilWaiting(() => take(1, { signal: controller.signal }));
+    controller.abort();
+    expect(await changes).toEqual([]);
     expect(await take(1, { after: "start", signal: AbortSignal.abort() })).toEqual([]);
   });
 

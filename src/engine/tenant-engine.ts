@@ -29,10 +29,10 @@ import {
   revokeToken,
 } from "./access/tokens.ts";
 import { checkInput, checkKey } from "./check.ts";
-import { type CompactionResult, compactSession } from "./context/compact.ts";
-import { type CompactInput, findModel } from "./context/compact-options.ts";
+import { type CompactionResult, compactSession } from "./compaction/compact.ts";
+import { type CompactInput, findModel } from "./compaction/compact-options.ts";
 import type { EngineContext } from "./engine-context.ts";
-import { getFact, type ListFactsInput, listFacts } from "./facts.ts";
+import { getFact, type ListFactsInput, listFacts } from "./facts/facts.ts";
 import {
   type DeleteOptions,
   type Derived,

@@ -33,6 +33,12 @@ export const MCP_CLIENTS: readonly ClientNaming[] = [
     variables: [],
     meta: ["vscode.conversationId"],
   },
+  {
+    agent: "qwen-code",
+    names: /^qwen/i,
+    variables: ["QWEN_CODE_SESSION_ID"],
+    meta: [],
+  },
   { agent: "cursor", names: /^cursor/i, variables: [], meta: [] },
   { agent: "gemini-cli", names: /^gemini/i, variables: [], meta: [] },
   { agent: "opencode", names: /^opencode/i, variables: [], meta: [] },

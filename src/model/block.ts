@@ -2,8 +2,8 @@
  * Blocks: what a message is made of.
  *
  * One canonical form, whatever the provider calls it. Fields that a provider checks again later
- * (signatures, ids, a tool call's arguments) are strings that come back byte for byte: arguments are
- * JSON *text*, because parsing and printing JSON loses big numbers, duplicate keys and key order.
+ * (signatures, ids) are strings that come back byte for byte. A tool call's arguments are stored as text
+ * and read as an object: see `tool-input.ts`.
  */
 
 import type { JsonValue } from "./json.ts";
@@ -24,8 +24,10 @@ export interface ToolUseBlock {
   readonly type: "tool_use";
   readonly id: string;
   readonly name: string;
-  /** The arguments as JSON text, exactly as the model wrote them. */
-  readonly input: string;
+  /** The arguments. A string is their text, where they are no JSON object or list, and where they are stored. */
+  readonly input: JsonValue;
+  /** The arguments as the model wrote them, where printing `input` would give another text. */
+  readonly inputText?: string;
 }
 
 export interface ToolResultBlock {
@@ -70,16 +72,21 @@ export const PAYLOAD_FIELDS: Readonly<Record<Block["type"], readonly string[]>> 
 };
 
 /** What a caller may pass as a block: the canonical form, looser where the meaning is plain. */
-export type BlockInput =
-  | Block
-  | (Omit<ToolUseBlock, "input"> & { readonly input: JsonValue })
-  | { readonly type: string; readonly [field: string]: unknown };
+export type BlockInput = Block | { readonly type: string; readonly [field: string]: unknown };
 
 /** The text that a person would read in `blocks`, tool traffic left out. */
 export function textOf(blocks: readonly Block[]): string {
   const [only] = blocks;
   if (blocks.length === 1) return only?.type === "text" ? only.text : "";
   return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}
+
+/** The arguments as text, whichever form `call` has. */
+export function inputTextOf({
+  input,
+  inputText,
+}: Pick<ToolUseBlock, "input" | "inputText">): string {
+  return inputText ?? (typeof input === "string" ? input : JSON.stringify(input));
 }
 
 /** Approximate characters in `blocks`, for memory bounds. */
@@ -96,7 +103,7 @@ function lengthOf(block: Block): number {
     case "thinking":
       return block.text.length + (block.signature?.length ?? 0);
     case "tool_use":
-      return block.input.length;
+      return inputTextOf(block).length;
     case "tool_result": {
       const { output } = block;
       return typeof output === "string" ? output.length : lengthOfBlocks(output);

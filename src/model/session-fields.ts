@@ -21,8 +21,6 @@ export const SESSION_FIELDS = {
   /** The actor who created it. */
   createdBy: { kind: "text", column: "s.created_by" },
   createdAt: { kind: "time", column: "s.created_at" },
-  /** The actor it belongs to; `createdBy` unless set. */
-  owner: { kind: "text", column: "s.owner", set: true },
   /** Empty until a client sets one. */
   title: { kind: "text", column: "s.title", fallback: "", set: true },
   /** The last append, by the source's clock if ingested. */
@@ -31,6 +29,8 @@ export const SESSION_FIELDS = {
   messageCount: { kind: "count", column: "t.message_count" },
   /** The copy of the newest compaction's summary. */
   summary: { kind: "text", nullable: true, column: "s.summary" },
+  /** The actor it belongs to; `createdBy` unless set. */
+  owner: { kind: "text", column: "s.owner", set: true },
   /** In the order in which they joined. An actor who appends joins. */
   participants: { kind: "names", set: true },
   /** Any JSON object of at most 64 KiB. */
@@ -116,12 +116,16 @@ export type FieldKind =
   | "figures"
   | "tokens";
 
-/** The fields that callers set. */
+/** The fields that callers set. Those that may be null are null unless set. */
 export type SettableField = {
   [Name in keyof typeof SESSION_FIELDS]: (typeof SESSION_FIELDS)[Name] extends { set: true }
     ? Name
     : never;
 }[keyof typeof SESSION_FIELDS];
+
+export type NullableSettable = {
+  [Name in SettableField]: (typeof SESSION_FIELDS)[Name] extends { nullable: true } ? Name : never;
+}[SettableField];
 
 export const SETTABLE_FIELDS: readonly SettableField[] = fieldsOf(SESSION_FIELDS)
   .filter(([, field]) => field.set === true)

@@ -52,9 +52,6 @@ type FieldValues<Table> = {
 /** Where a session came from, when it was not written by a live agent here. */
 export type Origin = { readonly [Name in keyof typeof ORIGIN_FIELDS]?: string };
 
-/** Top-level fields of a session's metadata, each with its value. */
-export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;
-
 /** What is counted of a session whose files are read, for lists. */
 export interface IngestFigures extends FieldValues<typeof FIGURE_FIELDS> {}
 
@@ -92,3 +89,6 @@ export function isSubAgent({ origin, metadata }: Pick<Session, "origin" | "metad
   const isBelow = origin.key?.startsWith(`${parent["key"]}/`) === true;
   return isBelow || origin.source?.startsWith("opencode") === true;
 }
+
+/** Metadata fields that a session must have, with these values. */
+export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;

@@ -6,10 +6,10 @@
 
 import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
+import { inputTextOf, type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import { withoutInjected } from "../search/document/injected.ts";
+import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { isOwnTool } from "../search/document/own-tools.ts";
 
 /** Messages of one session that are read: the newest. */
@@ -86,9 +86,9 @@ class ActReader {
   readonly acts: Act[] = [];
   readonly #open = new Map<string, Call>();
 
-  add({ blocks, role, index, createdAt: at }: Entry): void {
+  add({ blocks, role, index, createdAt: at, metadata }: Entry): void {
     if (index === null) return;
-    const text = textOf(blocks).trim();
+    const text = isInjected(metadata) ? "" : textOf(blocks).trim();
     if (text !== "" && (role === "user" || role === "assistant")) {
       const said = role === "user" ? withoutInjected(text).trim() : text;
       if (said !== "" && !NOT_SAID.test(said))
@@ -100,7 +100,9 @@ class ActReader {
     }
   }
 
-  #call({ id, name, input }: ToolUseBlock, index: number, at: number): void {
+  #call(block: ToolUseBlock, index: number, at: number): void {
+    const { id, name } = block;
+    const input = inputTextOf(block);
     // What our own tools recite happened elsewhere.
     if (isOwnTool(name)) return;
     const effects = toolEffects(name, input);

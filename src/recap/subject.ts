@@ -1,10 +1,11 @@
 /** The subject of a trace, and how it matches a call or result. */
 
+import type { TRACE_SUBJECTS } from "../model/inputs/choices.ts";
 import { bareCommand } from "./bare-command.ts";
 import type { Call } from "./read-acts.ts";
 
 export interface Subject {
-  readonly kind: "file" | "command" | "error";
+  readonly kind: (typeof TRACE_SUBJECTS)[number];
   readonly text: string;
 }
 

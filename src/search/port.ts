@@ -161,6 +161,8 @@ export interface SessionCondition {
   readonly repos?: readonly string[];
   readonly workstations?: readonly string[];
   readonly gitBranches?: readonly string[];
+  /** Sessions with a message of one of these models. */
+  readonly models?: readonly string[];
   readonly sources?: readonly string[];
   readonly sessionIds?: readonly string[];
   readonly excludedSessionIds?: readonly string[];

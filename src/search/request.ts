@@ -1,6 +1,7 @@
 /** Request and answer of a search. */
 
 import type { Role } from "../model/entry.ts";
+import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
 import type { NoteField } from "./index/layout.ts";
 import type { SessionCondition } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
@@ -35,7 +36,7 @@ export interface SearchRequest {
   /** Only messages that came before this one in their session, by its sequence. */
   readonly beforeSequence?: number;
   /** `active`: only messages on the active path of their session. */
-  readonly branches: "active" | "all";
+  readonly branches: BranchScope;
   /** Also machine-made sessions. */
   readonly machineMade?: boolean;
   /** The last word is being typed: it is the beginning of one. */
@@ -65,7 +66,7 @@ export interface SearchAnswer {
   readonly explanation?: SearchExplanation;
 }
 
-export type HitBranch = "late" | "left";
+export type HitBranch = (typeof HIT_BRANCHES)[number];
 
 export interface SearchHit {
   readonly sessionId: string;

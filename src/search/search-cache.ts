@@ -120,9 +120,9 @@ export class TenantCache {
   /** Invalidates the sessions that the feed names after `after`. */
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
     if (sessions.length + deleted.length > 0) this.#scopes.clear();
-    // An append adds its actor to the participants.
+    // An append adds its actor to the participants, and its model to the models.
     for (const key of touched.length > 0 ? this.#scopes.keys() : []) {
-      if (key.includes("participants")) this.#scopes.delete(key);
+      if (/"(participants|models)":/.test(key)) this.#scopes.delete(key);
     }
     if (after > this.#seen) this.forgetJoined();
     for (const session of touched) {

@@ -21,6 +21,7 @@ const PINS: Readonly<Record<string, string>> = {
   "sqlite 13 originals": "16379054eadd6910",
   "sqlite 14 older-sqlite": "256e30ed16f0d1e5",
   "sqlite 16 records": "ed880fb621cc429f",
+  "sqlite 17 session-models": "d943e64f647e7913",
   "postgres 1 initial": "9a11c4d9239c3f8d",
   "postgres 2 index": "b76e6a181fc1a24b",
   "postgres 3 marks": "b6e751ab0a8a06d1",
@@ -36,6 +37,7 @@ const PINS: Readonly<Record<string, string>> = {
   "postgres 13 originals": "38b238c2c2e6b852",
   "postgres 14 older-sqlite": "e004ebd5b5532a4b",
   "postgres 16 records": "bc7df7998ee9fe39",
+  "postgres 17 session-models": "afad32ad214dd721",
 };
 
 test("migrations are what they were", () => {

@@ -16,6 +16,12 @@ export interface Migration {
   readonly sql: string;
 }
 
+/** A migration of both databases, which so have the same versions. */
+export interface MigrationPair extends Omit<Migration, "sql"> {
+  readonly sqlite: string;
+  readonly postgres: string;
+}
+
 /** What the `schema` table says; undefined in a new database. */
 export interface SchemaState {
   readonly version: number;

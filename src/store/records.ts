@@ -6,10 +6,11 @@
 
 import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
+import type { Backend } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
-import type { SettableField } from "../model/session-fields.ts";
+import type { NullableSettable, SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { AppendGuard } from "./append-guard.ts";
@@ -25,7 +26,9 @@ export interface Idempotency {
   readonly isLasting?: boolean;
 }
 
-export interface NewSession extends Pick<Session, SettableField> {
+export interface NewSession
+  extends Pick<Session, Exclude<SettableField, NullableSettable>>,
+    Partial<Pick<Session, NullableSettable>> {
   readonly id: string;
   readonly agent: string;
   readonly createdBy: string;
@@ -72,6 +75,8 @@ export interface SessionFilter {
   readonly workstation?: string;
   /** The repository's remote, or its last parts. */
   readonly repo?: string;
+  /** Sessions with a message of this model. */
+  readonly model?: string;
   readonly source?: string;
   readonly parentSessionId?: string;
   /** Last interaction at or after, and before. */
@@ -93,6 +98,11 @@ export interface SessionSize {
   readonly contentBytes: number;
   /** Messages that are being written, or whose writer died. */
   readonly openMessages: number;
+}
+
+export interface ModelCount {
+  readonly model: string;
+  readonly sessions: number;
 }
 
 /** What messages of a session and a model used within a quarter of an hour. */
@@ -321,7 +331,7 @@ export interface TenantStatus {
 }
 
 export interface StoreStatus {
-  readonly backend: "sqlite" | "postgres";
+  readonly backend: Backend;
   readonly address: string;
   readonly schemaVersion: number;
   readonly epoch: string;

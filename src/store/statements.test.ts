@@ -2,13 +2,14 @@ import { expect, test } from "vitest";
 import "./postgres/postgres-store.ts";
 import "./sqlite/open-sqlite-store.ts";
 import { registeredStatements, type Statement } from "./statements.ts";
-import { INDEX_TABLES, STORAGE_TABLES, TABLES } from "./tables.ts";
+import { DERIVED_TABLES, INDEX_TABLES, STORAGE_TABLES, TABLES } from "./tables.ts";
 
 /** All but the directory of tenants itself. */
 const KEYED: readonly string[] = [
   ...TABLES.filter((table) => table !== "tenants"),
   ...INDEX_TABLES,
   ...STORAGE_TABLES,
+  ...DERIVED_TABLES,
 ];
 
 /** Statements that look beyond one tenant, each with its reason. */

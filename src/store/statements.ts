@@ -5,8 +5,10 @@
  * names the tenant, and whether it is ever built from pieces.
  */
 
+import type { Backend } from "../model/inputs/choices.ts";
+
 export interface Statement {
-  readonly backend: "sqlite" | "postgres";
+  readonly backend: Backend;
   readonly name: string;
   readonly sql: string;
 }

@@ -38,6 +38,7 @@ import type {
   EntryUsage,
   FeedHead,
   ForkRequest,
+  ModelCount,
   MoveLeafRequest,
   NewFact,
   NewMemory,
@@ -187,6 +188,8 @@ export interface StoreReads extends OriginalReads, RecordReads {
    * are left out: they were used once.
    */
   readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
+  /** Of these sessions, how many have a message of each model. */
+  countModels(tenant: string, sessionIds: readonly string[]): Promise<readonly ModelCount[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
     tenant: string,

@@ -42,5 +42,8 @@ export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] 
  */
 export const STORAGE_TABLES = ["packs"] as const;
 
+/** Maintained by triggers on other tables: a restored copy fills it, so no copy holds it. */
+export const DERIVED_TABLES = ["session_models"] as const;
+
 /** What running processes tell each other. It is no tenant's, and no copy of a store holds it. */
 export const PROCESS_TABLES = ["leases"] as const;

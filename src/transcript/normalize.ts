@@ -10,6 +10,7 @@ import type { Block, BlockInput } from "../model/block.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describe, isPlainObject, stringifyJson } from "../model/json.ts";
 import { MAX_BLOCKS } from "../model/limits.ts";
+import { givenInputText } from "../model/tool-input.ts";
 
 export type ContentInput = string | readonly BlockInput[];
 
@@ -105,13 +106,15 @@ const BLOCKS: Record<string, (block: Fields, field: string) => Block> = {
   }),
 
   tool_use: (block, field) => {
-    const input = block["input"] ?? {};
+    const given = block["inputText"] ?? block["input_text"];
     return {
-      ...rest(block, field, ["type", "id", "name", "input"]),
+      ...rest(block, field, ["type", "id", "name", "input", "inputText", "input_text"]),
       type: "tool_use",
       id: string(block["id"], `${field}.id`),
       name: string(block["name"], `${field}.name`),
-      input: typeof input === "string" ? input : stringifyJson(input, `${field}.input`),
+      input: givenInputText(block["input"] ?? {}, given, (value) =>
+        stringifyJson(value, `${field}.input`),
+      ),
     };
   },
 

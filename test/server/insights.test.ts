@@ -51,6 +51,12 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
       role: [],
       since: ["1d", "7d", "30d", "365d"].map((value) => ({ value, count: 3 })),
     });
+    const ofModel = await memory.listSessions({ model: "gpt-5" });
+    expect(ofModel.sessions.map(({ agent }) => agent)).toEqual(["codex"]);
+    expect(await memory.facets({ model: "gpt-5" })).toMatchObject({
+      sessions: 1,
+      model: [{ value: "gpt-5", count: 1 }],
+    });
     expect(await memory.facets({ project: "blog" })).toMatchObject({
       sessions: 1,
       agent: [{ value: "codex", count: 1 }],

@@ -27,11 +27,11 @@ const spare: Page[] = [];
 export async function openPage({ onTestFinished, ...options }: PageOptions): Promise<Page> {
   const browser = await connect();
   if (Object.keys(options).length > 0) {
-    const context = await browser.newContext(options);
-    onTestFinished(() => context.close());
-    return context.newPage();
+    const page = await newPage(browser, options);
+    onTestFinished(() => page.context().close());
+    return page;
   }
-  const page = spare.pop() ?? (await (await browser.newContext()).newPage());
+  const page = spare.pop() ?? (await newPage(browser));
   const viewport = page.viewportSize();
   onTestFinished(async () => {
     await page.removeAllListeners(undefined, { behavior: "ignoreErrors" });
@@ -46,6 +46,13 @@ export async function openPage({ onTestFinished, ...options }: PageOptions): Pro
     spare.push(page);
   });
   return page;
+}
+
+async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext(options);
+  // As long as a test may take: a busy machine needs more than the usual 30 s.
+  context.setDefaultTimeout(300_000);
+  return context.newPage();
 }
 
 /** Call it once in a file that opens pages: files of a worker share the connection one by one. */

@@ -207,11 +207,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
+  "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
+  "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
   "adapters/claude-agent-sdk": {
     folders: [...["model", "async", "transcript", "engine", "ingest", "ingest/claude-code"]],
     packages: [],
   },
-  "adapters/ai-sdk": { folders: ["model", "engine", "api"], packages: [] },
 
   // Sessions read out page by page, for the writers of other formats.
   transfer: { folders: ["model", "store", "engine", "api", "export"], packages: [] },
@@ -304,7 +305,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
         "backup.ts",
       ],
       ...["client", "transfer/resume"],
-      ...["ingest", "ingest/sources.ts", "ingest/files", "ingest/identity", "export"],
+      ...["ingest", "ingest/sources.ts", "ingest/read-transcript.ts", "ingest/files"],
+      ...["ingest/identity", "export"],
       ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
       ...["recap", "recap/wire"],
     ],

@@ -5,10 +5,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Those that take longest, the longest first. The others come as vitest would have them. */
 const LONG: readonly string[] = [
-  ...["docs", "server/chaos", "concurrency", "bit-flips", "cli-remote", "crash", "power-loss"],
-  ...["gateway/flush-processes", "retention", "bad-input", "damaged-reads", "tarball"],
-  ...["server/process", "lease-crash", "index-crash", "mcp-outside", "mcp-stdio"],
-  ...["mcp-backpressure", "search-equality", "server/hostile", "damaged-log", "gateway/loop-turns"],
+  ...["browser/page/read", "browser/page/safety", "browser/page/find"],
+  ...["docs", "retention", "gateway/flush-processes", "bit-flips", "server/chaos"],
+  ...["concurrency", "lease-crash", "cli-remote", "damaged-log", "damaged-reads"],
+  ...["tarball", "bad-files", "crash"],
+  ...["server/process", "search-equality", "server/hostile", "backup", "index-kills"],
+  ...["index-crash", "bad-input", "mcp-outside", "mcp-tools", "power-loss", "gateway/loop-pi"],
+  ...["mcp-stdio", "mcp-backpressure", "gateway/loop-turns"],
 ]
   .map((name) => `test/${name}.test.ts`)
   .concat("src/store/postgres/postgres-store.test.ts", "src/store/sqlite/sqlite-store.test.ts")
@@ -23,9 +26,11 @@ export class LongFirst extends BaseSequencer {
 }
 
 /** A worker keeps the modules of one project: so one after the other, the short files at the end. */
+const PROJECTS: readonly string[] = ["browser", "e2e", "unit"];
+
 function rankOf({ moduleId, project }: TestSpecification): number {
   const path = moduleId.split(sep).join("/");
   const place = LONG.findIndex((name) => path.endsWith(`/${name}`));
-  const ofProject = project.name === "unit" ? 2 * LONG.length : 0;
+  const ofProject = 2 * LONG.length * PROJECTS.indexOf(project.name);
   return ofProject + (place === -1 ? LONG.length : place);
 }

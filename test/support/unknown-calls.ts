@@ -1,6 +1,7 @@
 /** For every input of `INPUTS`: a call that takes it, with whatever else the call needs. */
 
-import { memoryTools } from "../../src/adapters/ai-sdk/index.ts";
+import { chatStore, memoryTools, resumableStreams } from "../../src/adapters/ai-sdk/index.ts";
+import { anthropicMemory } from "../../src/adapters/anthropic-memory/index.ts";
 import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
@@ -159,6 +160,9 @@ export function callsOf(
     openServer: (input) => openServer(engine, input),
     keepUp: (input) => keepUp(engine, input),
     memoryTools: (input) => memoryTools(session, input),
+    chatStore: (input) => chatStore(engine, input),
+    resumableStreams: (input) => resumableStreams(engine, input),
+    anthropicMemory: (input) => anthropicMemory(engine, input),
     claudeSessionStore: (input) => claudeSessionStore(engine, input),
   };
 }

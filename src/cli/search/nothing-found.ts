@@ -17,6 +17,7 @@ const FILTERS = {
   repo: "--repo",
   workstation: "--workstation",
   gitBranch: "--git-branch",
+  model: "--model",
   session: "--session",
   excludeSession: "--exclude",
   role: "--role",
@@ -26,7 +27,7 @@ const FILTERS = {
 } as const satisfies Partial<Record<keyof SearchInput, string>>;
 
 const FILTER_WORD =
-  /(?:^|\s)-?(?:agent|project|repo|workstation|git|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
+  /(?:^|\s)-?(?:agent|project|repo|workstation|git|model|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
 
 /** Looking for unread files takes at most so long. */
 const SURVEY_MS = 2_000;

@@ -8,7 +8,7 @@
  * It is bounded: the longest commands, paths, lines and ids that fit come to some 600,000 characters.
  */
 
-import type { Block, ToolResultBlock } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { CitedText, SummaryStructure } from "../summary.ts";
 import { cutText, oneLine } from "./cut-text.ts";
@@ -34,6 +34,9 @@ const TOOL_NAME_CHARACTERS = 80;
 
 /** What speaks of work that is left. Parts of words count too: "nextjs" is found by "next". */
 const PENDING_WORDS = ["todo", "next", "pending", "follow up", "remaining"];
+
+/** What a digest looks at: entries of a store have it, and so has what a reader gives. */
+export type DigestedEntry = Pick<Entry, "id" | "kind" | "role" | "blocks">;
 
 /** A digest under way: an accumulator that `addEntry` changes. */
 export interface Digest {
@@ -65,7 +68,7 @@ export function startDigest(previous: SummaryStructure | null): Digest {
  * Takes in the next entry. Messages count in full; injected messages and summaries of branches
  * count and have a line, but are no requests. Other kinds are skipped.
  */
-export function addEntry(digest: Digest, entry: Entry): void {
+export function addEntry(digest: Digest, entry: DigestedEntry): void {
   const role = roleOf(entry);
   if (role === null) return;
   digest.scope.messages++;
@@ -93,8 +96,8 @@ export function finishDigest(digest: Digest): SummaryStructure {
   };
 }
 
-/** The role on the timeline; null for entries that are not shown there. */
-function roleOf({ kind, role, blocks }: Entry): string | null {
+/** The role on the timeline; null for what does not belong there. */
+function roleOf({ kind, role, blocks }: DigestedEntry): string | null {
   if (kind === "custom_message") return "note";
   if (kind === "branch_summary") return "branch";
   if (kind !== "message") return null;
@@ -111,7 +114,7 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
       findFiles(block.text, found);
       return;
     case "tool_use":
-      findFiles(block.input, found);
+      findFiles(inputTextOf(block), found);
       addTool(digest, block.name);
       recordCall(digest.ledger, entryId, block);
       return;
@@ -128,8 +131,8 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
   }
 }
 
-/** The first text of a message that is not blank. */
-function addSaid(digest: Digest, { id, blocks }: Entry, role: string): void {
+/** What somebody said: the first text of a message that is not blank. */
+function addSaid(digest: Digest, { id, blocks }: DigestedEntry, role: string): void {
   const first = blocks.find((block) => block.type === "text" && block.text.trim() !== "");
   if (first?.type !== "text") return;
   const cited: CitedText = { text: oneLine(first.text, CITED_CHARACTERS), entryId: id };

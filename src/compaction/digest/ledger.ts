@@ -4,7 +4,7 @@
  * It is bounded; dropped old items are counted.
  */
 
-import type { ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
+import { inputTextOf, type ToolResultBlock, type ToolUseBlock } from "../../model/block.ts";
 import type { Ledger, LedgerCommand, LedgerFile } from "../summary.ts";
 import { cutText } from "./cut-text.ts";
 import { type ToolEffects, toolEffects } from "./tool-effects.ts";
@@ -57,7 +57,7 @@ export function startLedger(previous: Ledger | null): LedgerDraft {
 }
 
 export function recordCall(draft: LedgerDraft, entryId: string, call: ToolUseBlock): void {
-  const effects = toolEffects(call.name, call.input);
+  const effects = toolEffects(call.name, inputTextOf(call));
   const commands = effects.commands.map(
     (command): CommandDraft => ({
       text: cutText(command, MAX_COMMAND_CHARACTERS),

@@ -6,7 +6,7 @@
  * be opened.
  */
 
-import type { Block, ToolResultBlock } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { TimelineFold, TimelineLine } from "../summary.ts";
 import { oneLine } from "./cut-text.ts";
 
@@ -107,7 +107,7 @@ function partOf(block: Block, toolName: (result: ToolResultBlock) => string): st
     case "text":
       return oneLine(block.text, BLOCK_CHARACTERS);
     case "tool_use":
-      return oneLine(`tool_use ${block.name}(${block.input})`, BLOCK_CHARACTERS);
+      return oneLine(`tool_use ${block.name}(${inputTextOf(block)})`, BLOCK_CHARACTERS);
     case "tool_result": {
       const error = block.isError ? "error " : "";
       const text = `tool_result ${toolName(block)}: ${error}${outputText(block)}`;

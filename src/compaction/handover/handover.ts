@@ -6,9 +6,14 @@
  * sentences that were said.
  */
 
-import type { Entry } from "../../model/entry.ts";
 import { cutText, oneLine } from "../digest/cut-text.ts";
-import { addEntry, type Digest, finishDigest, startDigest } from "../digest/digest.ts";
+import {
+  addEntry,
+  type Digest,
+  type DigestedEntry,
+  finishDigest,
+  startDigest,
+} from "../digest/digest.ts";
 
 /** Kept of each kind while entries are read; many more than fit are of no use. */
 const MAX_KEPT = 100;
@@ -36,7 +41,7 @@ export function startHandover(): Handover {
 }
 
 /** Takes in the next entry of the conversation. */
-export function addToHandover(handover: Handover, entry: Entry): void {
+export function addToHandover(handover: Handover, entry: DigestedEntry): void {
   addEntry(handover.digest, entry);
   if (entry.kind !== "message" || (entry.role !== "user" && entry.role !== "assistant")) return;
   const texts = entry.blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));

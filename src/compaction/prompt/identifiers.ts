@@ -4,6 +4,7 @@
  * They are what a summary must keep to the letter, and what a careless one rounds off.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 
 const FILE_EXTENSIONS =
@@ -86,7 +87,7 @@ const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 function textsOf({ blocks }: Entry): string[] {
   return blocks.flatMap((block) => {
     if (block.type === "text") return [block.text];
-    return block.type === "tool_use" ? argumentsIn(block.input) : [];
+    return block.type === "tool_use" ? argumentsIn(inputTextOf(block)) : [];
   });
 }
 

@@ -1,6 +1,6 @@
 /** Serialises an entry for a summarizer: id, role, text, and shortened tool traffic. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { outputText } from "../digest/timeline.ts";
 
@@ -19,7 +19,7 @@ function serializeBlock(block: Block): string {
     case "text":
       return block.text;
     case "tool_use":
-      return `(calls ${block.name}: ${cut(block.input)})`;
+      return `(calls ${block.name}: ${cut(inputTextOf(block))})`;
     case "tool_result": {
       const name = block.toolName === undefined ? "" : ` of ${block.toolName}`;
       return `(${block.isError ? "error" : "result"}${name}: ${cut(outputText(block))})`;

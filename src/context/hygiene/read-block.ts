@@ -5,7 +5,12 @@
  * all. A thought that is left out costs little, one that another house signed is refused for good.
  */
 
-import type { Block, OpaqueBlock, ThinkingBlock } from "../../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type OpaqueBlock,
+  type ThinkingBlock,
+} from "../../model/block.ts";
 import { cleanText, isBlank } from "./clean-text.ts";
 import { type Family, familyOf } from "./family.ts";
 import { parseObject } from "./json-object.ts";
@@ -62,7 +67,7 @@ export function readAssistantBlock(
           type: "tool_use",
           id: block.id,
           name: fitName(block.name, to.rules.toolName),
-          input: block.input.toWellFormed(),
+          input: inputTextOf(block).toWellFormed(),
           ...thoughtSignature(block, writer, to),
         },
       ];

@@ -6,6 +6,7 @@
  * text is apart, because the SDK refuses it in the list of messages.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { parseArguments } from "../hygiene/json-object.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
@@ -126,7 +127,7 @@ function renderAssistant(block: AssistantTurn["blocks"][number]): AiSdkAssistant
           type: "tool-call",
           toolCallId: block.id,
           toolName: block.name,
-          input: parseArguments(block.input),
+          input: parseArguments(inputTextOf(block)),
           ...signed(block.thoughtSignature),
         },
       ];

@@ -6,6 +6,7 @@
  * they were, never changed and never last.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { parseArguments } from "../hygiene/json-object.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
@@ -114,7 +115,7 @@ function renderAssistant(block: AssistantTurn["blocks"][number]): AnthropicBlock
         type: "tool_use",
         id: block.id,
         name: block.name,
-        input: parseArguments(block.input),
+        input: parseArguments(inputTextOf(block)),
       };
     case "image":
       return renderImage(block);

@@ -1,5 +1,6 @@
 /** What the chat APIs of OpenAI and Mistral write alike. */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type AssistantTurn, callsOf, type UserTurn } from "../hygiene/turn.ts";
 import { dataUrl, joinTexts } from "./output-text.ts";
@@ -17,7 +18,7 @@ export function functionCalls(turn: AssistantTurn): { tool_calls?: FunctionCall[
     (call): FunctionCall => ({
       id: call.id,
       type: "function",
-      function: { name: call.name, arguments: call.input },
+      function: { name: call.name, arguments: inputTextOf(call) },
     }),
   );
   return calls.length === 0 ? {} : { tool_calls: calls };

@@ -6,6 +6,7 @@
  * very part that they came with.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { parseArguments } from "../hygiene/json-object.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
@@ -89,7 +90,7 @@ function renderBlock(
       const functionCall = {
         id: block.id,
         name: block.name,
-        args: parseArguments(block.input),
+        args: parseArguments(inputTextOf(block)),
       };
       return { functionCall, ...signature(block.thoughtSignature) };
     }

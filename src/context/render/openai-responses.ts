@@ -6,6 +6,7 @@
  * refer to an item stored by OpenAI.
  */
 
+import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
@@ -91,7 +92,12 @@ function renderAssistant(block: AssistantTurn["blocks"][number]): OpenAiItem[] {
     }
     case "tool_use":
       return [
-        { type: "function_call", call_id: block.id, name: block.name, arguments: block.input },
+        {
+          type: "function_call",
+          call_id: block.id,
+          name: block.name,
+          arguments: inputTextOf(block),
+        },
       ];
     case "opaque":
       return [block.value];

@@ -56,6 +56,19 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       ]);
     });
 
+    test("sees the models of messages, also of those that came since it was last asked", async () => {
+      const own = tenant();
+      const asked = (query = "lynx") => sessionsOf(own, query, { model: "m2" });
+      const first = await talk(own, ["a lynx"]);
+      await settle(own);
+      expect(await asked()).toEqual([]);
+      await first.append({ role: "assistant", actor: "coder", content: "I know", model: "m2" });
+      expect(await asked()).toEqual([first.id]);
+      expect(await sessionsOf(own, "lynx model:m2")).toEqual([first.id]);
+      expect(await sessionsOf(own, "lynx model:m1")).toEqual([]);
+      expect(await asked("lynx model:m1")).toEqual([]);
+    });
+
     test("knows a project's folder by its whole name, not by the words that it is made of", async () => {
       const own = tenant();
       const origin = { projectPath: "/home/ana/fix-ferret-dates" };

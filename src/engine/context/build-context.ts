@@ -25,17 +25,17 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import type { CompactionView } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { findAnswered } from "./build/find-answered.ts";
-import { recallEvicted, type ShownPast } from "./build/recall-evicted.ts";
-import type { CompactionView } from "./compaction-entry.ts";
 import {
   type BuildContextInput,
   type CheckedContext,
   checkContextOptions,
 } from "./context-options.ts";
+import { findAnswered } from "./find-answered.ts";
 import { keepParticipants } from "./participants.ts";
 import { idsOf, readContext } from "./read-context.ts";
+import { recallEvicted, type ShownPast } from "./recall-evicted.ts";
 import { readStanding } from "./standing.ts";
 
 export interface BuiltContext {

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { open } from "../../open.ts";
+import { compactCases } from "../compaction/cases/compact.cases.ts";
+import { summarizeCases } from "../compaction/cases/summarize.cases.ts";
 import type { Engine } from "../engine.ts";
+import { extractFactsCases } from "../facts/cases/extract-facts.cases.ts";
 import { buildContextCases } from "./cases/build-context.cases.ts";
-import { compactCases } from "./cases/compact.cases.ts";
-import { extractFactsCases } from "./cases/extract-facts.cases.ts";
 import { oddSessionCases } from "./cases/odd-sessions.cases.ts";
 import { recallEvictedCases } from "./cases/recall-evicted.cases.ts";
-import { summarizeCases } from "./cases/summarize.cases.ts";
 
 let tenants = 0;
 

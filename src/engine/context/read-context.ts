@@ -11,9 +11,9 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
+import { type CompactionView, viewCompaction } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import { type CompactionView, viewCompaction } from "./compaction-entry.ts";
 
 export interface ContextEntries<Item = Entry> {
   /** The newest compaction on the path. */

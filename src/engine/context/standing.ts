@@ -5,9 +5,9 @@ import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import type { CompactionView } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
-import type { CompactionView } from "./compaction-entry.ts";
 import { asShown } from "./read-context.ts";
 
 const NOTHING: EntryPage = { entries: [], payloads: new Map(), total: 0 };

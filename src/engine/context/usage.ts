@@ -4,8 +4,8 @@ import { contextPressure, type Pressure } from "../../context/pressure.ts";
 import { fromEntry, sumTokens } from "../../context/sized.ts";
 import type { Usage } from "../../model/entry.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
+import { summaryTokens } from "../compaction/compaction-ground.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { summaryTokens } from "./compaction-ground.ts";
 import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 

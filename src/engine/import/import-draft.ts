@@ -3,11 +3,12 @@
 import { CUT_LENGTH, cutNote } from "../../ingest/long/long-text.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_METADATA_BYTES, MAX_NAME_BYTES } from "../../model/limits.ts";
+import { withInputText } from "../../model/tool-input.ts";
 import type { NewEntry } from "../../store/records.ts";
 import { PACKED_THRESHOLD_BYTES } from "../../transcript/content.ts";
 import { SOURCE_KEY, type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
@@ -145,7 +146,7 @@ function cutBlock(block: Block, length: number): Block {
     case "thinking":
       return { ...block, text: cut(block.text, length) };
     case "tool_use":
-      return { ...block, input: cut(block.input, length) };
+      return withInputText(block, cut(inputTextOf(block), length));
     case "tool_result": {
       const { output } = block;
       return {

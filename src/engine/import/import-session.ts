@@ -10,6 +10,7 @@ import { batched, batchesOf, splitAhead } from "../../ingest/batches.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { LateEntries } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
@@ -77,7 +78,7 @@ export interface ImportOptions {
    * id, beginning with its first file; result `late` if it was written to here. `aside`: store them
    * as a branch and keep the leaf. Default: continue from the leaf.
    */
-  readonly whenLate?: "refuse" | "anew" | "aside";
+  readonly whenLate?: LateEntries;
   /** A dry run: counts and stores nothing. */
   readonly dryRun?: boolean;
   /** Called now and then with the entries read so far. */

@@ -302,7 +302,7 @@ describe("a lease that is lost", () => {
     await holdLease({ ...claimed, durationMs: renewedMs, store: watched }, async (signal) => {
       begun++;
       lock();
-      await expect.poll(() => asked).toEqual(["true", "store_busy", "true"]);
+      await expect.poll(() => asked.slice(0, 3)).toEqual(["true", "store_busy", "true"]);
       expect(signal.aborted).toBe(false);
     });
     expect(begun).toBe(1);

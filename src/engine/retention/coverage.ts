@@ -3,7 +3,7 @@
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryRecord } from "../../store/records.ts";
-import { type CompactionView, viewCompaction } from "../context/compaction-entry.ts";
+import { type CompactionView, viewCompaction } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 

@@ -16,7 +16,7 @@ export interface FacetsInput
   extends Pick<
       ListSessionsInput,
       | ("agent" | "owner" | "participant" | "project" | "repo")
-      | ("workstation" | "source" | "since" | "until")
+      | ("workstation" | "model" | "source" | "since" | "until")
     >,
     Pick<SearchInput, "asYouType" | "machineMade" | "branches" | "signal"> {
   /** Counts what a search for it finds; left out, what a list has. */
@@ -122,11 +122,12 @@ async function addSessions(
   sessions: readonly Session[],
   tally: FacetTally,
 ): Promise<void> {
-  const ids = sessions.map(({ id }) => id);
-  const usage = ids.length === 0 ? [] : await store.readUsage(tenant, ids);
-  const models = new Set(usage.map(({ sessionId, model }) => `${sessionId}\n${model ?? ""}`));
   for (const session of sessions) tally.addSession(session);
-  for (const pair of models) tally.add("model", pair.slice(pair.indexOf("\n") + 1));
+  const models = await store.countModels(
+    tenant,
+    sessions.map(({ id }) => id),
+  );
+  for (const { model, sessions: count } of models) tally.add("model", model, count);
 }
 
 type FacetName = Exclude<keyof Facets, "sessions" | "more" | "since">;
@@ -154,11 +155,11 @@ class FacetTally {
     }
   }
 
-  add(name: FacetName, value: string | undefined): void {
+  add(name: FacetName, value: string | undefined, count = 1): void {
     if (value === undefined || value === "") return;
     const counts = this.#counts.get(name) ?? new Map<string, number>();
     this.#counts.set(name, counts);
-    counts.set(value, (counts.get(value) ?? 0) + 1);
+    counts.set(value, (counts.get(value) ?? 0) + count);
   }
 
   facets(more: boolean): Facets {

@@ -3,7 +3,7 @@
  * until something else follows it.
  */
 
-import type { Block, ToolResultBlock } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
@@ -115,10 +115,10 @@ export class AtifSteps {
       ...(calls.length === 0
         ? {}
         : {
-            tool_calls: calls.map(({ id, name: called, input }) => ({
-              tool_call_id: id,
-              function_name: called,
-              arguments: this.#arguments(input),
+            tool_calls: calls.map((call) => ({
+              tool_call_id: call.id,
+              function_name: call.name,
+              arguments: this.#arguments(inputTextOf(call)),
             })),
           }),
       ...(Object.keys(metrics).length === 0 ? {} : { metrics }),

@@ -1,6 +1,6 @@
 /** Entries as messages of claw-code, with the keys in the order in which its documents have them. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { hasOwnMetadata, sourceFieldsOf } from "../../transcript/source-fields.ts";
@@ -62,8 +62,8 @@ function toClawBlock(block: Block, losses: LossLog): JsonValue[] {
       return [{ type, thinking: text, ...rest }];
     }
     case "tool_use": {
-      const { type, id, name, input, ...rest } = block;
-      return [{ type, id, name, input, ...rest }];
+      const { type, id, name, input: _, inputText: __, ...rest } = block;
+      return [{ type, id, name, input: inputTextOf(block), ...rest }];
     }
     case "tool_result": {
       const { type, toolUseId, toolName, output, isError, ...rest } = block;

@@ -1,6 +1,6 @@
 /** Session files of Claude Code: a line for each message, in a chain of uuids. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { CarriedMessage } from "./carried.ts";
@@ -83,7 +83,12 @@ function toBlock(block: Block): object {
     case "thinking":
       return { type: "thinking", thinking: block.text, signature: block.signature ?? "" };
     case "tool_use":
-      return { type: "tool_use", id: block.id, name: block.name, input: toArguments(block.input) };
+      return {
+        type: "tool_use",
+        id: block.id,
+        name: block.name,
+        input: toArguments(inputTextOf(block)),
+      };
     case "tool_result":
       return {
         type: "tool_result",

@@ -3,7 +3,7 @@
  * that its window shows.
  */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { CarriedMessage } from "./carried.ts";
@@ -87,7 +87,12 @@ function toPart(block: Block, role: string): object | undefined {
 function toItem(block: Block): object {
   switch (block.type) {
     case "tool_use":
-      return { type: "function_call", name: block.name, arguments: block.input, call_id: block.id };
+      return {
+        type: "function_call",
+        name: block.name,
+        arguments: inputTextOf(block),
+        call_id: block.id,
+      };
     case "tool_result": {
       const { output, toolUseId } = block;
       return {

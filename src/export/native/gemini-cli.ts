@@ -1,6 +1,11 @@
 /** Chats of Gemini CLI as JSON lines: a header and the messages; calls hold their results. */
 
-import type { Block, ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from "../../model/block.ts";
 import { COPIED_PICTURE, COPY_MARK } from "../../transcript/copy-mark.ts";
 import type { CarriedMessage } from "./carried.ts";
 import {
@@ -70,7 +75,7 @@ function toCall(call: ToolUseBlock, messages: readonly CarriedMessage[]): object
   return {
     id,
     name,
-    args: toArguments(call.input),
+    args: toArguments(inputTextOf(call)),
     result: [{ functionResponse: response }],
     status: result?.isError === true ? "error" : "success",
     ...(message === undefined

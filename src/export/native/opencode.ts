@@ -1,6 +1,11 @@
 /** What `opencode import` takes: a session, and its messages with their parts, as one JSON object. */
 
-import type { Block, ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type ToolResultBlock,
+  type ToolUseBlock,
+} from "../../model/block.ts";
 import { COPIED_PICTURE, COPY_MARK } from "../../transcript/copy-mark.ts";
 import type { CarriedMessage } from "./carried.ts";
 import { lineMark, type NativeFormat, type NativeInput, toArguments } from "./native-format.ts";
@@ -123,7 +128,7 @@ function toTool(
   messages: readonly CarriedMessage[],
   time: { readonly start: number; readonly end: number },
 ): object {
-  const { id, name, input } = call;
+  const { id, name } = call;
   const message = messages.find(
     ({ blocks: [block] }) => block?.type === "tool_result" && block.toolUseId === id,
   );
@@ -136,7 +141,7 @@ function toTool(
     callID: id,
     tool: name,
     state: {
-      input: toArguments(input),
+      input: toArguments(inputTextOf(call)),
       metadata,
       time,
       ...(result?.isError === true

@@ -1,6 +1,6 @@
 /** Session files of pi, version 3: a header and a chain of messages. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import type { CarriedMessage } from "./carried.ts";
 import { isoTime, jsonLines, lineMark, type NativeFormat, toArguments } from "./native-format.ts";
@@ -82,7 +82,12 @@ function toBlock(block: Block): object[] {
       return [{ type: "thinking", thinking: block.text }];
     case "tool_use":
       return [
-        { type: "toolCall", id: block.id, name: block.name, arguments: toArguments(block.input) },
+        {
+          type: "toolCall",
+          id: block.id,
+          name: block.name,
+          arguments: toArguments(inputTextOf(block)),
+        },
       ];
     case "image":
       if (block.data === undefined) return [{ type: "text", text: `[image: ${block.url ?? ""}]` }];

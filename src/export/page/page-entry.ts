@@ -1,6 +1,6 @@
 /** What a page for people shows of an entry: a heading, and its blocks in a form of their own. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { Session } from "../../model/session.ts";
@@ -96,7 +96,7 @@ function toParts(block: Block, losses: LossLog, showsImages: boolean): PagePart[
       if (block.signature !== undefined) losses.add("signatures");
       return [{ type: "thinking", text: block.text }];
     case "tool_use":
-      return [{ type: "code", title: `Calls ${block.name}`, text: block.input }];
+      return [{ type: "code", title: `Calls ${block.name}`, text: inputTextOf(block) }];
     case "tool_result": {
       const { toolName, isError, output } = block;
       const title = `${isError ? "Error" : "Result"}${toolName ? ` of ${toolName}` : ""}`;

@@ -1,6 +1,6 @@
 /** Blocks as pi has them: the reverse of reading its files. */
 
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { LossLog } from "../losses.ts";
 
@@ -18,8 +18,8 @@ export function toPiBlock(block: Block, losses: LossLog): object | undefined {
       };
     }
     case "tool_use": {
-      const { id, name, input, type: _, ...rest } = block;
-      return { type: "toolCall", id, name, arguments: toArguments(input), ...rest };
+      const { id, name, input: _, inputText: __, type: ___, ...rest } = block;
+      return { type: "toolCall", id, name, arguments: toArguments(inputTextOf(block)), ...rest };
     }
     case "image": {
       const { data, mediaType, url, ...rest } = block;

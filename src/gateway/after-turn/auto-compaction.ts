@@ -8,8 +8,8 @@
 import { KeyedQueue } from "../../async/keyed-queue.ts";
 import { contextWindow as findWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../../context/tokens.ts";
-import type { CompactionResult } from "../../engine/context/compact.ts";
-import type { CompactInput } from "../../engine/context/compact-options.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
+import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";

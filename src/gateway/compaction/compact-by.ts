@@ -3,8 +3,8 @@
  */
 
 import type { CompactionPlan } from "../../compaction/plan.ts";
-import type { CompactionResult } from "../../engine/context/compact.ts";
-import type { CompactInput } from "../../engine/context/compact-options.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
+import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { EventListener, GatewayEvent } from "./events.ts";

@@ -1,6 +1,6 @@
 /** What stays as it was said when a policy compacts, and ever less of it after each overflow. */
 
-import type { CompactInput, KeepInput } from "../../engine/context/compact-options.ts";
+import type { CompactInput, KeepInput } from "../../engine/compaction/compact-options.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { AutoPolicy } from "./auto-policy.ts";
 import { compactionThreshold } from "./reserve.ts";

@@ -1,8 +1,10 @@
 /** What a gateway can be told, with every setting in its place. */
 
+import type { SummarizerName } from "../../model/inputs/choices.ts";
 import type { ResetConfig } from "../../routing/resets/reset-policy.ts";
 import type { DmScope, IdentityLinks } from "../../routing/resolve-key.ts";
 import type { AutoPolicyName } from "../compaction/auto-policy.ts";
+import type { SilenceMode } from "../silence/silence.ts";
 
 export interface MaintenanceConfig {
   /** `warn` says what would be deleted, `enforce` deletes it. */
@@ -39,7 +41,7 @@ export interface CompactionConfig {
   /** Where the policy `claw` compacts. */
   readonly inputTokens: number;
   /** `model`: the store's model or the one that a session names writes summaries. */
-  readonly summarizer: "mechanical" | "model";
+  readonly summarizer: SummarizerName;
 }
 
 export interface MemoryFlushConfig {
@@ -69,7 +71,7 @@ export interface GatewayConfig {
       };
     };
   };
-  readonly silence: "whole" | "leading";
+  readonly silence: SilenceMode;
 }
 
 type Partly<Value> = Value extends readonly unknown[]

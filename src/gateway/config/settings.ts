@@ -8,6 +8,7 @@
 import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/format-count.ts";
+import { SUMMARIZERS } from "../../model/inputs/choices.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { RESET_MODES } from "../../routing/resets/reset-policy.ts";
 import { DEFAULT_DM_SCOPE, DM_SCOPES } from "../../routing/resolve-key.ts";
@@ -158,7 +159,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "compaction.summarizer",
-    kind: choice("mechanical", "model"),
+    kind: choice(...SUMMARIZERS),
     preset: "mechanical",
     help: "The summarizer; if the model's summary is rejected, the mechanical one is used.",
   },

@@ -41,13 +41,21 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 describe("a call", () => {
   test("runs beside the others; results are stored in the order of the calls", async () => {
     const ended: string[] = [];
-    const within = (ms: number, name: string) =>
-      tool(async () => {
-        await pause(ms);
-        ended.push(name);
-        return name;
-      });
-    const tools = { slow: within(30, "slow"), quick: within(1, "quick") };
+    const ends = (name: string) => {
+      ended.push(name);
+      return name;
+    };
+    const quickEnds = Promise.withResolvers<void>();
+    const tools = {
+      slow: tool(async () => {
+        await quickEnds.promise;
+        return ends("slow");
+      }),
+      quick: tool(() => {
+        quickEnds.resolve();
+        return ends("quick");
+      }),
+    };
     const { results } = await resultsOf(tools, ["slow", "quick"]);
     expect([ended, results]).toEqual([
       ["quick", "slow"],

@@ -1,6 +1,6 @@
 /** Commands that a gateway answers by itself, in any conversation. */
 
-import type { CompactionResult } from "../../engine/context/compact.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -14,6 +14,30 @@ async function read(content: string, path: string, files?: Record<string, string
   return { session: only?.session, entries: only?.entries ?? [], leaf: only?.leaf, ...rest };
 }
 
+test("what the program says in the user's name is told apart from what the user said", async () => {
+  const user = (id: string, ...texts: string[]) => ({
+    id,
+    timestamp: "2026-11-17T13:34:03.546Z",
+    type: "user",
+    content: texts.map((text) => ({ text })),
+  });
+  const context = "<session_context>\nThis is the Gemini CLI.\n</session_context>";
+  const lines = [
+    { sessionId: "1c639d4b", projectHash: "d3fa", startTime: "2026-11-17T13:34:03.545Z" },
+    { $set: { messages: [user("a", context)] } },
+    user("b", "Where is the lock?"),
+    user("c", context, "And where is the key?"),
+  ];
+  const content = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const { entries } = await read(content, `${CHATS}/session-b.jsonl`);
+  const marked = entries.map(({ sourceId, metadata }) => [sourceId, metadata["injected"]]);
+  expect(marked).toEqual([
+    ["a", true],
+    ["b", undefined],
+    ["c", undefined],
+  ]);
+});
+
 describe("one object", () => {
   test("is a conversation with thoughts, calls and results", async () => {
     const { session, entries, leaf } = await read(OBJECT, `${CHATS}/session-a.json`);

@@ -17,8 +17,11 @@ export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined 
   const base = { sourceId: id, createdAt };
   const { type } = message;
   switch (type) {
-    case "user":
-      return [{ ...base, kind: "message", role: "user", blocks, fields: rest(message, []) }];
+    case "user": {
+      const marks = isInjected(blocks) ? { marks: { injected: true } } : {};
+      const fields = rest(message, []);
+      return [{ ...base, kind: "message", role: "user", blocks, ...marks, fields }];
+    }
     case "gemini":
       return toAnswer(message, base, blocks);
     // What the program told the user: the model never saw it.
@@ -32,6 +35,14 @@ export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined 
       return undefined;
   }
 }
+
+/** What the program says in the user's name, before the first request: date, folders, instructions. */
+function isInjected(blocks: readonly Block[]): boolean {
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text.trim()] : [""]));
+  return texts.length > 0 && texts.every((text) => SESSION_CONTEXT.test(text));
+}
+
+const SESSION_CONTEXT = /^<session_context>.*<\/session_context>$/s;
 
 function toAnswer(
   message: Fields,

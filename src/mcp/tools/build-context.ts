@@ -2,6 +2,7 @@ import { z } from "zod";
 import { toWireContext, type WireContext } from "../../api/context.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
+import { CONTEXT_PARTS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
   MAX_MCP_ANSWER_BYTES,
@@ -13,7 +14,7 @@ import { ABOUT, EXAMPLE_ID, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const OMISSION: z.ZodType<WireContext["omitted"][number]> = z.object({
-  part: z.enum(["pinned", "summary", "facts", "recalled", "recent"]),
+  part: z.enum(CONTEXT_PARTS),
   reason: z.enum(["budget", "recent_turns"]),
   count: z.number().int(),
   tokens: z.number().nullable(),

@@ -4,6 +4,7 @@ import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/format-count.ts";
+import { KEEP_WORDS, SUMMARY_STRATEGIES } from "../../model/inputs/choices.ts";
 import { DEFAULT_MCP_READ_TOKENS } from "../../model/limits.ts";
 import { ABOUT, EXAMPLE_ID, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
@@ -20,7 +21,7 @@ export const compactConversation: Tool = defineTool({
     session_id: SESSION_ID,
     keep: z
       .union([
-        z.enum(["half", "none"]),
+        z.enum(KEEP_WORDS),
         z.strictObject({ messages: z.number().int().min(0) }),
         z.strictObject({ tokens: z.number().int().min(0) }),
       ])
@@ -29,7 +30,7 @@ export const compactConversation: Tool = defineTool({
         `What stays as it was said: the newer half, nothing, so many of the newest messages, or as many of them as take so many tokens; ${formatCount(COMPACTION.keepTokens)} tokens if left out.`,
       ),
     strategy: z
-      .enum(["rolling", "hierarchical"])
+      .enum(SUMMARY_STRATEGIES)
       .optional()
       .describe("One summary written anew, or summaries of summaries."),
   }),

@@ -109,14 +109,19 @@ export const searchSessions: Tool = defineTool({
       limit: input.limit ?? DEFAULT_MCP_HITS,
     });
     const style = { before, after, now: nowOf(host) };
+    // The newest session may be the one that asks, and its question says what is looked for: others first.
+    const hits = [
+      ...result.hits.filter(({ sessionId }) => sessionId !== newest),
+      ...result.hits.filter(({ sessionId }) => sessionId === newest),
+    ];
     const items: string[] = [];
-    for (const hit of result.hits) {
+    for (const hit of hits) {
       const session = await host.tenant.getSessionMeta(hit.sessionId);
       items.push(showHit(hit, session, { ...style, isNewest: hit.sessionId === newest }));
     }
     const said = notesOf(result, own.ids.length);
     if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
-    const [first] = result.hits;
+    const [first] = hits;
     const ref = formatRef(first?.shortId ?? "", first?.index ?? null);
     return fitListing(
       {

@@ -3,6 +3,7 @@
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { Session } from "../../model/session.ts";
+import { opensInjected } from "../../search/document/injected.ts";
 import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../refs.ts";
 import { toLine, withinProject, withoutNumber } from "./line.ts";
@@ -45,8 +46,7 @@ function shownItems(
   { before, after }: HitStyle,
 ): readonly WindowItem[] {
   const at = window.findIndex(({ found }) => found);
-  const saying = (items: readonly WindowItem[]) =>
-    items.filter(({ snippet }) => snippet.trim() !== "");
+  const saying = (items: readonly WindowItem[]) => items.filter(isSaid);
   if (at < 0) return saying(window).slice(0, Math.max(1, after));
   const earlier = saying(window.slice(0, at));
   return [
@@ -54,6 +54,12 @@ function shownItems(
     ...window.slice(at, at + 1),
     ...saying(window.slice(at + 1)).slice(0, after),
   ];
+}
+
+/** What a client put in by itself is no neighbour, whatever role it gave it. */
+function isSaid({ snippet, role }: WindowItem): boolean {
+  if (snippet.trim() === "" || role === "system") return false;
+  return role === "assistant" || !opensInjected(snippet);
 }
 
 function showItem(item: WindowItem, { agent, origin }: Session): string {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { toWireSearchResult, type WireHit, type WireWindowItem } from "../../api/search.ts";
 import type { SearchResult } from "../../engine/search.ts";
+import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
@@ -27,7 +28,7 @@ export const HIT_VIEW: z.ZodType<HitView> = z.object({
   entry_id: text,
   msg_idx: z.number().int().nullable(),
   leaf: text,
-  branch: z.enum(["late", "left"]).nullable().describe("Null on the active path."),
+  branch: z.enum(HIT_BRANCHES).nullable().describe("Null on the active path."),
   score: z.number(),
   newest: z.boolean().describe("Of the newest session here, which may be the one you speak in."),
   window: z.array(

@@ -3,7 +3,7 @@
 import { maskBlock } from "../../api/mask.ts";
 import { formatSpan } from "../../api/text/age.ts";
 import { telling } from "../../api/text/tool-call-line.ts";
-import { type Block, textOf } from "../../model/block.ts";
+import { type Block, inputTextOf, textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
 import { cutToBytes } from "../cut-text.ts";
@@ -79,5 +79,5 @@ function masked(block: Extract<Block, { type: "text" }>, bytes: number): string 
 
 function maskedInput(block: Extract<Block, { type: "tool_use" }>): string {
   const cut = maskBlock(block);
-  return cut.type === "tool_use" ? cut.input : "";
+  return cut.type === "tool_use" ? inputTextOf(cut) : "";
 }

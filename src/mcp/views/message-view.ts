@@ -9,8 +9,10 @@ import { z } from "zod";
 import { toWireBlock } from "../../api/block.ts";
 import { maskBlock } from "../../api/mask.ts";
 import { toWireTime } from "../../api/wire.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolUseBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { readableBlock, withInputText } from "../../model/tool-input.ts";
 import { cutToBytes } from "../cut-text.ts";
 
 export interface BlockView {
@@ -111,8 +113,12 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
       return { ...block, text: take(block.text) };
     case "thinking":
       return { type: "thinking", text: take(block.text) };
-    case "tool_use":
-      return { ...block, input: take(block.input) };
+    case "tool_use": {
+      // The object alone: what is shown has no room for the same twice.
+      const call = readableBlock(withInputText(block, take(inputTextOf(block)))) as ToolUseBlock;
+      const { inputText: _, ...shown } = call;
+      return shown;
+    }
     case "tool_result": {
       const { output } = block;
       return {
@@ -143,7 +149,7 @@ function showBlock(block: BlockView): string {
     case "thinking":
       return `(thinking) ${String(block["text"])}`;
     case "tool_use":
-      return `→ ${String(block["name"])} ${String(block["input"])}`;
+      return `→ ${String(block["name"])} ${inputTextOf({ input: block["input"] as JsonValue })}`;
     case "tool_result": {
       const { output } = block;
       const text = Array.isArray(output) ? showBlocks(output as BlockView[]) : String(output);

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
+import { TRACE_SUBJECTS } from "../../model/inputs/choices.ts";
 import type { Call } from "../../recap/read-acts.ts";
 import type { TracedSession } from "../../recap/trace.ts";
 import type { Clearing, Span } from "../../recap/trace-session.ts";
@@ -25,7 +26,7 @@ export interface TracedView {
   readonly session_id: string;
   readonly short_id: string;
   readonly title: string;
-  readonly kind: "file" | "command" | "error";
+  readonly kind: (typeof TRACE_SUBJECTS)[number];
   readonly changed: Span | null;
   readonly read: Span | null;
   readonly commands: Span | null;
@@ -46,7 +47,7 @@ export const TRACED_VIEW: z.ZodType<TracedView> = z.object({
   session_id: z.string(),
   short_id: z.string(),
   title: z.string(),
-  kind: z.enum(["file", "command", "error"]),
+  kind: z.enum(TRACE_SUBJECTS),
   changed: SPAN.nullable(),
   read: SPAN.nullable(),
   commands: SPAN.nullable().describe("Of a file: commands that name it."),

@@ -9,6 +9,7 @@ export const CONTEXT_INPUTS = {
     "repo",
     "workstation",
     "gitBranch",
+    "model",
     "source",
     "session",
     "excludeSession",

@@ -97,6 +97,7 @@ export const CONVERSATION_INPUTS = {
     "project",
     "workstation",
     "repo",
+    "model",
     "source",
     "parentSessionId",
     "since",

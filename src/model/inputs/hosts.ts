@@ -165,4 +165,7 @@ export const HOST_INPUTS = {
   keepUp: ["signal", "everyMs", "leaseMs", "onError"],
   claudeSessionStore: ["agent", "user", "foldSessionSummary"],
   memoryTools: ["scope"],
+  chatStore: ["agent", "createdBy", "keyPrefix"],
+  resumableStreams: ["namespace", "leaseMs", "keepSeconds"],
+  anthropicMemory: ["namespace", "history"],
 } as const;

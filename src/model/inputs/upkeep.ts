@@ -71,6 +71,7 @@ export const UPKEEP_INPUTS = {
     "project",
     "repo",
     "workstation",
+    "model",
     "source",
     "since",
     "until",

@@ -9,8 +9,8 @@ const EXAMPLES: readonly (readonly [typed: readonly string[], means: string])[] 
   [["redis OR postgres"], "one of them"],
   [["acquire*"], "words that begin so; the last word that you type always does"],
   [["parseQuery", "src/a.ts"], "the whole name first, then its parts"],
-  [["agent:", "project:", "repo:", "workstation:", "model:"], "where it was said"],
-  [["git:", "role:", "tool:"], "the branch, the writer, the tool that was used"],
+  [["agent:", "project:", "repo:", "workstation:"], "where it was said"],
+  [["git:", "model:", "role:", "tool:"], "the branch, the model, the writer, the tool"],
   [["since:7d", "until:2026-05"], "when: days, months, years, today, yesterday"],
 ];
 

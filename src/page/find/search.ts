@@ -27,7 +27,7 @@ const PAUSE_MS = 120;
 const MAX_KNOWN = 2_000;
 
 export function searchInput(chosen: Chosen) {
-  const { since, model: _, ...same } = chosen;
+  const { since, ...same } = chosen;
   const from = sinceOf(since);
   return { ...same, ...(from === undefined ? {} : { since: from }) };
 }

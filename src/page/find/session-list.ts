@@ -30,7 +30,7 @@ const REFRESH_MS = 1_000;
 const latest = new Latest();
 
 function listInput(chosen: Chosen) {
-  const { since, role: _, model: __, ...same } = chosen;
+  const { since, role: _, ...same } = chosen;
   const from = sinceOf(since);
   return { ...same, ...(from === undefined ? {} : { since: from }) };
 }

@@ -1,5 +1,6 @@
 /** The blocks of a message. */
 
+import { inputTextOf } from "../../client/index.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Block, BlockOf, Entry } from "../data/types.ts";
 import { counted } from "../parts/words.ts";
@@ -71,7 +72,8 @@ function OneBlock(props: BlockProps & { readonly block: Block; readonly name: st
 
 function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonly name: string }) {
   const { block, name, results, model } = props;
-  const input = parseInput(block.input);
+  const json = inputTextOf(block);
+  const input = parseInput(json);
   const result = results.get(block.id);
   const state = result === undefined ? "open" : result.isError ? "failed" : "done";
   const agent = result === undefined ? undefined : agentOf(result, model);
@@ -82,7 +84,7 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
       line={
         <>
           <b>{block.name}</b>
-          <code dir="ltr">{callLine(input, block.input)}</code>
+          <code dir="ltr">{callLine(input, json)}</code>
           <em>{state === "failed" ? "failed" : state === "open" ? "no result" : ""}</em>
         </>
       }
@@ -94,7 +96,7 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
               <a href={sessionAddress(agent.id)}>Open the sub-agent’s session</a>
             </p>
           )}
-          <CallInput input={input} json={block.input} />
+          <CallInput input={input} json={json} />
           {result !== undefined && <Output block={result} />}
         </>
       )}
@@ -166,7 +168,7 @@ function Output({ block }: { readonly block: ToolResult }) {
 function textIn(block: Block): string {
   if (block.type === "text" || block.type === "thinking") return block.text;
   if (block.type === "opaque") return block.json;
-  return block.type === "tool_use" ? block.input : `[${block.type}]`;
+  return block.type === "tool_use" ? inputTextOf(block) : `[${block.type}]`;
 }
 
 const IMAGE = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;

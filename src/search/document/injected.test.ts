@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isInjected, withoutInjected } from "./injected.ts";
+import { isInjected, opensInjected, withoutInjected } from "./injected.ts";
 
 function check(text: string, expected: string): void {
   expect(withoutInjected(text).replace(/\s+/g, " ").trim()).toBe(expected);
@@ -35,4 +35,11 @@ test("metadata may say that a message was injected", () => {
   expect(isInjected({ recalled: true })).toBe(true);
   expect(isInjected({ injected: "no" })).toBe(false);
   expect(isInjected({})).toBe(false);
+});
+
+test("a text in a window is a client's if it opens as one, closed or cut", () => {
+  expect(opensInjected("<session_context>\nThis is the Gemini CLI.")).toBe(true);
+  expect(opensInjected(" <system-reminder>x</system-reminder>")).toBe(true);
+  expect(opensInjected("[Request interrupted by user]")).toBe(true);
+  expect(opensInjected("What does <system-reminder> do?")).toBe(false);
 });

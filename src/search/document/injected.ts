@@ -24,6 +24,8 @@ const INJECTED_ELEMENTS: readonly string[] = [
   ...["ide_opened_file", "ide_selection", "ide_diagnostics", "user-prompt-submit-hook"],
   // Codex
   ...["environment_context", "user_instructions", "permissions instructions", "turn_aborted"],
+  // Gemini CLI
+  ...["session_context"],
   // Copilot
   ...["current_datetime", "system_notification"],
   // Recalled memories, of this product and of others
@@ -55,6 +57,18 @@ export function withoutInjected(text: string): string {
   if (!text.includes("<")) return text;
   const bare = INJECTED_ELEMENTS.reduce(withoutElement, text);
   return bare.replace(WRAPPERS, " ");
+}
+
+/**
+ * Whether a text in a window is injected: windows show a message's other text instead, if there is
+ * any. The text may be cut, so that an opened element is not closed.
+ */
+export function opensInjected(text: string): boolean {
+  const opening = text.trimStart();
+  return (
+    INJECTED_OPENINGS.some((each) => opening.startsWith(each)) ||
+    INJECTED_ELEMENTS.some((name) => opening.startsWith(`<${name}>`))
+  );
 }
 
 /** An unclosed tag is ordinary text and stays. */

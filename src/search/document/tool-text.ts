@@ -1,6 +1,12 @@
 /** What of tool calls and their results is indexed. */
 
-import { type Block, type ToolResultBlock, type ToolUseBlock, textOf } from "../../model/block.ts";
+import {
+  type Block,
+  inputTextOf,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+} from "../../model/block.ts";
 import { redact } from "../../secrets/redact.ts";
 import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
@@ -18,7 +24,8 @@ const MAX_PARSED_INPUT: number = 64 * 1024;
  * The arguments of a call: their values, each a line, without the names of the parameters and without
  * JSON's escapes, which would join `\n` with the word behind it.
  */
-export function inputText({ input }: Pick<ToolUseBlock, "input">): string {
+export function inputText(call: Pick<ToolUseBlock, "input" | "inputText">): string {
+  const input = inputTextOf(call);
   if (input.length > MAX_PARSED_INPUT) return input;
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /** The text of a message in a window. */
 
-import { type Block, textOf } from "../../model/block.ts";
+import { type Block, inputTextOf, textOf } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { withoutInjected } from "../document/injected.ts";
 
@@ -27,7 +27,7 @@ export function toolNameOf(blocks: readonly Block[]): string | null {
 }
 
 function toolText(block: Block): string[] {
-  if (block.type === "tool_use") return [`${block.name}(${block.input})`];
+  if (block.type === "tool_use") return [`${block.name}(${inputTextOf(block)})`];
   if (block.type !== "tool_result") return [];
   const { toolName, output } = block;
   const text = typeof output === "string" ? output : textOf(output);

@@ -88,11 +88,14 @@ describe("what only looks like an operator", () => {
 
 describe("filters", () => {
   test("are taken out of the words", () => {
-    const query = parse('lock agent:coder Project:"my app" git:main role:user tool:Bash agent:x');
+    const query = parse(
+      'lock agent:coder Project:"my app" git:main model:m1 role:user tool:Bash agent:x',
+    );
     expect(query.filters).toEqual({
       agent: ["coder", "x"],
       project: ["my app"],
       gitBranch: ["main"],
+      model: ["m1"],
       role: ["user"],
       tool: ["Bash"],
     });

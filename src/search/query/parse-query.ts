@@ -9,12 +9,13 @@
  * | `-word`, `NOT word`           | documents with it are left out                            |
  * | `a OR b`, `a or b`            | one of them where a word would be required                |
  * | `pre*`                        | words that begin so                                       |
- * | `agent:` `project:` `repo:` `workstation:` `git:` `role:` `tool:` `since:` `until:` | filters; a value with spaces in quotes |
+ * | `agent:` `project:` `repo:` `workstation:` `git:` `model:` `role:` `tool:` `since:` `until:` | filters; a value with spaces in quotes |
  *
  * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
  */
 
 import { ROLES, type Role } from "../../model/entry.ts";
+import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
 import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
 import { type Item, readItems } from "./read-items.ts";
 import { resolveDate } from "./resolve-date.ts";
@@ -32,7 +33,7 @@ export interface ParseOptions {
  * `any`, and nothing in the text is an operator, a phrase or a filter, as for a message rather than
  * a query.
  */
-export type QueryMatch = "any" | "all" | "words";
+export type QueryMatch = (typeof QUERY_MATCHES)[number];
 
 /** The limit of a query in code units: a pasted log is cut here, with a note. */
 export const MAX_QUERY_LENGTH = 16_384;
@@ -73,13 +74,14 @@ type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
 /** Filter keys that take any text, and the filter that each sets. */
 const TEXT_FILTERS: Readonly<
-  Record<string, "agent" | "project" | "repo" | "workstation" | "gitBranch" | "tool">
+  Record<string, "agent" | "project" | "repo" | "workstation" | "gitBranch" | "model" | "tool">
 > = {
   agent: "agent",
   project: "project",
   repo: "repo",
   workstation: "workstation",
   git: "gitBranch",
+  model: "model",
   tool: "tool",
 };
 

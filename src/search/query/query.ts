@@ -14,6 +14,7 @@ export interface QueryFilters {
   readonly repo?: readonly string[];
   readonly workstation?: readonly string[];
   readonly gitBranch?: readonly string[];
+  readonly model?: readonly string[];
   readonly role?: readonly Role[];
   readonly tool?: readonly string[];
   /** First and last millisecond that count, UTC epoch. */

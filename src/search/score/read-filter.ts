@@ -26,6 +26,7 @@ export function* readMessageFilter(
     ...(filters.repo && { repos: filters.repo }),
     ...(filters.workstation && { workstations: filters.workstation }),
     ...(filters.gitBranch && { gitBranches: filters.gitBranch }),
+    ...(filters.model && { models: filters.model }),
   };
   const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
   const isNamed = request.scope.sessionIds !== undefined;

@@ -3,6 +3,8 @@
 import { z } from "zod";
 import { toWireReview } from "../../api/page/review.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import { ROLES } from "../../model/entry.ts";
+import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
 import { DEFAULT_REVIEWED, MAX_REVIEWED, reviewSessions } from "../../recap/review.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
 import { defineRoute, type Route } from "../route.ts";
@@ -18,7 +20,7 @@ import {
 import { session } from "../schemas/session.ts";
 
 const text = z.string();
-const roles = z.enum(["user", "assistant", "system", "tool"]);
+const roles = z.enum(ROLES);
 const project = path.meta({ description: "Its id, or the end of its path." });
 
 const filter = {
@@ -59,8 +61,9 @@ const countedFacets = {
 const askedOf = {
   query: text.optional().meta({ description: "Counts what a search finds; left out, a list." }),
   participant: key.optional(),
+  model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
-  branches: z.enum(["active", "all"]).optional(),
+  branches: z.enum(BRANCH_SCOPES).optional(),
 };
 
 const review: z.ZodType = z

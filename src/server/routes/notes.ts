@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { toWireFact, toWireMemory } from "../../api/note.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import type { ExtractedPart } from "../../engine/context/extract-facts-options.ts";
+import type { ExtractedPart } from "../../engine/facts/extract-facts-options.ts";
 import { actorFor } from "../../model/access.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {

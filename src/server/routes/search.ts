@@ -13,6 +13,7 @@ import { toWireSearchResult } from "../../api/search.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
+import { BRANCH_SCOPES, QUERY_MATCHES, RANKINGS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
   MAX_FILTER_VALUES,
@@ -61,6 +62,7 @@ const searchBody = z.strictObject({
   repo: one,
   workstation: one,
   git_branch: one,
+  model: one,
   source: one,
   session: one,
   exclude_session: one,
@@ -69,8 +71,8 @@ const searchBody = z.strictObject({
   since: timeInput.optional(),
   until: timeInput.optional(),
   before_sequence: count.optional(),
-  match: z.enum(["any", "all", "words"]).optional(),
-  branches: z.enum(["active", "all"]).optional(),
+  match: z.enum(QUERY_MATCHES).optional(),
+  branches: z.enum(BRANCH_SCOPES).optional(),
   machine_made: z.boolean().optional(),
   as_you_type: z.boolean().optional(),
   limit: count.optional(),
@@ -101,6 +103,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       repo: manyQuery.optional(),
       workstation: manyQuery.optional(),
       git_branch: manyQuery.optional(),
+      model: manyQuery.optional(),
       source: manyQuery.optional(),
       session: manyQuery.optional(),
       exclude_session: manyQuery.optional(),
@@ -109,15 +112,15 @@ export const SEARCH_ROUTES: readonly Route[] = [
       since: timeInput.optional(),
       until: timeInput.optional(),
       before_sequence: countQuery.optional(),
-      match: z.enum(["any", "all", "words"]).optional(),
-      branches: z.enum(["active", "all"]).optional(),
+      match: z.enum(QUERY_MATCHES).optional(),
+      branches: z.enum(BRANCH_SCOPES).optional(),
       machine_made: flagQuery.optional(),
       as_you_type: flagQuery.optional(),
       limit: countQuery.optional(),
       per_session: countQuery.optional(),
       context_before: countQuery.optional(),
       context_after: countQuery.optional(),
-      ranking: z.enum(["default", "plain"]).optional(),
+      ranking: z.enum(RANKINGS).optional(),
       explain: flagQuery.optional(),
       deadline_ms: deadline(countQuery),
     }),

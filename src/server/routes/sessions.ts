@@ -73,6 +73,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       project: path.optional().meta({ description: "Its id, or the end of its path." }),
       repo: name.optional().meta({ description: "Its remote, or the last parts of it." }),
       workstation: name.optional(),
+      model: name.optional().meta({ description: "Sessions with a message of this model." }),
       source: name.optional(),
       parent_session_id: key.optional(),
       since: timeInput.optional(),

@@ -2,13 +2,22 @@
 
 import { z } from "zod";
 import { SUMMARY_PROFILES } from "../../compaction/render/render.ts";
-import type { CompactInput } from "../../engine/context/compact-options.ts";
+import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/format-count.ts";
+import {
+  KEEP_WORDS,
+  SUMMARIZERS,
+  SUMMARY_FALLBACKS,
+  SUMMARY_STRATEGIES,
+  type SummarizerName,
+  type SummaryFallback,
+  type SummaryStrategy,
+} from "../../model/inputs/choices.ts";
 import { count, key } from "./common.ts";
 
 const keep = z.union([
-  z.enum(["half", "none"]),
+  z.enum(KEEP_WORDS),
   z.strictObject({ messages: count }),
   z.strictObject({ tokens: count }),
 ]);
@@ -30,15 +39,15 @@ type Optional<Value> = z.ZodOptional<z.ZodType<Value>>;
 
 /** The summarizer and its options. */
 export const summarizing: {
-  summarizer: Optional<"mechanical" | "model">;
+  summarizer: Optional<SummarizerName>;
   model: z.ZodOptional<z.ZodString>;
-  fallback: Optional<"mechanical" | "none">;
+  fallback: Optional<SummaryFallback>;
   instructions: z.ZodOptional<z.ZodString>;
   profile: Optional<NonNullable<CompactInput["profile"]>>;
 } = {
-  summarizer: z.enum(["mechanical", "model"]).optional(),
+  summarizer: z.enum(SUMMARIZERS).optional(),
   model: key.optional(),
-  fallback: z.enum(["mechanical", "none"]).optional(),
+  fallback: z.enum(SUMMARY_FALLBACKS).optional(),
   instructions: z.string().meta({ description: "What a model is to heed in it." }).optional(),
   profile: z.enum(SUMMARY_PROFILES).optional(),
 };
@@ -47,11 +56,11 @@ export const compacting: typeof summarizing & {
   preset: Optional<NonNullable<CompactInput["preset"]>>;
   keep: Optional<NonNullable<CompactInput["keep"]>>;
   limit_tokens: z.ZodOptional<z.ZodNumber>;
-  strategy: Optional<"rolling" | "hierarchical">;
+  strategy: Optional<SummaryStrategy>;
 } = {
   preset: preset.optional() as unknown as Optional<NonNullable<CompactInput["preset"]>>,
   keep: keep.optional(),
   limit_tokens: count.optional(),
   ...summarizing,
-  strategy: z.enum(["rolling", "hierarchical"]).optional(),
+  strategy: z.enum(SUMMARY_STRATEGIES).optional(),
 };

@@ -12,7 +12,13 @@ const textOrNull = text.nullable();
 
 /** Fields that only a provider knows are passed on under their own names. */
 export const block: z.ZodType<WireBlock> = z
-  .looseObject({ type: text })
+  .looseObject({
+    type: text,
+    input: jsonValue.optional().meta({
+      description:
+        "Of a `tool_use`: its arguments. A string if they are no JSON object or list; `input_text` has them as they were written where printing would give another text.",
+    }),
+  })
   .meta({ id: "Block" }) as unknown as z.ZodType<WireBlock>;
 
 export const role: z.ZodType<"user" | "assistant" | "system" | "tool"> = z.enum(ROLES);
@@ -31,7 +37,7 @@ export const entry: z.ZodType<WireEntry> = z
     blocks: z.array(block),
     data: jsonValue,
     raw: jsonValue,
-    index: count.nullable(),
+    msg_idx: count.nullable(),
     usage: usage.nullable(),
     model: textOrNull,
     adapter: textOrNull,

@@ -10,6 +10,7 @@ import type {
 import type { WireIngestedFile } from "../../api/ingested-file.ts";
 import type { WireOriginalUpdate } from "../../api/original.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
+import { LATE_ENTRIES } from "../../model/inputs/choices.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
 import { usage } from "./session.ts";
@@ -53,7 +54,7 @@ export const importHead: z.ZodType<{
     after: key.optional(),
     dry_run: z.boolean().optional(),
     skip_empty: z.boolean().optional(),
-    when_late: z.enum(["refuse", "anew", "aside"]).optional(),
+    when_late: z.enum(LATE_ENTRIES).optional(),
     earlier: z
       .strictObject({
         kept: path.optional(),

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { WirePrune } from "../../api/context.ts";
 import type { SearchInput } from "../../engine/search.ts";
+import { RANKINGS } from "../../model/inputs/choices.ts";
 import { count, key } from "./common.ts";
 
 const weight = z.number().min(0);
@@ -42,7 +43,7 @@ const weights = z
 
 /** A name, or weights: of a group, those that are left out stay as they are. */
 export const ranking: z.ZodType<NonNullable<SearchInput["ranking"]>> = z.union([
-  z.enum(["default", "plain"]),
+  z.enum(RANKINGS),
   weights,
 ]) as unknown as z.ZodType<NonNullable<SearchInput["ranking"]>>;
 

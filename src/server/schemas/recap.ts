@@ -1,6 +1,7 @@
 /** Schemas of recaps and traces. */
 
 import { z } from "zod";
+import { TRACE_SUBJECTS } from "../../model/inputs/choices.ts";
 import type { WireRecap } from "../../recap/wire/wire-recap.ts";
 import type { WireClearing, WireTrace, WireTracedCall } from "../../recap/wire/wire-trace.ts";
 import { count, time } from "./common.ts";
@@ -59,7 +60,7 @@ const clearing: z.ZodType<WireClearing> = z
   })
   .meta({ id: "Clearing" });
 
-const kind = z.enum(["file", "command", "error"]);
+const kind = z.enum(TRACE_SUBJECTS);
 
 export const trace: z.ZodType<WireTrace> = z
   .object({

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { WireHit, WireSearchResult, WireWindowItem } from "../../api/search.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
 import { count, time } from "./common.ts";
 
 const text = z.string();
@@ -68,7 +69,7 @@ const hit: z.ZodType<WireHit> = z
     msg_idx: count.nullable(),
     leaf: textOrNull,
     branch: z
-      .enum(["late", "left"])
+      .enum(HIT_BRANCHES)
       .nullable()
       .meta({ description: "Null on the active path. late: of a file that came late." }),
     score: z.number(),

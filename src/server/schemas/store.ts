@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { WireChange } from "../../api/change.ts";
 import { CHANGE_KINDS } from "../../model/change.ts";
+import { BACKENDS } from "../../model/inputs/choices.ts";
 import { count, counts, jsonObject, jsonValue, time } from "./common.ts";
 
 const text = z.string();
@@ -85,7 +86,7 @@ export const loss: z.ZodType = z
 
 export const storeStatus: z.ZodType = z
   .object({
-    backend: z.enum(["sqlite", "postgres"]),
+    backend: z.enum(BACKENDS),
     address: text,
     schema_version: count,
     epoch: text,

@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import type { ErrorCode } from "../../model/errors.ts";
 import { createUlids } from "../../model/ids.ts";
 import type { Session } from "../../model/session.ts";
+import { fieldsOf, SESSION_FIELDS } from "../../model/session-fields.ts";
 import { encodeContent } from "../../transcript/content.ts";
 import type { EntryMark } from "../entry-query.ts";
 import type {
@@ -42,6 +43,13 @@ export const nextId: () => string = createUlids({
   now: Date.now,
   random: (bytes) => getRandomValues(bytes),
 });
+
+/** Every field of a session that may be null, as it is where nothing is known. */
+export const NULL_FIELDS: Partial<Session> = Object.fromEntries(
+  fieldsOf(SESSION_FIELDS)
+    .filter(([, { nullable }]) => nullable === true)
+    .map(([name]) => [name, null]),
+);
 
 export function newSession(over: Partial<NewSession> = {}): NewSession {
   return {

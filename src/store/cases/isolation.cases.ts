@@ -155,6 +155,8 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(await store.findSession(tenant, session)).toBeUndefined(),
   readUsage: async (store, tenant, { session }) =>
     expect(await store.readUsage(tenant, [session])).toEqual([]),
+  countModels: async (store, tenant, { session }) =>
+    expect(await store.countModels(tenant, [session])).toEqual([]),
   findSessionRefs: async (store, tenant, { session }) =>
     expect(await store.findSessionRefs(tenant, session)).toEqual([]),
   findSessionByOrigin: async (store, tenant) =>

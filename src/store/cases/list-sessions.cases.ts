@@ -87,6 +87,31 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(sizes).toEqual([4, 4, 3]);
     });
 
+    test("finds sessions by a model of their messages, and counts them", async () => {
+      const acme = tenant();
+      for (const id of ["a", "b", "c"]) await createSession(store(), acme, { id });
+      await append(store(), acme, "a", message("one", { model: "m1" }));
+      await append(store(), acme, "a", message("two", { model: "m2" }));
+      await append(store(), acme, "a", message("three", { model: "m2" }));
+      await append(store(), acme, "b", message("one", { model: "m2" }));
+      await append(store(), acme, "c", message("one"));
+      expect((await idsOf(acme, { model: "m2" })).sort()).toEqual(["a", "b"]);
+      expect(await idsOf(acme, { model: "m1", agent: "coder" })).toEqual(["a"]);
+      expect(await idsOf(acme, { model: "m" })).toEqual([]);
+      const counts = async (ids: readonly string[]) =>
+        (await store().countModels(acme, ids)).toSorted(
+          (one, other) => other.sessions - one.sessions,
+        );
+      expect(await counts(["a", "b", "c", "none"])).toEqual([
+        { model: "m2", sessions: 2 },
+        { model: "m1", sessions: 1 },
+      ]);
+      expect(await counts(["b"])).toEqual([{ model: "m2", sessions: 1 }]);
+      await store().deleteSession(acme, "a", "user", T0);
+      expect(await idsOf(acme, { model: "m2" })).toEqual(["b"]);
+      expect(await counts(["a", "b"])).toEqual([{ model: "m2", sessions: 1 }]);
+    });
+
     test("leaves out what a program made before it counts a page", async () => {
       const acme = tenant();
       const metadata = [

@@ -9,7 +9,7 @@ import { openSqliteStore } from "../sqlite/open-sqlite-store.ts";
 import type { Store } from "../store.ts";
 
 /** What a store was before the migration. */
-const BACK = `DROP TABLE originals; DROP TABLE original_parts; DROP TABLE original_sessions;
+const BACK = `DROP TABLE session_models; DROP TABLE records; DROP TABLE originals; DROP TABLE original_parts; DROP TABLE original_sessions;
   DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;
   ALTER TABLE sessions DROP COLUMN short_id; ALTER TABLE sessions DROP COLUMN own_id;
   DELETE FROM schema WHERE version >= 12`;
@@ -51,7 +51,7 @@ test("stored sessions get short ids: SQLite", async () => {
   await fill(before);
   await before.close();
   const db = new DatabaseSync(path);
-  db.exec(BACK);
+  db.exec(`DROP TRIGGER entries_have_models; DROP TRIGGER sessions_had_models; ${BACK}`);
   db.close();
   const store = await openSqliteStore(path, { inThread: true });
   expect(await shortIds(store)).toEqual(FILLED);
@@ -64,6 +64,7 @@ test("stored sessions get short ids: PostgreSQL", async () => {
   await fill(before);
   await before.close();
   const client = await connect(address);
+  await client.query("DROP FUNCTION backscroll_add_models, backscroll_drop_models CASCADE");
   await client.query(BACK);
   await client.end();
   const store = await openPostgresStore(address);

@@ -1,12 +1,15 @@
+import type { Language } from "../../search/analysis/analyze.ts";
+import type { ToolIndexing } from "../../search/document/indexable-text.ts";
+
 /** How the index is made and kept. */
 export interface IndexingOptions {
   /**
    * How words are brought to one form: `english` if left out. This and `tools` are for a store that is
    * created: one that is there has its own, which `setIndexing` changes.
    */
-  readonly language?: "english" | "simple";
+  readonly language?: Language;
   /** What of tool traffic can be found, beside the names of tools: `all` if left out. */
-  readonly tools?: "names" | "inputs" | "all";
+  readonly tools?: ToolIndexing;
   /** What a process may remember of the index: 64 MB if left out. */
   readonly cacheBytes?: number;
   /**

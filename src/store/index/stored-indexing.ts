@@ -6,16 +6,17 @@
  * `setIndexing` alone.
  */
 
+import type { Language } from "../../search/analysis/analyze.ts";
 import { DEFAULT_TOOL_INDEXING, type ToolIndexing } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexSetting {
-  readonly language: "english" | "simple";
+  readonly language: Language;
   readonly tools: ToolIndexing;
 }
 
-export const LANGUAGES = ["english", "simple"] as const;
-export const TOOL_INDEXINGS = ["names", "inputs", "all"] as const;
+export const LANGUAGES: readonly Language[] = ["english", "simple"];
+export const TOOL_INDEXINGS: readonly ToolIndexing[] = ["names", "inputs", "all"];
 
 /** The row of the table `store` that holds it, as JSON. */
 export const INDEXING_KEY = "indexing";

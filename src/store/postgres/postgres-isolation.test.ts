@@ -7,7 +7,7 @@ import { recordPut } from "../cases/records.cases.ts";
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
-import { INDEX_TABLES, TABLES } from "../tables.ts";
+import { DERIVED_TABLES, INDEX_TABLES, TABLES } from "../tables.ts";
 import { openPostgresStore } from "./postgres-store.ts";
 
 const KEYED = TABLES.filter((table) => table !== "tenants");
@@ -94,7 +94,9 @@ describe("row-level security", () => {
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
         WHERE c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity ORDER BY 1`,
     );
-    expect(rows.map((row) => row["name"])).toEqual([...KEYED, ...INDEX_TABLES].sort());
+    expect(rows.map((row) => row["name"])).toEqual(
+      [...KEYED, ...INDEX_TABLES, ...DERIVED_TABLES].sort(),
+    );
   });
 });
 

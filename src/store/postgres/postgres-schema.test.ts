@@ -40,6 +40,8 @@ describe("opening", () => {
       { version: 12, name: "short-ids" },
       { version: 13, name: "originals" },
       { version: 14, name: "older-sqlite" },
+      { version: 16, name: "records" },
+      { version: 17, name: "session-models" },
     ]);
   });
 
@@ -100,8 +102,9 @@ describe("the schema's version", () => {
     const { id } = await createSession(await open(address), "a");
     await query(
       address,
-      "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions",
+      "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions, records, session_models",
     );
+    await query(address, "DROP FUNCTION backscroll_add_models, backscroll_drop_models CASCADE");
     await query(
       address,
       "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd, DROP COLUMN short_id, DROP COLUMN own_id",

@@ -11,7 +11,7 @@ import {
 } from "../index/stored-indexing.ts";
 import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
-import { INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
+import { DERIVED_TABLES, INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
 import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
 import { type PostgresConnection, query } from "./postgres-driver.ts";
 import { statements } from "./postgres-statements.ts";
@@ -119,7 +119,14 @@ export async function migrate(db: PostgresConnection): Promise<void> {
 
 /** Undefined in an empty database. Throws `foreign_database` if it has other tables. */
 export async function readSchema(db: PostgresConnection): Promise<SchemaState | undefined> {
-  const ours = ["schema", "store", ...TABLES, ...INDEX_TABLES, ...PROCESS_TABLES];
+  const ours = [
+    "schema",
+    "store",
+    ...TABLES,
+    ...INDEX_TABLES,
+    ...DERIVED_TABLES,
+    ...PROCESS_TABLES,
+  ];
   const found = await db.all(SQL.findTables, ours);
   if (found.length === 0) return undefined;
   if (!found.some(({ name, versions }) => name === "schema" && versions === 1)) {

@@ -58,6 +58,7 @@ import {
   putRoute,
 } from "./operations/routes.ts";
 import {
+  countModels,
   createSession,
   findSession,
   findSessionByOrigin,
@@ -239,6 +240,9 @@ class PostgresStore implements Store {
 
   readUsage: Store["readUsage"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => readUsage(tx, ids));
+
+  countModels: Store["countModels"] = (tenant, ids) =>
+    this.#db.read(tenant, (tx) => countModels(tx, ids));
 
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#db.read(tenant, (tx) => readSessionSizes(tx, ids));

@@ -12,7 +12,7 @@ import {
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
 import type { EraseMode, RetentionDue } from "../erase-records.ts";
-import type { Row, SessionSize, UsageSum } from "../records.ts";
+import type { ModelCount, Row, SessionSize, UsageSum } from "../records.ts";
 import { columnOf } from "./column-of.ts";
 
 const TOKEN_COLUMNS = {
@@ -108,6 +108,10 @@ export const USAGE_SUMS: string = `s.id, e.model, e.created_at / ${USAGE_SPAN} A
   sum(e.input_tokens) AS input_tokens, sum(e.output_tokens) AS output_tokens,
   sum(e.cache_creation_tokens) AS cache_creation_tokens,
   sum(e.cache_read_tokens) AS cache_read_tokens`;
+
+export function toModelCount(row: Row): ModelCount {
+  return { model: String(row["model"]), sessions: Number(row["sessions"]) };
+}
 
 export function toUsageSum(row: Row): UsageSum {
   return {

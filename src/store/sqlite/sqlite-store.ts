@@ -162,6 +162,8 @@ export class SqliteStore implements Store {
 
   readUsage: Store["readUsage"] = (tenant, ids) => this.#read("readUsage", [tenant, ids]);
 
+  countModels: Store["countModels"] = (tenant, ids) => this.#read("countModels", [tenant, ids]);
+
   readSessionSizes: Store["readSessionSizes"] = (tenant, ids) =>
     this.#read("readSessionSizes", [tenant, ids]);
 

@@ -12,7 +12,7 @@ import { escapeTags } from "../../context/own-tags.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { countBlocks, TOKEN_ESTIMATE } from "../../context/tokens.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE, MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
@@ -160,7 +160,7 @@ function showBlock(block: Block): string[] {
     case "text":
       return [block.text];
     case "tool_use":
-      return [`[calls ${block.name} ${block.input}]`];
+      return [`[calls ${block.name} ${inputTextOf(block)}]`];
     case "tool_result": {
       const { output, isError } = block;
       const texts = typeof output === "string" ? [output] : output.flatMap(showBlock);

@@ -2,7 +2,7 @@
 
 import type { CarriedMessage } from "../../export/native/carried.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
-import type { Block } from "../../model/block.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPIED_PICTURE } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 
@@ -33,7 +33,7 @@ function atoms(role: string, block: Block): string[] {
     case "text":
       return [`${role} text ${block.text}`];
     case "tool_use":
-      return [`call ${block.id} ${block.name} ${toJson(block.input)}`];
+      return [`call ${block.id} ${block.name} ${toJson(inputTextOf(block))}`];
     case "tool_result":
       return [`result ${block.toolUseId} ${outputOf(block.output)}`];
     case "image":

@@ -1,9 +1,10 @@
 import { toWireCompaction } from "../../../api/context.ts";
 import { maskEntry, maskText } from "../../../api/mask.ts";
 import type { CompactionPlan } from "../../../compaction/plan.ts";
-import type { CompactionResult } from "../../../engine/context/compact.ts";
-import type { CompactInput, KeepInput } from "../../../engine/context/compact-options.ts";
+import type { CompactionResult } from "../../../engine/compaction/compact.ts";
+import type { CompactInput, KeepInput } from "../../../engine/compaction/compact-options.ts";
 import { COMPACTION } from "../../../model/compaction-numbers.ts";
+import { SUMMARY_STRATEGIES } from "../../../model/inputs/choices.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -52,7 +53,7 @@ export const compact: Command = defineCommand({
           keep: toKeep(options.keep),
           preset: toPreset(options.preset),
           limitTokens: toCount(options["limit-tokens"], "--limit-tokens"),
-          strategy: toChoice(options.strategy, ["rolling", "hierarchical"] as const, "--strategy"),
+          strategy: toChoice(options.strategy, SUMMARY_STRATEGIES, "--strategy"),
         }),
         ...toSummarizerInput(options),
       };

@@ -1,7 +1,8 @@
 /** Options of the commands that write a summary. */
 
 import { SUMMARY_PROFILES } from "../../../compaction/render/render.ts";
-import type { CompactInput } from "../../../engine/context/compact-options.ts";
+import type { CompactInput } from "../../../engine/compaction/compact-options.ts";
+import { SUMMARIZERS } from "../../../model/inputs/choices.ts";
 import type { OptionSpec } from "../../option-spec.ts";
 import { given, toChoice } from "../../values.ts";
 
@@ -50,7 +51,7 @@ export function toSummarizerInput(
 ): Pick<CompactInput, "summarizer" | "model" | "fallback" | "instructions" | "profile"> {
   const { summarizer, model, instructions, profile, fallback } = options;
   return given({
-    summarizer: toChoice(summarizer, ["mechanical", "model"] as const, "--summarizer"),
+    summarizer: toChoice(summarizer, SUMMARIZERS, "--summarizer"),
     profile: toChoice(profile, SUMMARY_PROFILES, "--profile"),
     model,
     instructions,

@@ -1,6 +1,6 @@
 import { maskFact } from "../../../api/mask.ts";
 import { toWireFact } from "../../../api/note.ts";
-import type { ExtractedPart } from "../../../engine/context/extract-facts-options.ts";
+import type { ExtractedPart } from "../../../engine/facts/extract-facts-options.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable } from "../../print.ts";

@@ -24,7 +24,7 @@ export const search: Command = defineCommand({
   aliases: ["search_sessions"],
   summary: "Find messages, best first, with the messages around them. Exits with 1 if none match.",
   details:
-    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
+    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: model: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
     limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
@@ -46,6 +46,7 @@ export const search: Command = defineCommand({
     repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
     "git-branch": { type: "string", value: "NAME", help: "Only sessions on this branch of git." },
+    model: { type: "string", value: "NAME", help: "Only sessions with a message of this model." },
     session: { type: "string", value: "ID", help: "Only this session." },
     exclude: { type: "string", value: "ID", help: "Leave this session out." },
     role: { type: "string", value: "ROLE", help: "Only messages of this role." },
@@ -71,13 +72,15 @@ export const search: Command = defineCommand({
         after: toCount(options.after, "--after") ?? 1,
       };
       const reach = context.json ? 0 : REACH;
-      const { agent, owner, participant, project, workstation, session, role, tool } = options;
+      const { agent, owner, participant, project, workstation, model, session } = options;
+      const { role, tool } = options;
       const input: SearchInput = given({
         agent,
         owner,
         participant,
         project,
         workstation,
+        model,
         session,
         role,
         tool,

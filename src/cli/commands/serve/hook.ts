@@ -7,7 +7,7 @@ import { readText } from "../../stdin.ts";
 import { withStore } from "../../store.ts";
 import { toChoice } from "../../values.ts";
 
-/** The client waits: a second, including the start of this process. */
+/** The client waits: a second is what storing may take, of which starting takes some. */
 const DEADLINE_MS = 800;
 
 const AGENTS = ["claude-code"] as const;
@@ -16,7 +16,7 @@ export const hook: Command = defineCommand({
   name: "hook",
   summary: "Answer a hook of an agent; setup --hooks adds the calls.",
   details:
-    "Reads the hook's JSON from standard input. SessionStart: a line that says how much memory there is (startup, clear), what was asked, decided, changed and run (compact, 4 KiB at most), nothing (resume). PreCompact and SessionEnd: the transcript's new lines are stored. Takes less than a second (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out, after starting; what is left is then read by a process of its own), and exits with 0 whatever happens: what goes wrong is a line on standard error.",
+    "Reads the hook's JSON from standard input. SessionStart: a line that says how much memory there is (startup, clear), what was asked, decided, changed and run (compact, 4 KiB at most), nothing (resume). PreCompact and SessionEnd: the transcript's new lines are stored. What a compaction lost is read from the last 4 MiB of the transcript. Storing takes less than a second (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out, after starting; what is left is then read by a process of its own). It exits with 0 whatever happens: what goes wrong is a line on standard error.",
   arguments: [{ name: "AGENT", help: `${AGENTS.join(", ")}.` }],
   examples: ["hook claude-code < /dev/null"],
   run: async (context, args) => {
@@ -35,10 +35,16 @@ async function answer(context: Context): Promise<void> {
   // No event: run by hand.
   if (text.trim() === "") return;
   const claude = await import("../../hook/claude-hook.ts");
+  const { storedHandover, transcriptHandover } = await import("../../hook/handover-text.ts");
   const input = claude.readHookInput(text);
   const need = claude.needsOf(input);
   if (need === undefined) return;
   const machine = thisMachine();
+  const { transcript, sessionId } = input;
+  const isRead = need !== "handover";
+  const handed = isRead ? undefined : await transcriptHandover(transcript, sessionId);
+  // Before anything is stored: that takes as long as there is something to store.
+  if (handed !== undefined) await context.terminal.write(claude.hookOutput(handed));
   const { BACKSCROLL_HOOK_DEADLINE_MS: told } = machine.variables;
   const deadline = /^\d{1,9}$/.test(told ?? "") ? Number(told) : DEADLINE_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -47,18 +53,20 @@ async function answer(context: Context): Promise<void> {
   });
   const work = withStore(context, need === "count" ? "read" : "create", async (tenant) => {
     if (need === "count") return claude.memoryLine(tenant, input, Date.now());
-    await claude.readTranscript(tenant, input.transcript, machine);
-    return need === "handover" ? claude.handoverText(tenant, input.sessionId) : undefined;
+    if (handed !== undefined && (await claude.isLong(tenant, transcript, machine))) return "long";
+    await claude.readTranscript(tenant, transcript, machine);
+    return isRead || handed !== undefined ? undefined : storedHandover(tenant, sessionId);
   });
   const answered = await Promise.race([work, late]);
   clearTimeout(timer);
-  if (answered !== "late") {
+  if (answered !== "late" && answered !== "long") {
     if (answered !== undefined) await context.terminal.write(claude.hookOutput(answered));
     return;
   }
-  if (need !== "count" && input.transcript !== "") {
-    claude.readLater(["ingest", input.transcript, ...storeOptions(context, machine)]);
+  if (need !== "count" && transcript !== "") {
+    claude.readLater(["ingest", transcript, ...storeOptions(context, machine)]);
   }
+  if (answered === "long") return;
   context.terminal.note(`backscroll: ${input.event} took too long, and goes on by itself`);
   // The work that is under way would keep the process, and the agent, waiting.
   process.exit(EXIT.ok);

@@ -79,6 +79,7 @@ export const list: Command = defineCommand({
     project: PROJECT,
     repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
+    model: { type: "string", value: "NAME", help: "Only those with a message of this model." },
     source: { type: "string", value: "NAME", help: "Only those written by this tool." },
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
     until: { type: "string", value: "TIME", help: "Last interaction before." },
@@ -97,13 +98,14 @@ export const list: Command = defineCommand({
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { agent, owner, participant, workstation, source, title, cursor } = options;
+      const { agent, owner, participant, workstation, model, source, title, cursor } = options;
       const page = await tenant.listSessions(
         given({
           agent,
           owner,
           participant,
           workstation,
+          model,
           source,
           title,
           cursor,

@@ -23,6 +23,8 @@ const SQL = statements("scope", {
     AND ($11::text[] IS NULL OR EXISTS (SELECT 1 FROM unnest($11) AS wanted (value)
       WHERE wanted.value <> '' AND (s.repo = wanted.value
         OR right(s.repo, length(wanted.value) + 1) = '/' || wanted.value)))
+    AND ($12::text[] IS NULL OR s.session IN (SELECT m.session FROM session_models m
+      WHERE m.tenant = $1 AND m.model = ANY ($12)))
     ORDER BY s.session`,
   count: `SELECT session_count FROM tenants WHERE tenant = $1`,
 });
@@ -41,6 +43,7 @@ export async function readScope(tx: Transaction, scope: SessionCondition): Promi
     scope.sessionIds ?? null,
     scope.excludedSessionIds ?? null,
     scope.repos ?? null,
+    scope.models ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.sessions, values, planned: "each time" }]);
   return Uint32Array.from(rows, (row) => Number(row["session"]));

@@ -40,6 +40,9 @@ const SQL = statements("erase_content", {
       content_hash = erased.hash
     FROM unnest($3::bigint[], $4::bytea[]) AS erased (sequence, hash)
     WHERE e.tenant = $1 AND e.session = $2 AND e.sequence = erased.sequence`,
+  dropModels: `DELETE FROM session_models m WHERE m.tenant = $1 AND m.session = $2
+      AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = $1 AND e.session = $2
+        AND e.model = m.model AND e.kind = 'message')`,
   bury: `UPDATE entries SET content = NULL, content_bytes = 0, nonce = NULL, content_hash = NULL,
       actor = NULL, model = NULL, adapter = NULL, metadata = NULL, input_tokens = NULL,
       output_tokens = NULL, cache_creation_tokens = NULL, cache_read_tokens = NULL
@@ -97,7 +100,10 @@ export function eraseRows(tx: Transaction, session: number, rows: readonly Erase
     rows.filter(({ contentHash }) => contentHash !== null),
   ];
   const sequences = (some: readonly ErasedRow[]) => some.map(({ sequence }) => sequence);
-  if (buried.length > 0) tx.defer(SQL.bury, tx.tenant, session, sequences(buried));
+  if (buried.length > 0) {
+    tx.defer(SQL.bury, tx.tenant, session, sequences(buried));
+    tx.defer(SQL.dropModels, tx.tenant, session);
+  }
   if (erased.length === 0) return;
   const hashes = erased.map(({ contentHash }) => contentHash);
   tx.defer(SQL.erase, tx.tenant, session, sequences(erased), hashes);

@@ -44,6 +44,8 @@ const SQL = statements("list_sessions", {
         ELSE NOT EXISTS (SELECT 1 FROM json_each($19::json) wanted
           WHERE (convert_from(s.metadata, 'UTF8')::json -> wanted.key)::text
             IS DISTINCT FROM wanted.value::text) END
+      AND ($21::text IS NULL OR EXISTS (SELECT 1 FROM session_models m
+        WHERE m.tenant = $1 AND m.session = s.session AND m.model = $21))
       AND ($11::bigint IS NULL OR t.last_interaction_at >= $11)
       AND ($12::bigint IS NULL OR t.last_interaction_at < $12)
       AND (t.last_interaction_at, t.session) < ($13::bigint, $14::bigint)
@@ -76,6 +78,7 @@ export async function listSessions(
     filter.keyPrefix ?? null,
     filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
     pairsOf(filter.metadata ?? {}),
+    filter.model ?? null,
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

@@ -12,6 +12,7 @@ import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
 import type {
   ForkOrigin,
+  ModelCount,
   NewSession,
   Row,
   SessionPatch,
@@ -20,6 +21,7 @@ import type {
 } from "../../records.ts";
 import {
   SESSION_COLUMNS,
+  toModelCount,
   toSession,
   toSessionSize,
   toUsageSum,
@@ -56,6 +58,9 @@ const SQL = statements("sessions", {
         WHERE r.tenant = s.tenant AND r.session = s.session) AS open_messages
     FROM sessions s JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2)`,
+  models: `SELECT m.model, count(*) AS sessions FROM sessions s
+    JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
+    WHERE s.tenant = $1 AND s.id = ANY ($2) GROUP BY m.model`,
   usage: `SELECT ${USAGE_SUMS} FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2)
@@ -207,6 +212,10 @@ export async function readSessionSizes(
 
 export async function readUsage(tx: Transaction, ids: readonly string[]): Promise<UsageSum[]> {
   return (await tx.all(SQL.usage, tx.tenant, ids)).map(toUsageSum);
+}
+
+export async function countModels(tx: Transaction, ids: readonly string[]): Promise<ModelCount[]> {
+  return (await tx.all(SQL.models, tx.tenant, ids)).map(toModelCount);
 }
 
 export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {

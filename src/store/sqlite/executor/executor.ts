@@ -3,7 +3,7 @@
 import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
-import type { StoreWrites } from "../../store.ts";
+import type { Durability, StoreWrites } from "../../store.ts";
 import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 
@@ -38,7 +38,7 @@ export interface Executor {
 
 export interface ExecutorOptions {
   readonly path: string;
-  readonly durability: "power-loss" | "process";
+  readonly durability: Durability;
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;

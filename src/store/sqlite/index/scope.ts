@@ -35,6 +35,8 @@ const SQL = statements("scope", {
     AND source IN (SELECT value FROM json_each(?))`,
   sessionIds: `SELECT session FROM sessions WHERE tenant = ?
     AND id IN (SELECT value FROM json_each(?))`,
+  models: `SELECT DISTINCT session FROM session_models WHERE tenant = ?
+    AND model IN (SELECT value FROM json_each(?))`,
   count: `SELECT session_count FROM tenants WHERE tenant = ?`,
 });
 
@@ -49,6 +51,7 @@ const LISTS = {
   projects: SQL.projects,
   repos: SQL.repos,
   gitBranches: SQL.gitBranches,
+  models: SQL.models,
 } as const satisfies Record<Exclude<keyof SessionCondition, "excludedSessionIds">, string>;
 
 /** Ascending. */

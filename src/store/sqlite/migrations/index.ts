@@ -1,4 +1,5 @@
 import type { Migration } from "../../migration.ts";
+import { sharedMigrations } from "../../migrations/index.ts";
 import { INITIAL } from "./0001-initial.ts";
 import { INDEX } from "./0002-index.ts";
 import { MARKS } from "./0003-marks.ts";
@@ -13,9 +14,8 @@ import { PACKS } from "./0011-packs.ts";
 import { SHORT_IDS } from "./0012-short-ids.ts";
 import { ORIGINALS } from "./0013-originals.ts";
 import { OLDER_SQLITE } from "./0014-older-sqlite.ts";
-import { RECORDS } from "./0016-records.ts";
 
-/** In the order in which they run. Append only. */
+/** In the order in which they run. A new one is added in `store/migrations`. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   INITIAL,
   INDEX,
@@ -31,5 +31,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   SHORT_IDS,
   ORIGINALS,
   OLDER_SQLITE,
-  RECORDS,
+  ...sharedMigrations("sqlite"),
 ];

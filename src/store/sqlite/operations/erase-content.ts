@@ -35,6 +35,9 @@ const SQL = statements("erase_content", {
       actor = NULL, model = NULL, adapter = NULL, metadata = NULL, input_tokens = NULL,
       output_tokens = NULL, cache_creation_tokens = NULL, cache_read_tokens = NULL
     WHERE tenant = ? AND session = ? AND sequence = ?`,
+  dropModels: `DELETE FROM session_models WHERE tenant = ?1 AND session = ?2
+      AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = ?1 AND e.session = ?2
+        AND e.model = session_models.model AND e.kind = 'message')`,
   factsOf: `SELECT f.id, s.id AS session_id FROM facts f
     JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = ? AND f.source_entry_id = ? ORDER BY f.id`,
@@ -100,6 +103,8 @@ export function eraseRows(
     if (contentHash === null) db.run(SQL.bury, tenant, session, sequence);
     else db.run(SQL.erase, contentHash, tenant, session, sequence);
   }
+  const isBuried = rows.some(({ contentHash }) => contentHash === null);
+  if (isBuried) db.run(SQL.dropModels, tenant, session);
 }
 
 export function listRetentionDue(

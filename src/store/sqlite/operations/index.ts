@@ -39,6 +39,7 @@ import {
   putRoute,
 } from "./routes.ts";
 import {
+  countModels,
   createSession,
   findSession,
   findSessionByOrigin,
@@ -100,6 +101,7 @@ export const READS: Operations<StoreReads> & {
   findSessionRefs,
   readSessionSizes,
   readUsage,
+  countModels,
   listSessions,
   findTombstone,
   findTombstoneByOrigin,

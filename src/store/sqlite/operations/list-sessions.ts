@@ -51,13 +51,15 @@ const FILTERS = `(?3 IS NULL OR s.agent = ?3)
     AND (?12 IS NULL OR ${inProject("?12")})
     AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})
     AND (?14 IS NULL OR substr(s.origin_key, 1, length(?14)) = ?14)
-    AND (?15 IS NULL OR ${HAS_METADATA})`;
+    AND (?15 IS NULL OR ${HAS_METADATA})
+    AND (?16 IS NULL OR EXISTS (SELECT 1 FROM session_models m
+      WHERE m.tenant = ?1 AND m.session = s.session AND m.model = ?16))`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?16 AND (t.last_interaction_at, t.session) < (?17, ?18)
+      AND t.last_interaction_at >= ?17 AND (t.last_interaction_at, t.session) < (?18, ?19)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, without reading what they are. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -82,6 +84,7 @@ const SQL = statements("list_sessions", {
   byKeyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
     AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
   byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
+  byModel: `SELECT session FROM session_models WHERE tenant = ? AND model = ? LIMIT ?`,
 });
 
 type IndexedFilter = Exclude<keyof SessionFilter, "machineMade" | "metadata">;
@@ -98,6 +101,7 @@ const INDEXED: readonly [IndexedFilter, string][] = [
   ["agent", SQL.byAgent],
   ["workstation", SQL.byWorkstation],
   ["source", SQL.bySource],
+  ["model", SQL.byModel],
 ];
 
 export function listSessions(
@@ -192,5 +196,6 @@ function filterValues(filter: SessionFilter): SqlValue[] {
     filter.machineMade === false ? 1 : null,
     filter.keyPrefix ?? null,
     filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
+    filter.model ?? null,
   ];
 }

@@ -10,9 +10,17 @@ import {
 } from "../../ids/session-ref.ts";
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
 import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
-import type { ForkOrigin, NewSession, SessionPatch, SessionSize, UsageSum } from "../../records.ts";
+import type {
+  ForkOrigin,
+  ModelCount,
+  NewSession,
+  SessionPatch,
+  SessionSize,
+  UsageSum,
+} from "../../records.ts";
 import {
   SESSION_COLUMNS,
+  toModelCount,
   toSession,
   toSessionSize,
   toUsageSum,
@@ -46,6 +54,9 @@ const SQL = statements("sessions", {
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, e.model, span ORDER BY s.session, span, e.model`,
+  models: `SELECT m.model, count(*) AS sessions FROM sessions s
+    CROSS JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) GROUP BY m.model`,
   numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: insertSessionSql((n) => `?${n}`),
   shortIds: `SELECT short_id FROM sessions
@@ -214,6 +225,16 @@ export function readUsage(db: SqliteConnection, name: string, ids: readonly stri
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];
   return db.all(SQL.usage, tenant, JSON.stringify(ids)).map(toUsageSum);
+}
+
+export function countModels(
+  db: SqliteConnection,
+  name: string,
+  ids: readonly string[],
+): ModelCount[] {
+  const tenant = findTenant(db, name);
+  if (tenant === undefined) return [];
+  return db.all(SQL.models, tenant, JSON.stringify(ids)).map(toModelCount);
 }
 
 export function toSessions(

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { isPlainObject } from "../../../model/json.ts";
+import { type ContextCases, outline, saying, turns } from "../../context/cases/fixture.cases.ts";
 import type { SessionHandle } from "../../session-handle.ts";
 import type { CompactInput } from "../compact-options.ts";
-import { type ContextCases, outline, saying, turns } from "./fixture.cases.ts";
 
 export function compactCases({ tenant }: ContextCases): void {
   async function session(messages = turns(10)): Promise<SessionHandle> {

@@ -1,10 +1,10 @@
 /** The message that a context is built to answer. It may be summarised by now, or long ago. */
 
-import type { Entry } from "../../../model/entry.ts";
-import { entryNotFound } from "../../../store/store-errors.ts";
-import { invalid } from "../../check.ts";
-import type { EngineContext } from "../../engine-context.ts";
-import { findAll } from "../standing.ts";
+import type { Entry } from "../../model/entry.ts";
+import { entryNotFound } from "../../store/store-errors.ts";
+import { invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { findAll } from "./standing.ts";
 
 /** Searches the read entries first. Undefined if no message was named. */
 export async function findAnswered(

@@ -13,11 +13,11 @@ import { isPlainObject } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { entryNotFound, sessionNotFound } from "../../store/store-errors.ts";
 import { checkInput, checkKey } from "../check.ts";
+import { readContextAs } from "../context/read-context.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { appendedEntry, toEntry } from "../entry-view.ts";
 import { type CompactInput, checkCompaction } from "./compact-options.ts";
 import { draftSummary, type SummaryData } from "./hierarchy.ts";
-import { readContextAs } from "./read-context.ts";
 import { writeSummary } from "./write-summary.ts";
 
 export interface Summary {

@@ -16,8 +16,8 @@ import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { checkKey, invalid } from "../check.ts";
+import { findModel } from "../compaction/compact-options.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { findModel } from "./compact-options.ts";
 import {
   checkExtractOptions,
   type ExtractedPart,

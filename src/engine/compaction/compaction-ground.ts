@@ -7,12 +7,12 @@ import type { SummaryProfile } from "../../compaction/render/render.ts";
 import { quoteSummary } from "../../context/quote.ts";
 import { fromText } from "../../context/sized.ts";
 import type { Session } from "../../model/session.ts";
+import { readContextAs } from "../context/read-context.ts";
+import { readStanding } from "../context/standing.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { CheckedCompaction } from "./compact-options.ts";
 import type { CompactionView } from "./compaction-entry.ts";
 import { toPlanItem } from "./plan-items.ts";
-import { readContextAs } from "./read-context.ts";
-import { readStanding } from "./standing.ts";
 
 export interface CompactionGround {
   readonly session: Session;

@@ -5,6 +5,7 @@ import { isStructure, type SummaryStructure } from "../../compaction/summary.ts"
 import type { ResultCut } from "../../context/cut-results.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
+import type { SummaryStrategy } from "../../model/inputs/choices.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { Retention } from "../../model/session.ts";
 
@@ -34,7 +35,7 @@ export interface CompactionData {
   readonly fromHook: boolean;
   /** The compaction before, which this one builds upon. */
   readonly previous: string | null;
-  readonly strategy: "rolling" | "hierarchical";
+  readonly strategy: SummaryStrategy;
   /** Hierarchical: the summaries that the text consists of, oldest first. */
   readonly summaries: readonly string[];
   /** The session's retention at that time: unless `full`, the summary quotes no covered entry. */

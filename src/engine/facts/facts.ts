@@ -1,14 +1,14 @@
 /** Facts: statements kept beside the conversation that they were taken from. */
 
-import { keyOf, normalize } from "../facts/reconcile.ts";
-import { checkText } from "../model/ids.ts";
-import { INPUTS } from "../model/inputs/index.ts";
-import { MAX_FACT_BYTES } from "../model/limits.ts";
-import type { Fact } from "../model/note.ts";
-import { entryNotFound, factNotFound } from "../store/store-errors.ts";
-import { checkConfidence, checkInput, checkKey, checkLimit, checkList, invalid } from "./check.ts";
-import { listHeld } from "./context/store-facts.ts";
-import type { EngineContext } from "./engine-context.ts";
+import { keyOf, normalize } from "../../facts/reconcile.ts";
+import { checkText } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MAX_FACT_BYTES } from "../../model/limits.ts";
+import type { Fact } from "../../model/note.ts";
+import { entryNotFound, factNotFound } from "../../store/store-errors.ts";
+import { checkConfidence, checkInput, checkKey, checkLimit, checkList, invalid } from "../check.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { listHeld } from "./store-facts.ts";
 
 export interface FactInput {
   readonly subject: string;

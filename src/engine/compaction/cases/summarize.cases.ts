@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ContextCases, outline, saying, turns } from "./fixture.cases.ts";
+import { type ContextCases, outline, saying, turns } from "../../context/cases/fixture.cases.ts";
 
 export function summarizeCases({ tenant }: ContextCases): void {
   const talk = async () => {

@@ -1,14 +1,14 @@
 /** Recalls messages of the path that are no longer in the context and match the newest message. */
 
-import type { Excerpt } from "../../../context/quote.ts";
-import { textOf } from "../../../model/block.ts";
-import type { Entry } from "../../../model/entry.ts";
-import { meantWords } from "../../../search/query/meant-words.ts";
-import type { WindowItem } from "../../../search/request.ts";
-import type { EngineContext } from "../../engine-context.ts";
-import { searchSessions } from "../../search.ts";
-import type { CheckedContext } from "../context-options.ts";
-import { findAll, readGroup } from "../standing.ts";
+import type { Excerpt } from "../../context/quote.ts";
+import { textOf } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { meantWords } from "../../search/query/meant-words.ts";
+import type { WindowItem } from "../../search/request.ts";
+import type { EngineContext } from "../engine-context.ts";
+import { searchSessions } from "../search.ts";
+import type { CheckedContext } from "./context-options.ts";
+import { findAll, readGroup } from "./standing.ts";
 
 /** What of the ranking pays for itself here: docs/decisions has the figures. */
 const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };

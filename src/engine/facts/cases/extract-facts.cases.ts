@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { FactExtractor, FactRequest, ProposedFact } from "../../../facts/fact-extractor.ts";
 import { textOf } from "../../../model/block.ts";
 import type { JsonObject } from "../../../model/json.ts";
+import { type ContextCases, turns } from "../../context/cases/fixture.cases.ts";
 import type { SessionHandle } from "../../session-handle.ts";
-import { type ContextCases, turns } from "./fixture.cases.ts";
 
 /** Reads `fact: subject, predicate, object` in messages, and remembers what it was asked. */
 class Scripted implements FactExtractor {

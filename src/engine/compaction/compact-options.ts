@@ -20,6 +20,14 @@ import type { Summarizer } from "../../compaction/summary.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkText } from "../../model/ids.ts";
+import {
+  SUMMARIZERS,
+  SUMMARY_FALLBACKS,
+  SUMMARY_STRATEGIES,
+  type SummarizerName,
+  type SummaryFallback,
+  type SummaryStrategy,
+} from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
@@ -53,20 +61,20 @@ export interface CompactInput {
   /** What the context may take afterwards: tool results are shown shortened to get there. */
   readonly limitTokens?: number;
   /** `mechanical` needs no model; `model` uses one of those that the store was opened with. */
-  readonly summarizer?: "mechanical" | "model" | Summarizer;
+  readonly summarizer?: SummarizerName | Summarizer;
   /** The name of the model; `default` if left out. */
   readonly model?: string;
   /**
    * `mechanical`: used if the model's answer is of no use, or if the store has no such model.
    * Otherwise the call fails.
    */
-  readonly fallback?: "mechanical" | "none";
+  readonly fallback?: SummaryFallback;
   /** What a model is to heed in the summary, in words, at most 4 KiB; a mechanical one cannot. */
   readonly instructions?: string;
   /** How a mechanical summary is written: `rich` has ledger and citations, `claw` is claw-code's. */
   readonly profile?: SummaryProfile;
   /** `rolling` writes one summary anew; `hierarchical` keeps the old ones and summarises those. */
-  readonly strategy?: "rolling" | "hierarchical";
+  readonly strategy?: SummaryStrategy;
   /** Sees the plan before anything is written; may call it off, or hand in the summary. */
   readonly before?: CompactionHook;
   readonly signal?: AbortSignal;
@@ -92,7 +100,7 @@ export interface CheckedCompaction {
   readonly profile: SummaryProfile;
   /** Undefined: none were given. */
   readonly instructions: string | undefined;
-  readonly strategy: "rolling" | "hierarchical";
+  readonly strategy: SummaryStrategy;
   readonly before: CompactionHook | undefined;
   readonly signal: AbortSignal | undefined;
 }
@@ -112,7 +120,7 @@ export function checkCompaction(
   const keep = input.keep ?? (asked ? "half" : undefined);
   const style = preset === undefined ? "rich" : "claw";
   const profile = checkOneOf(input.profile ?? style, SUMMARY_PROFILES, "profile");
-  const fallback = checkOneOf(input.fallback ?? "none", ["mechanical", "none"], "fallback");
+  const fallback = checkOneOf(input.fallback ?? "none", SUMMARY_FALLBACKS, "fallback");
   const strategy = policy.strategy === "never" ? "rolling" : policy.strategy;
   return {
     preset: preset === undefined ? toPreset(keep) : toClaw(preset),
@@ -123,7 +131,7 @@ export function checkCompaction(
     fallback: fallback === "mechanical" ? mechanicalSummarizer(profile) : undefined,
     profile,
     instructions: checkInstructions(input.instructions),
-    strategy: checkOneOf(input.strategy ?? strategy, ["rolling", "hierarchical"], "strategy"),
+    strategy: checkOneOf(input.strategy ?? strategy, SUMMARY_STRATEGIES, "strategy"),
     before: input.before,
     signal: input.signal,
   };
@@ -149,7 +157,7 @@ export function toSummarizer(
     model ??
     (typeof compaction?.summarizerModel === "string" ? compaction.summarizerModel : undefined);
   const kind = summarizer ?? (named === undefined ? "mechanical" : "model");
-  checkOneOf(kind, ["mechanical", "model"], "summarizer");
+  checkOneOf(kind, SUMMARIZERS, "summarizer");
   const isMissing = !Object.hasOwn(engine.models, named ?? "default");
   const isLeft = isMissing && input.fallback === "mechanical";
   if (kind === "mechanical" || isLeft) return mechanicalSummarizer(profile);

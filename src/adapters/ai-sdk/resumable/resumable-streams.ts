@@ -1,0 +1,102 @@
+/**
+ * Streams that outlive a connection, without another database: what a model says is stored as it is
+ * said, and any node hands it to whoever comes back.
+ */
+
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import { checkFields } from "../../../model/input.ts";
+import { INPUTS } from "../../../model/inputs/index.ts";
+import { Producer, type StreamProducer } from "./producer.ts";
+import { readStream } from "./read-stream.ts";
+import { type ChunkLike, StreamRecords } from "./stream-records.ts";
+
+export interface ResumableStreamsOptions {
+  /** Where the chunks are kept: `ai-sdk/streams` if left out. */
+  readonly namespace?: string;
+  /** How long a producer may show no sign of life before readers give it up: 5,000 if left out. */
+  readonly leaseMs?: number;
+  /** How long chunks stay: 3,600 seconds if left out. */
+  readonly keepSeconds?: number;
+}
+
+export interface ResumableStreams {
+  /** Begins the stream of a chat, in place of one that may still go on. */
+  start(chatId: string): Promise<StreamProducer>;
+  /** The chunks of the chat's stream from its beginning; null if there is none that goes on. */
+  resume<Chunk extends ChunkLike = ChunkLike>(
+    chatId: string,
+  ): Promise<ReadableStream<Chunk> | null>;
+  /** The same as an answer to `GET …/stream`: 204 if there is nothing to resume. */
+  resumeResponse(chatId: string): Promise<Response>;
+  /** Asks the producer, wherever it is, to stop. False if nothing goes on. */
+  stop(chatId: string): Promise<boolean>;
+}
+
+const DEFAULT_LEASE_MS = 5_000;
+const MIN_LEASE_MS = 1_000;
+const DEFAULT_KEEP_SECONDS = 3_600;
+
+export function resumableStreams(
+  tenant: TenantApi,
+  options: ResumableStreamsOptions = {},
+): ResumableStreams {
+  const {
+    namespace = "ai-sdk/streams",
+    leaseMs = DEFAULT_LEASE_MS,
+    keepSeconds = DEFAULT_KEEP_SECONDS,
+  } = checkFields(options, "options", INPUTS.resumableStreams);
+  if (!(leaseMs >= MIN_LEASE_MS)) {
+    const message = `leaseMs must be at least ${MIN_LEASE_MS}`;
+    throw new BackscrollError("invalid_input", message, { details: { field: "leaseMs" } });
+  }
+  const records = new StreamRecords(tenant.records, namespace, keepSeconds);
+
+  async function resume<Chunk extends ChunkLike>(
+    chatId: string,
+  ): Promise<ReadableStream<Chunk> | null> {
+    const head = await records.findHead(chatId);
+    if (head === undefined || head.state === "done" || head.state === "aborted") return null;
+    return readStream<Chunk>(records, chatId, head, leaseMs);
+  }
+
+  return {
+    async start(chatId) {
+      const id = crypto.randomUUID();
+      return new Producer(records, chatId, id, await records.begin(chatId, id), leaseMs);
+    },
+    resume,
+    async resumeResponse(chatId) {
+      const chunks = await resume(chatId);
+      if (chunks === null) return new Response(null, { status: 204 });
+      return new Response(chunks.pipeThrough(toSse()), { headers: SSE_HEADERS });
+    },
+    async stop(chatId) {
+      for (;;) {
+        const head = await records.findHead(chatId);
+        if (head === undefined || head.state === "done" || head.state === "aborted") return false;
+        if (head.state === "stopping") return true;
+        const { stream, batches, version } = head;
+        const asked = { stream, batches, state: "stopping" } as const;
+        if ((await records.advance(chatId, asked, [], version)) !== undefined) return true;
+      }
+    },
+  };
+}
+
+/** As the SDK's own responses have them. */
+const SSE_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-vercel-ai-ui-message-stream": "v1",
+  "x-accel-buffering": "no",
+} as const;
+
+function toSse(): TransformStream<ChunkLike, Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  return new TransformStream({
+    transform: (chunk, controller) =>
+      controller.enqueue(encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`)),
+    flush: (controller) => controller.enqueue(encoder.encode("data: [DONE]\n\n")),
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * A stream of chunks as records: the head of a chat says which stream is its newest and how that stands,
+ * and each batch of chunks is a record of its own. A batch is written together with the head, and only
+ * if the head is as its writer has left it: so a producer that was given up writes nothing more.
+ */
+
+import type { RecordsApi } from "../../../engine/records/records.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import type { JsonValue } from "../../../model/json.ts";
+
+/** A part of a message on its way to a page; what it holds is the SDK's. */
+export interface ChunkLike {
+  readonly type: string;
+}
+
+/** `stopping`: somebody asked for its end, and its producer has not answered yet. */
+export type StreamState = "open" | "stopping" | "done" | "aborted";
+
+export interface StreamHead {
+  readonly stream: string;
+  readonly state: StreamState;
+  /** Batches that are written. */
+  readonly batches: number;
+}
+
+export interface SeenHead extends StreamHead {
+  readonly version: string;
+}
+
+/** Of a batch's number in its key: they are in the order of their numbers. */
+const DIGITS = 9;
+
+export class StreamRecords {
+  readonly #records: RecordsApi;
+  readonly #namespace: string;
+  /** Seconds after which what was written is gone. */
+  readonly #ttl: number;
+
+  constructor(records: RecordsApi, namespace: string, keepSeconds: number) {
+    this.#records = records;
+    this.#namespace = namespace;
+    this.#ttl = keepSeconds;
+  }
+
+  async findHead(chatId: string): Promise<SeenHead | undefined> {
+    const record = await this.#records.find(this.#namespace, headKey(chatId));
+    return record && { ...(record.value as unknown as StreamHead), version: record.version };
+  }
+
+  /** Begins a stream; the one before it is over. */
+  async begin(chatId: string, stream: string): Promise<string> {
+    const head: StreamHead = { stream, state: "open", batches: 0 };
+    return (await this.#records.put(this.#head(chatId, head))).version;
+  }
+
+  /** Writes the head, with a batch of chunks if there are some. Undefined if it is not as it was seen. */
+  async advance(
+    chatId: string,
+    head: StreamHead,
+    chunks: readonly ChunkLike[],
+    expectedVersion: string,
+  ): Promise<string | undefined> {
+    const batch = {
+      namespace: this.#namespace,
+      key: batchKey(head.stream, head.batches),
+      value: chunks as unknown as JsonValue,
+      ttl: this.#ttl,
+    };
+    const puts = [
+      { put: { ...this.#head(chatId, head), expectedVersion } },
+      ...(chunks.length === 0 ? [] : [{ put: batch }]),
+    ];
+    try {
+      const [info] = await this.#records.write(puts);
+      return info?.version;
+    } catch (error) {
+      if (BackscrollError.is(error, "record_conflict")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Chunks of the batches after the `after`-th up to the `upTo`-th, and the last batch that was read. */
+  async readAfter(
+    stream: string,
+    after: number,
+    upTo: number,
+  ): Promise<{ readonly chunks: readonly ChunkLike[]; readonly through: number }> {
+    const length = Math.min(BATCHES_AT_ONCE, upTo - after);
+    if (length <= 0) return { chunks: [], through: after };
+    const page = await this.#records.getMany(
+      this.#namespace,
+      Array.from({ length }, (_, i) => batchKey(stream, after + 1 + i)),
+    );
+    const end = page.indexOf(undefined);
+    const found = end < 0 ? page : page.slice(0, end);
+    return {
+      chunks: found.flatMap((record) => record?.value as unknown as ChunkLike[]),
+      through: after + found.length,
+    };
+  }
+
+  #head(chatId: string, head: StreamHead) {
+    const value = { stream: head.stream, state: head.state, batches: head.batches };
+    return { namespace: this.#namespace, key: headKey(chatId), value, ttl: this.#ttl };
+  }
+}
+
+/** Batches that are read at once. */
+export const BATCHES_AT_ONCE = 64;
+
+function headKey(chatId: string): string {
+  return `head/${chatId}`;
+}
+
+function batchKey(stream: string, number: number): string {
+  return `chunks/${stream}/${String(number).padStart(DIGITS, "0")}`;
+}

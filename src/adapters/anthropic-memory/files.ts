@@ -1,0 +1,227 @@
+/**
+ * The files of one memory as records: the path is the key, the content the value and the text by which
+ * it is found. What a file was before each change is a record of its own in a second namespace.
+ */
+
+import type { RecordOperation } from "../../engine/records/record-input.ts";
+import type { RecordsApi } from "../../engine/records/records.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_PAGE, MAX_RECORD_OPERATIONS, MAX_RECORD_TEXT_BYTES } from "../../model/limits.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import { Refusal, toOuterPath } from "./paths.ts";
+
+export interface MemoryFile {
+  readonly path: string;
+  readonly content: string;
+  readonly version: string;
+  readonly updatedAt: number;
+}
+
+/** What a file was until it was changed, renamed or deleted. */
+export interface MemoryFileVersion {
+  readonly path: string;
+  readonly content: string;
+  /** When it was written. */
+  readonly at: number;
+}
+
+/** A change that meets another one is made again on what the other one left. */
+const MAX_TRIES = 20;
+
+export class MemoryFiles {
+  readonly #records: RecordsApi;
+  readonly #namespace: string;
+  readonly #history: string;
+  readonly #keep: number;
+
+  /** `keep`: how many earlier versions of a file stay. */
+  constructor(records: RecordsApi, namespace: string, keep: number) {
+    this.#records = records;
+    this.#namespace = namespace;
+    this.#history = `${namespace}/history`;
+    this.#keep = keep;
+  }
+
+  async find(path: string): Promise<MemoryFile | undefined> {
+    const record = path === "" ? undefined : await this.#records.find(this.#namespace, path);
+    return record && toFile(record);
+  }
+
+  /** Paths and sizes of all files below a folder. */
+  async listBelow(
+    folder: string,
+  ): Promise<readonly { readonly path: string; readonly bytes: number }[]> {
+    const prefix = folder === "" ? "" : `${folder}/`;
+    const files: { path: string; bytes: number }[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await this.#records.list({
+        namespace: this.#namespace,
+        prefix,
+        limit: MAX_PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      // The value is a JSON string: two quotes, and what had to be escaped.
+      files.push(
+        ...page.records.map(({ key, size }) => ({ path: key, bytes: Math.max(0, size - 2) })),
+      );
+      cursor = page.next;
+    } while (cursor !== undefined);
+    return files;
+  }
+
+  /** False if there is one already. */
+  async create(path: string, content: string): Promise<boolean> {
+    try {
+      await this.#records.write([this.#put(path, content, null)]);
+      return true;
+    } catch (error) {
+      if (BackscrollError.is(error, "record_conflict")) return false;
+      throw error;
+    }
+  }
+
+  /** Replaces the content by what `change` makes of it. Undefined if there is no such file. */
+  async edit<Result extends { readonly content: string }>(
+    path: string,
+    change: (content: string) => Result,
+  ): Promise<Result | undefined> {
+    return this.#again(async () => {
+      const file = await this.find(path);
+      if (file === undefined) return undefined;
+      const result = change(file.content);
+      await this.#records.write([
+        this.#put(path, result.content, file.version),
+        ...(await this.#remember(file)),
+      ]);
+      return result;
+    });
+  }
+
+  /** The file of this path, or all below it. False if there is nothing. */
+  async delete(path: string): Promise<boolean> {
+    return this.#again(async () => {
+      const files = await this.#at(path);
+      for (const part of this.#parts(files)) {
+        const gone = part.map((file) => this.#delete(file));
+        const kept = await Promise.all(part.map((file) => this.#remember(file)));
+        await this.#records.write([...gone, ...kept.flat()]);
+      }
+      return files.length > 0;
+    });
+  }
+
+  /** Moves the file of this path, or all below it, in one transaction. */
+  async rename(from: string, to: string): Promise<"done" | "missing" | "taken"> {
+    return this.#again(async () => {
+      const files = await this.#at(from);
+      if (files.length === 0) return "missing";
+      if ((await this.#at(to)).length > 0) return "taken";
+      const operations = files.flatMap((file) => [
+        this.#delete(file),
+        this.#put(to + file.path.slice(from.length), file.content, null),
+      ]);
+      if (operations.length > MAX_RECORD_OPERATIONS) {
+        const most = MAX_RECORD_OPERATIONS / 2;
+        throw new Refusal(
+          `Error: ${toOuterPath(from)} has more than ${most} files; move its parts`,
+        );
+      }
+      await this.#records.write(operations);
+      return "done";
+    });
+  }
+
+  /** The newest first. */
+  async historyOf(path: string): Promise<readonly MemoryFileVersion[]> {
+    const page = await this.#records.list({
+      namespace: this.#history,
+      prefix: `${path}\n`,
+      limit: MAX_PAGE,
+      values: true,
+    });
+    return page.records
+      .map(({ value }) => value as unknown as { content: string; at: number })
+      .map(({ content, at }) => ({ path: toOuterPath(path), content, at }))
+      .toReversed();
+  }
+
+  async search(query: string, limit: number): Promise<readonly MemoryFile[]> {
+    const hits = await this.#records.search(query, { namespace: this.#namespace, limit });
+    return hits.map(({ key, text, version, updatedAt }) => ({
+      path: toOuterPath(key),
+      content: text,
+      version,
+      updatedAt,
+    }));
+  }
+
+  /** The file itself, or those below. */
+  async #at(path: string): Promise<readonly MemoryFile[]> {
+    const file = await this.find(path);
+    if (file !== undefined) return [file];
+    const paths = (await this.listBelow(path)).map((each) => each.path);
+    const files: MemoryFile[] = [];
+    for (let i = 0; i < paths.length; i += MAX_PAGE) {
+      const found = await this.#records.getMany(this.#namespace, paths.slice(i, i + MAX_PAGE));
+      files.push(...found.flatMap((record) => (record === undefined ? [] : [toFile(record)])));
+    }
+    return files;
+  }
+
+  #put(path: string, content: string, expectedVersion: string | null): RecordOperation {
+    const bytes = new TextEncoder().encode(content).length;
+    if (bytes > MAX_RECORD_TEXT_BYTES) {
+      const most = MAX_RECORD_TEXT_BYTES / 1_024;
+      throw new Refusal(
+        `Error: ${toOuterPath(path)} would have ${bytes} bytes; at most ${most} KiB are allowed: split it into several files`,
+      );
+    }
+    const namespace = this.#namespace;
+    return { put: { namespace, key: path, value: content, text: content, expectedVersion } };
+  }
+
+  #delete({ path, version }: MemoryFile): RecordOperation {
+    return { delete: { namespace: this.#namespace, key: path, expectedVersion: version } };
+  }
+
+  /** Keeps what a file is, in place of the oldest versions of it. */
+  async #remember(file: MemoryFile): Promise<RecordOperation[]> {
+    if (this.#keep === 0) return [];
+    const namespace = this.#history;
+    const { path, content, version, updatedAt } = file;
+    const key = `${path}\n${String(updatedAt).padStart(15, "0")} ${version}`;
+    const known = await this.#records.list({ namespace, prefix: `${path}\n`, limit: MAX_PAGE });
+    const old = known.records.slice(0, Math.max(0, known.records.length + 1 - this.#keep));
+    return [
+      { put: { namespace, key, value: { content, at: updatedAt } } },
+      ...old
+        .filter((each) => each.key !== key)
+        .map((each) => ({ delete: { namespace, key: each.key } })),
+    ];
+  }
+
+  /** As many files at once as fit into one write, with their versions. */
+  #parts(files: readonly MemoryFile[]): MemoryFile[][] {
+    const size = 100;
+    return Array.from({ length: Math.ceil(files.length / size) }, (_, i) =>
+      files.slice(i * size, (i + 1) * size),
+    );
+  }
+
+  async #again<Result>(change: () => Promise<Result>): Promise<Result> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await change();
+      } catch (error) {
+        const met = ["record_conflict", "record_not_found"] as const;
+        if (tries === MAX_TRIES || !met.some((code) => BackscrollError.is(error, code)))
+          throw error;
+      }
+    }
+  }
+}
+
+function toFile({ key, value, version, updatedAt }: StoredRecord): MemoryFile {
+  return { path: key, content: String(value), version, updatedAt };
+}

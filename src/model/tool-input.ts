@@ -1,0 +1,58 @@
+/**
+ * The arguments of a tool call: stored as the text that the model wrote, given as an object.
+ *
+ * Parsing and printing JSON loses big numbers, duplicate keys and spaces, and a provider may check the
+ * text again. So the text is what is stored and hashed; whoever reads an entry gets what it says, and the
+ * text beside it wherever printing would give another.
+ */
+
+import { type Block, inputTextOf, type ToolUseBlock } from "./block.ts";
+import type { JsonValue } from "./json.ts";
+
+/** `call` with other arguments, as it is stored. */
+export function withInputText(call: ToolUseBlock, text: string): ToolUseBlock {
+  const { inputText: _, ...rest } = call;
+  return { ...rest, input: text };
+}
+
+/** `blocks` as they are stored: the arguments of every call as text. */
+export function storedBlocks(blocks: readonly Block[]): readonly Block[] {
+  const isStored = (block: Block) => block.type !== "tool_use" || typeof block.input === "string";
+  if (blocks.every(isStored)) return blocks;
+  return blocks.map((block) =>
+    block.type === "tool_use" ? withInputText(block, inputTextOf(block)) : block,
+  );
+}
+
+/** `block` as readers get it. Arguments that are no JSON object or list stay the text that they are. */
+export function readableBlock(block: Block): Block {
+  if (block.type !== "tool_use") return block;
+  const text = inputTextOf(block);
+  const value = parseStructure(text);
+  if (value === undefined) return block;
+  const call = { ...withInputText(block, ""), input: value };
+  return JSON.stringify(value) === text ? call : { ...call, inputText: text };
+}
+
+/** The text to store of what a caller hands in. A text beside an object counts if it says the same. */
+export function givenInputText(
+  input: unknown,
+  inputText: unknown,
+  print: (value: unknown) => string,
+): string {
+  if (typeof input === "string") return input;
+  const printed = print(input);
+  if (typeof inputText !== "string") return printed;
+  const value = parseStructure(inputText);
+  return value !== undefined && JSON.stringify(value) === printed ? inputText : printed;
+}
+
+function parseStructure(text: string): JsonValue | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // What a model wrote need not be JSON.
+    return undefined;
+  }
+}
