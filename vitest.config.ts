@@ -60,7 +60,7 @@ const config: ViteUserConfig = defineConfig({
           env,
           setupFiles,
           include: ["test/**/*.test.ts", ...(isStress ? ["test/**/*.stress.ts"] : [])],
-          exclude: ["test/browser/**"],
+          exclude: ["test/browser/**", "**/node_modules/**"],
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: isStress ? 3_600_000 : 900_000,

@@ -6,8 +6,9 @@
  * packages for every platform, and `npm ci` refuses it where a registry does not hold them all.
  *
  * With `--page` it also builds the page that the server shows. With `--test` it also fetches the oldest
- * Node that the package supports, so that the tests can run the packed tarball on it, and a browser
- * where there is none (`test-browser.js`).
+ * Node that the package supports, so that the tests can run the packed tarball on it, the frameworks that
+ * adapters are made for (`test/adapters/package.json`), and a browser where there is none
+ * (`test-browser.js`).
  */
 
 import { spawnSync } from "node:child_process";
@@ -24,6 +25,7 @@ installDependencies();
 if (process.argv.includes("--page")) buildPage();
 if (process.argv.includes("--test")) {
   installOldestNode();
+  installFrameworks();
   installBrowser(npmSucceeds);
 }
 
@@ -53,6 +55,17 @@ function installOldestNode() {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   npm(`Node ${OLDEST_NODE}`, ["install", "--no-save", `node@${OLDEST_NODE}`], folder);
+}
+
+function installFrameworks() {
+  const folder = join(ROOT, "test", "adapters");
+  const stamp = join(folder, "node_modules", ".backscroll-installed");
+  const wanted = readFileSync(join(folder, "package.json"), "utf8");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  // Without the agent's own program, an optional dependency of 200 MB per platform: the tests call the
+  // types and functions of the package alone.
+  npm("the frameworks of the adapters", ["install", "--no-save", "--omit=optional"], folder);
+  writeFileSync(stamp, wanted);
 }
 
 /** @param {string} what @param {string[]} args @param {string} cwd */

@@ -37,9 +37,12 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" 
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
   const { models = {}, embedder, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
   if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
+  const searchDeadlineMs = deadlineOf("BACKSCROLL_SEARCH_DEADLINE_MS");
+  const embedDeadlineMs = deadlineOf("BACKSCROLL_EMBED_DEADLINE_MS");
   // Check arguments before the store is opened, so that there is nothing to close.
   const engineOptions: EngineOptions = {
-    ...searchDeadline(process.env["BACKSCROLL_SEARCH_DEADLINE_MS"]),
+    ...(searchDeadlineMs === undefined ? {} : { searchDeadlineMs }),
+    ...(embedDeadlineMs === undefined ? {} : { embedDeadlineMs }),
     ...rest,
     models: toTextModels(models),
     ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
@@ -86,13 +89,14 @@ export function backendOf(address: string): Backend {
 }
 
 /** What the environment says about every search of this process: a slow machine may need more. */
-function searchDeadline(variable: string | undefined): Pick<EngineOptions, "searchDeadlineMs"> {
-  if (variable === undefined || variable === "") return {};
-  if (/^[1-9]\d{0,8}$/.test(variable)) return { searchDeadlineMs: Number(variable) };
+function deadlineOf(variable: string): number | undefined {
+  const given = process.env[variable] ?? "";
+  if (given === "") return undefined;
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
   throw new BackscrollError(
     "invalid_input",
-    `BACKSCROLL_SEARCH_DEADLINE_MS must be a whole number of milliseconds, and is ${JSON.stringify(variable)}`,
-    { details: { field: "BACKSCROLL_SEARCH_DEADLINE_MS" } },
+    `${variable} must be a whole number of milliseconds, and is ${JSON.stringify(given)}`,
+    { details: { field: variable } },
   );
 }
 

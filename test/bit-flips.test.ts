@@ -47,8 +47,8 @@ test("a flipped bit is without effect, or told by the read, or told by the verif
     else wrong.push(`bit ${bit} (page ${Math.floor(bit / 8 / 2_048) + 1}): ${outcome}`);
   }
   expect(wrong).toEqual([]);
-  // Most of the file is content, so most flips are in what a hash covers.
-  expect(counts.read).toBeGreaterThan(FLIPS / 4);
+  // A quarter, more or less: the ids, and so the pages, are others in each run.
+  expect(counts.read).toBeGreaterThan(FLIPS / 10);
   expect(await readSound(path)).toEqual(sound);
 });
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const ROOT = join(import.meta.dirname, "..");
 const FILES = globSync(
   ["src/**/*.{ts,tsx}", "test/**/*.ts", "bench/**/*.ts", "scripts/**/*.{ts,js}"],
-  { cwd: ROOT },
+  { cwd: ROOT, exclude: ["**/node_modules/**"] },
 ).map((file) => file.split(sep).join("/"));
 
 /** Files that spread lists on purpose, each with its reason. */

@@ -38,6 +38,10 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/anthropic-memory/index.d.ts",
       default: "./dist/adapters/anthropic-memory/index.js",
     },
+    "./claude-agent-sdk": {
+      types: "./dist/adapters/claude-agent-sdk/index.d.ts",
+      default: "./dist/adapters/claude-agent-sdk/index.js",
+    },
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },

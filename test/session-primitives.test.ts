@@ -1,43 +1,18 @@
 /** What adapters for other frameworks are built on: on both databases, and over the network. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serveStore } from "../src/client/client.cases.ts";
 import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
 import type { SessionApi } from "../src/engine/interfaces/session-api.ts";
 import type { Entry, EntryInput, ListSessionsInput } from "../src/index.ts";
-import { open, textOf } from "../src/index.ts";
-import { createDatabase } from "./support/postgres.ts";
-
-interface World {
-  readonly tenant: EngineApi;
-  close(): Promise<void>;
-}
-
-const WORLDS: readonly [string, () => Promise<World>][] = [
-  ["SQLite", () => openWorld(":memory:")],
-  ["PostgreSQL", async () => openWorld(await createDatabase())],
-  ["a server", connectWorld],
-];
-
-async function openWorld(address: string): Promise<World> {
-  const engine = await open(address, { inThread: true });
-  return { tenant: engine, close: () => engine.close() };
-}
-
-async function connectWorld(): Promise<World> {
-  let end = async (): Promise<void> => undefined;
-  const { remote } = await serveStore({}, (stop) => {
-    end = stop;
-  });
-  return { tenant: remote, close: () => end() };
-}
+import { textOf } from "../src/index.ts";
+import { WORLDS, type World } from "./support/worlds.ts";
 
 describe.each(WORLDS)("on %s", (_, start) => {
   let world: World;
   let tenant: EngineApi;
   beforeAll(async () => {
     world = await start();
-    tenant = world.tenant;
+    tenant = world.engine;
   });
   afterAll(() => world.close());
 

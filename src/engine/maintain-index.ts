@@ -59,13 +59,6 @@ export async function maintainIndex(
   return store.indexStatus(tenant);
 }
 
-/** With why the vectors are behind, if this process keeps them. */
-export async function readIndexStatus(engine: EngineContext): Promise<IndexStatus> {
-  const status = await engine.store.indexStatus(engine.tenant);
-  const failure = status.failure ?? engine.meaning?.failure(engine.tenant);
-  return failure === undefined ? status : { ...status, failure };
-}
-
 function heldElsewhere(): BackscrollError {
   return new BackscrollError(
     "store_busy",

@@ -43,12 +43,7 @@ import {
 } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
 import { Originals } from "./import/originals.ts";
-import {
-  type IndexTask,
-  type MaintainOptions,
-  maintainIndex,
-  readIndexStatus,
-} from "./maintain-index.ts";
+import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   getMemory,
   type ListMemoriesInput,
@@ -304,7 +299,7 @@ export class TenantEngine {
 
   /** Progress and size of the index. */
   indexStatus(): Promise<IndexStatus> {
-    return readIndexStatus(this.engine);
+    return this.engine.store.indexStatus(this.tenant);
   }
 
   /** Does all of a task of the index's upkeep now. Searches and appends go on beside it. */

@@ -13,7 +13,7 @@ import type { MessageFacts } from "./index/message-columns.ts";
 import type { Asking } from "./port.ts";
 import type { MeaningQuery, SearchRequest } from "./request.ts";
 import { Paths } from "./score/active-paths.ts";
-import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter.ts";
+import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter/filter.ts";
 import { byRank, type Ranked } from "./score/rank.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";

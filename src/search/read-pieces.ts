@@ -6,9 +6,10 @@ import { indexableText, roleClassOf } from "./document/indexable-text.ts";
 import { cutPieces, cutText, type Said } from "./document/pieces.ts";
 import { decidingMetadata } from "./index/add-feed.ts";
 import { ROLES } from "./index/layout.ts";
-import { type Asking, ask, type FeedEntry, type FeedSlice, type PieceInfo } from "./port.ts";
+import { type Asking, ask, type FeedEntry, type FeedSlice } from "./port.ts";
 import type { PiecesAnswer, PiecesRequest, TextPiece } from "./request.ts";
 import { MAX_SPAN, NOTE_ROLES } from "./vectors/vector-layout.ts";
+import type { PieceInfo } from "./vectors/vector-port.ts";
 
 /** Rows of the feed that are read at a time. */
 const SLICE = 512;

@@ -3,10 +3,11 @@
 import type { Role } from "../model/entry.ts";
 import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
 import type { NoteField } from "./index/layout.ts";
-import type { PieceInfo, SessionCondition, VectorIndex } from "./port.ts";
+import type { SessionCondition } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
+import type { PieceInfo, VectorIndex } from "./vectors/vector-port.ts";
 
 /** Plain data: it may cross to another thread. Every number is within its limits already. */
 export interface SearchRequest {

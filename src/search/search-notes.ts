@@ -7,7 +7,7 @@ import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { NoteSearchAnswer, NoteSearchRequest } from "./request.ts";
 import { BM25 } from "./score/bm25.ts";
-import { MAX_EXPANSIONS } from "./score/conditions.ts";
+import { MAX_EXPANSIONS } from "./score/filter/conditions.ts";
 import { scoreKeyed } from "./score/keyed-scores.ts";
 import type { QueryTerm } from "./score/query-terms.ts";
 import type { TenantCache } from "./search-cache.ts";

@@ -12,9 +12,9 @@ import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
 import { rankByMeaning } from "./rank-by-meaning.ts";
 import type { MeaningQuery, SearchAnswer, SearchRequest } from "./request.ts";
+import { readMessageFilter } from "./score/filter/read-filter.ts";
 import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
 import type { Ranked } from "./score/rank.ts";
-import { readMessageFilter } from "./score/read-filter.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 

@@ -6,9 +6,10 @@ import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
 import { findLive, type Gone, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
 import type { FieldSize, Source } from "./index/source.ts";
-import { type Asking, ask, type Manifest, type VectorIndex } from "./port.ts";
+import { type Asking, ask, type Manifest } from "./port.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { Tail } from "./tail.ts";
+import type { VectorIndex } from "./vectors/vector-port.ts";
 
 /** One source of documents, and what counts in it. */
 export interface View {

@@ -80,6 +80,7 @@ export function encodeContent(
   // Thousands of small blocks, or large data: then the text itself is the payload.
   if (bytes > 4 * thresholdBytes) {
     text = JSON.stringify(toPayload(text, bytes, payloads));
+    bytes = Buffer.byteLength(text);
   }
   for (const payload of payloads.values()) bytes += payload.bytes.length;
   return { text, payloads: [...payloads.values()], bytes };

@@ -209,6 +209,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
+  "adapters/claude-agent-sdk": {
+    folders: [...["model", "async", "transcript", "engine", "ingest", "ingest/claude-code"]],
+    packages: [],
+  },
 
   // Sessions read out page by page, for the writers of other formats.
   transfer: { folders: ["model", "store", "engine", "api", "export"], packages: [] },

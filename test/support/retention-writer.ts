@@ -1,15 +1,38 @@
-/** A process that compacts a session whose content is to be forgotten, until it is killed. */
+/**
+ * A process that compacts a session whose content is to be forgotten, until it is killed.
+ *
+ * It erases as many batches as it is told, says so, and waits for its end before the next one.
+ */
 
-import { open } from "../../src/index.ts";
-import { receiveTask } from "./child-task.ts";
+import { openStore } from "../../src/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { engineOn } from "../../src/store-kit/index.ts";
+import { receiveTask, say } from "./child-task.ts";
 
 export interface RetentionTask {
   readonly address: string;
   readonly sessionId: string;
+  /** Batches of `eraseContent`. */
+  readonly batches: number;
 }
 
-const { address, sessionId } = await receiveTask<RetentionTask>();
-const engine = await open(address, { inThread: true, indexing: { flushAt: 0 } });
-const session = await engine.getSession(sessionId);
+const { address, sessionId, batches } = await receiveTask<RetentionTask>();
+const store = await openStore(address, { inThread: true, indexing: { flushAt: 0 } });
+let erased = 0;
+const eraseContent: Store["eraseContent"] = async (...args) => {
+  if (erased === batches) {
+    say({ erased });
+    await new Promise(() => setInterval(() => undefined, 1_000));
+  }
+  erased++;
+  return store.eraseContent(...args);
+};
+const stopping = new Proxy(store, {
+  get: (target, name) => {
+    if (name === "eraseContent") return eraseContent;
+    const value: unknown = Reflect.get(target, name, target);
+    return typeof value === "function" ? value.bind(target) : value;
+  },
+});
+const session = await engineOn(stopping).getSession(sessionId);
 await session.compact({ keep: { messages: 1 } });
-await engine.close();

@@ -3,7 +3,8 @@
 import { pause } from "../../async/pause.ts";
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { MaintenanceTask, VectorIndex } from "../../search/port.ts";
+import type { MaintenanceTask } from "../../search/port.ts";
+import type { VectorIndex } from "../../search/vectors/vector-port.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Pieces in a batch if nothing else is said: one call of most embedders. */

@@ -8,7 +8,7 @@ import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { priceOf } from "../../model/prices.ts";
-import type { FeedRange } from "../../search/port.ts";
+import type { FeedRange } from "../../search/vectors/vector-port.ts";
 import { checkCount, checkFlag, checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { holdLease } from "../leases/hold-lease.ts";

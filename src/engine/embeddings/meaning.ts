@@ -51,10 +51,6 @@ export class Meaning {
     this.#keeper?.watch(tenant);
   }
 
-  failure(tenant: string): string | undefined {
-    return this.#keeper?.failure(tenant);
-  }
-
   /** The vector of a query, unless there is nothing to compare it with; or why there is none. */
   async ofQuery(
     tenant: string,

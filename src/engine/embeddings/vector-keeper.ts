@@ -37,13 +37,13 @@ export interface KeeperOptions {
   readonly owner: string;
   /** Told of each tenant that has got vectors. */
   readonly onVectors: (tenant: string) => void;
-  /** Told once for each tenant, if the store has vectors of another embedder. */
+  /** Told of the first failure in a row, and of a store that has vectors of another embedder. */
   readonly onWarning: (sentence: string) => void;
 }
 
 interface Watched {
   isDue: boolean;
-  failure: string | undefined;
+  hasFailed: boolean;
   pauseMs: number;
   pausedUntil: number;
   /** The store has vectors of another embedder. */
@@ -69,14 +69,9 @@ export class VectorKeeper {
   /** Looks after a tenant from now on. */
   watch(name: string): void {
     if (this.#tenants.has(name)) return;
-    const none = { failure: undefined, pauseMs: FIRST_PAUSE_MS, pausedUntil: 0, isOther: false };
+    const none = { hasFailed: false, pauseMs: FIRST_PAUSE_MS, pausedUntil: 0, isOther: false };
     this.#tenants.set(name, { ...none, isDue: true });
     this.#soon(GATHER_MS);
-  }
-
-  /** Why the last attempt has failed; undefined if it has not. */
-  failure(name: string): string | undefined {
-    return this.#tenants.get(name)?.failure;
   }
 
   /** What is under way is given up. */
@@ -116,7 +111,7 @@ export class VectorKeeper {
     }
   }
 
-  /** Never fails: what goes wrong is kept for the status, and tried again later. */
+  /** Never fails: what goes wrong is told, and tried again later. */
   async #keep(name: string, tenant: Watched): Promise<void> {
     const { store, owner, onWarning } = this.#options;
     let isHeld = false;
@@ -126,17 +121,17 @@ export class VectorKeeper {
         isHeld = true;
         await this.#catchUp(name, AbortSignal.any([signal, this.#stop.signal]));
       });
-      tenant.failure = undefined;
+      tenant.hasFailed = false;
       tenant.pauseMs = FIRST_PAUSE_MS;
       if (!isHeld) this.#again(tenant, BUSY_MS);
     } catch (error) {
       if (this.#stop.signal.aborted || BackscrollError.is(error, "store_closed")) return;
-      tenant.failure = error instanceof Error ? error.message : String(error);
-      if (BackscrollError.is(error, "embedder_conflict")) {
-        tenant.isOther = true;
-        onWarning(tenant.failure);
-        return;
-      }
+      const why = error instanceof Error ? error.message : String(error);
+      tenant.isOther = BackscrollError.is(error, "embedder_conflict");
+      if (tenant.isOther) return onWarning(why);
+      if (!tenant.hasFailed)
+        onWarning(`what is new has no vectors yet, and is tried again: ${why}`);
+      tenant.hasFailed = true;
       this.#again(tenant, tenant.pauseMs);
       tenant.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * tenant.pauseMs);
     }

@@ -1,6 +1,6 @@
 /** Forgetting through the engine: the same cases on both databases. */
 
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
@@ -22,6 +22,11 @@ function retentionCases(name: string, address: () => Promise<string>): void {
     };
     forgetCases(cases);
     coverageCases(cases);
+
+    // Once, for all that the cases have left.
+    test("no case has broken a hash", async () => {
+      expect((await engine.verify()).problems).toEqual([]);
+    });
   });
 }
 

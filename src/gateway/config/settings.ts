@@ -215,7 +215,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.compaction.memoryFlush.systemPrompt",
     kind: TEXT,
     preset: null,
-    help: "Text added to the agent's system prompt then.",
+    help: "Text added to the agent's standing instructions then.",
   },
   {
     key: "silence",

@@ -9,20 +9,18 @@ import { IndexCache } from "../index/index-cache.ts";
 import { NOTE_FIELDS } from "../index/layout.ts";
 import type { Gone } from "../index/liveness.ts";
 import { SegmentReader } from "../index/segment-reader.ts";
-import {
-  type Asking,
-  ask,
-  type FeedRange,
-  type Manifest,
-  type PieceInfo,
-  type StartVectorsTask,
-  type VectorBatch,
-  type VectorIndex,
-  type VectorSegmentInfo,
-} from "../port.ts";
+import { type Asking, ask, type Manifest } from "../port.ts";
 import { isPieceGone } from "../vectors/gone-vectors.ts";
 import { mergeVectors } from "../vectors/merge-vectors.ts";
 import { quantize } from "../vectors/quantize.ts";
+import type {
+  FeedRange,
+  PieceInfo,
+  StartVectorsTask,
+  VectorBatch,
+  VectorIndex,
+  VectorSegmentInfo,
+} from "../vectors/vector-port.ts";
 import { VectorWriter } from "../vectors/vector-writer.ts";
 import { segmentsToMerge } from "./merge-policy.ts";
 

@@ -12,18 +12,20 @@ import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
 import {
-  type AddVectorsTask,
   type Asking,
   ask,
   type MaintenanceTask,
   type Manifest,
   namedSegments,
   type SegmentInfo,
-  type StartVectorsTask,
   type UpkeepReport,
-  type VectorIndex,
-  type VectorSegmentInfo,
 } from "../port.ts";
+import type {
+  AddVectorsTask,
+  StartVectorsTask,
+  VectorIndex,
+  VectorSegmentInfo,
+} from "../vectors/vector-port.ts";
 import { buildRange, forgetBuilding } from "./build-range.ts";
 import {
   addVectors,

@@ -3,7 +3,7 @@
 import { type Asking, ask, type SessionPath } from "../port.ts";
 import type { TenantCache } from "../search-cache.ts";
 import type { View } from "../snapshot.ts";
-import { isOnPath } from "./filter.ts";
+import { isOnPath } from "./filter/filter.ts";
 import type { Best } from "./top-sessions.ts";
 
 /** Active paths of sessions: known from earlier searches, or found out in this one. */

@@ -8,7 +8,7 @@ import type { Asking } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { LengthNorm } from "./bm25.ts";
 import { type ChunkTask, exactScore, type ScoredList, scoreChunk } from "./chunk-scorer.ts";
-import { type ChunkFilter, chunkFilter, type MessageFilter } from "./filter.ts";
+import { type ChunkFilter, chunkFilter, type MessageFilter } from "./filter/filter.ts";
 import type { ResolvedTerm } from "./query-terms.ts";
 import type { TopSessions } from "./top-sessions.ts";
 

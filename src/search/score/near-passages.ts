@@ -11,7 +11,7 @@ import { placeOf } from "../index/lists/term-list.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { termGain } from "./bm25.ts";
-import { isOnPath } from "./filter.ts";
+import { isOnPath } from "./filter/filter.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import { PassageScores } from "./passage-scores.ts";
 import type { Ranked, Ranking } from "./rank.ts";

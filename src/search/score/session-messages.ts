@@ -4,7 +4,7 @@ import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import type { DocumentRange } from "../index/source.ts";
 import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
-import { isOnPath } from "./filter.ts";
+import { isOnPath } from "./filter/filter.ts";
 
 /** Some messages of a session that lie side by side in one chunk of one source. */
 export interface MessageRun {

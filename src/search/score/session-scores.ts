@@ -14,7 +14,7 @@ import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
 import { coverWeights } from "./coverage.ts";
-import { type ChunkFilter, chunkFilter } from "./filter.ts";
+import { type ChunkFilter, chunkFilter } from "./filter/filter.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import { type Passage, PassageScores } from "./passage-scores.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";

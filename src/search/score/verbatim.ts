@@ -8,8 +8,8 @@ import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../index/lay
 import { stretchOf } from "../index/lists/term-list.ts";
 import type { Asking, SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
-import { type Compiled, compile } from "./conditions.ts";
 import { ECHO } from "./coverage.ts";
+import { type Compiled, compile } from "./filter/conditions.ts";
 import type { MessagePass } from "./message-pass.ts";
 import type { Ranking } from "./rank.ts";
 import { findMessages, type MessageRun } from "./session-messages.ts";

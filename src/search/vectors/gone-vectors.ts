@@ -1,8 +1,8 @@
 /** Which vectors stand for something that was deleted or erased. */
 
 import type { Gone } from "../index/liveness.ts";
-import type { PieceInfo } from "../port.ts";
 import type { VectorColumns } from "./vector-columns.ts";
+import type { PieceInfo } from "./vector-port.ts";
 
 export type VectorGone = (columns: VectorColumns, i: number) => boolean;
 

@@ -7,7 +7,7 @@
 
 import { UnreadableSegment } from "../index/blobs.ts";
 import { ByteReader } from "../index/bytes.ts";
-import { type Asking, ask, type VectorSegmentInfo } from "../port.ts";
+import { type Asking, ask } from "../port.ts";
 import { VectorMemory } from "./kernel.ts";
 import { BLOCK, codeBytes } from "./quantize.ts";
 import { readVectorColumns, type VectorColumns } from "./vector-columns.ts";
@@ -20,6 +20,7 @@ import {
   VECTOR_FORMAT,
   type VectorHeader,
 } from "./vector-layout.ts";
+import type { VectorSegmentInfo } from "./vector-port.ts";
 
 /** Codes and factors of five million vectors of 384 dimensions. */
 const MAX_BYTES = 256 * 1024 * 1024;

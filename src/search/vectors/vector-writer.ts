@@ -1,7 +1,7 @@
 /** Writes a segment of vectors, slab by slab: no more than one slab is in memory. */
 
 import { ByteWriter } from "../index/bytes.ts";
-import { type Asking, ask, type PieceInfo } from "../port.ts";
+import { type Asking, ask } from "../port.ts";
 import { BLOCK, codeBytes, type Quantized, writeCode } from "./quantize.ts";
 import { emptyVectorColumns, writeVectorColumns } from "./vector-columns.ts";
 import {
@@ -16,6 +16,7 @@ import {
   valuesBlob,
   valuesPerBlob,
 } from "./vector-layout.ts";
+import type { PieceInfo } from "./vector-port.ts";
 
 export class VectorWriter {
   readonly #segment: number;

@@ -1,6 +1,7 @@
 /** Progress and size of a tenant's index. */
 
-import type { FeedRange, Manifest, VectorIndex } from "../../search/port.ts";
+import type { Manifest } from "../../search/port.ts";
+import type { FeedRange, VectorIndex } from "../../search/vectors/vector-port.ts";
 
 export interface IndexStatus {
   /** Counts the changes of the index itself. */

@@ -1,6 +1,5 @@
 /** What the cases of retention are written with. */
 
-import { expect } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import type { Usage } from "../../../model/entry.ts";
 import type { Retention } from "../../../model/session.ts";
@@ -62,9 +61,4 @@ export async function said(handle: SessionHandle): Promise<(string | null)[]> {
   return entries
     .filter(({ kind }) => kind === "message")
     .map(({ blocks, erased }) => (erased ? null : textOf(blocks).replace("about ", "")));
-}
-
-/** Every hash still holds. */
-export async function expectSound(engine: Engine): Promise<void> {
-  expect((await engine.verify()).problems).toEqual([]);
 }

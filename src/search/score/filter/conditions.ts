@@ -1,10 +1,10 @@
 /** Required and excluded terms of a message. */
 
-import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
-import { placeOf, type TermList } from "../index/lists/term-list.ts";
-import type { FoundTerm, Source } from "../index/source.ts";
-import type { Condition } from "../query/query.ts";
-import { joinLists } from "./query-terms.ts";
+import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../../index/layout.ts";
+import { placeOf, type TermList } from "../../index/lists/term-list.ts";
+import type { FoundTerm, Source } from "../../index/source.ts";
+import type { Condition } from "../../query/query.ts";
+import { joinLists } from "../query-terms.ts";
 
 /** Terms with a prefix that are looked at. */
 export const MAX_EXPANSIONS = 256;

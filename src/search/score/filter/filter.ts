@@ -1,12 +1,12 @@
 /** Which messages may be hits, before they are ranked. */
 
-import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
-import { BitSet } from "../index/lists/bit-set.ts";
-import { lowerBound } from "../index/lists/term-list.ts";
-import type { ChunkColumns, MessageFacts } from "../index/message-columns.ts";
-import type { SessionPath } from "../port.ts";
-import type { Condition } from "../query/query.ts";
-import type { View } from "../snapshot.ts";
+import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../../index/layout.ts";
+import { BitSet } from "../../index/lists/bit-set.ts";
+import { lowerBound } from "../../index/lists/term-list.ts";
+import type { ChunkColumns, MessageFacts } from "../../index/message-columns.ts";
+import type { SessionPath } from "../../port.ts";
+import type { Condition } from "../../query/query.ts";
+import type { View } from "../../snapshot.ts";
 import { type ChunkConditions, chunkConditions } from "./conditions.ts";
 
 export interface MessageFilter {

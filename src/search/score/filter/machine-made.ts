@@ -3,10 +3,10 @@
  * leaves them out by default.
  */
 
-import { CHUNK_DOCUMENTS } from "../index/layout.ts";
-import { documentsOf } from "../index/lists/term-list.ts";
-import { MACHINE_MADE } from "../index/special-terms.ts";
-import type { View } from "../snapshot.ts";
+import { CHUNK_DOCUMENTS } from "../../index/layout.ts";
+import { documentsOf } from "../../index/lists/term-list.ts";
+import { MACHINE_MADE } from "../../index/special-terms.ts";
+import type { View } from "../../snapshot.ts";
 
 /** Their numbers. Undefined if a blob is missing; all that could be asked for was. */
 export function findMachineMade(views: readonly View[]): ReadonlySet<number> | undefined {

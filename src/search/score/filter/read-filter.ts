@@ -1,14 +1,14 @@
 /** From the options of a search and the filters in its text to what a message must meet. */
 
-import type { Role } from "../../model/entry.ts";
-import type { Blobs } from "../index/blobs.ts";
-import { ROLES } from "../index/layout.ts";
-import { toolTerm } from "../index/special-terms.ts";
-import { type Asking, ask, type SessionCondition } from "../port.ts";
-import type { Condition, TermQuery } from "../query/query.ts";
-import type { SearchRequest } from "../request.ts";
-import type { TenantCache } from "../search-cache.ts";
-import type { View } from "../snapshot.ts";
+import type { Role } from "../../../model/entry.ts";
+import type { Blobs } from "../../index/blobs.ts";
+import { ROLES } from "../../index/layout.ts";
+import { toolTerm } from "../../index/special-terms.ts";
+import { type Asking, ask, type SessionCondition } from "../../port.ts";
+import type { Condition, TermQuery } from "../../query/query.ts";
+import type { SearchRequest } from "../../request.ts";
+import type { TenantCache } from "../../search-cache.ts";
+import type { View } from "../../snapshot.ts";
 import { ALL_ROLES, type MessageFilter } from "./filter.ts";
 import { findMachineMade } from "./machine-made.ts";
 

@@ -1,0 +1,22 @@
+/** One answer, one usage: the lines of an answer repeat what it has taken so far. */
+
+import { RecentMap } from "../../ingest/recent-map.ts";
+import type { Usage } from "../../model/entry.ts";
+import { combineUsage } from "../../model/usage.ts";
+
+/** The lines of an answer stand near each other. */
+const KEPT_ANSWERS = 64;
+
+export class AnswerUsage {
+  readonly #told = new RecentMap<string, Usage>(KEPT_ANSWERS);
+
+  /** What an answer has taken since its line before; null if nothing. */
+  take(answer: string | undefined, usage: Usage): Usage | null {
+    if (answer === undefined) return usage;
+    const told = this.#told.get(answer);
+    this.#told.set(answer, usage);
+    if (told === undefined) return usage;
+    const more = combineUsage(usage, told, (now, before) => Math.max(0, now - before));
+    return Object.values(more).some((count) => count > 0) ? more : null;
+  }
+}
