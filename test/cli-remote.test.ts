@@ -33,6 +33,7 @@ let reader = "";
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   serve: "serves a store that it has opened; in front of a server it would be a proxy",
   restore: "fills a store that nobody uses: docs/decisions has why a server's is not",
+  embed: "makes vectors with an embedder of this process; a server has its own",
   open: "opens the page of a server, and has no end where it starts one",
   completions: "is about the command line alone",
   version: "is about the command line alone",

@@ -75,7 +75,7 @@ export function quotaCases({ store, tenant }: Cases): void {
         facts: 0,
         feedPosition: 6,
         feedHead: Buffer.from(head.hash).toString("hex"),
-        index: { lag: 6, segments: 0, documents: 0, bytes: 0 },
+        index: { lag: 6, segments: 0, documents: 0, bytes: 0, vectors: null },
         quota,
       });
       expect(status.epoch).toBe(head.epoch);
