@@ -37,6 +37,7 @@ const MODULES = [
   ["backscroll", "index"],
   ["backscroll/ai", "adapters/ai-sdk/index"],
   ["backscroll/anthropic-memory", "adapters/anthropic-memory/index"],
+  ["backscroll/claude-agent-sdk", "adapters/claude-agent-sdk/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],
   ["backscroll/gateway", "gateway/index"],
@@ -253,9 +254,9 @@ describe("the commands in the documents", () => {
 test("no document talks of what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
   // Ways to rank and to summarise had this name, random numbers begin with one, providers have caches
-  // of theirs, and MCP has them.
+  // of theirs, MCP has them, and `query` of the Claude Agent SDK takes one.
   const ranking =
-    /`seed`|--(keep|profile) seed|--seed S|"seed"|prompt cache|`prompts?\/`|memoryFlush\.prompt|MCP prompts?|`prompts-[a-z-]+`/g;
+    /`seed`|--(keep|profile) seed|--seed S|"seed"|prompt cache|`prompts?\/`|memoryFlush\.prompt|MCP prompts?|`prompts-[a-z-]+`|prompt: "/g;
   const talking = PAGES.filter((page) =>
     words.test(readFileSync(join(ROOT, page), "utf8").replace(ranking, "")),
   );
