@@ -45,6 +45,10 @@ test("the package has these entry points and no others", () => {
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
+    "./openai-agents": {
+      types: "./dist/adapters/openai-agents/index.d.ts",
+      default: "./dist/adapters/openai-agents/index.js",
+    },
     "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
     "./store-kit": { types: "./dist/store-kit/index.d.ts", default: "./dist/store-kit/index.js" },
     "./store-kit/cases": {

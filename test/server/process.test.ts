@@ -118,8 +118,10 @@ test("says in one line what is wrong with its options", async () => {
 
 test("a server suggests a search only if there is something to find", async () => {
   const folder = createFolder();
-  const serve = `"${process.execPath}" "${join(ROOT, "bin/backscroll.js")}" serve --port 0 > out &
-    until grep -q Ctrl-C out; do sleep 0.1; done; kill $!; wait $!; cat out`;
+  // Without `rm` the loop may still read the output of the server before.
+  const serve = `rm -f out
+    "${process.execPath}" "${join(ROOT, "bin/backscroll.js")}" serve --port 0 > out &
+    until grep -qs Ctrl-C out; do sleep 0.1; done; kill $!; wait $!; cat out`;
   const env = { HOME: folder, BACKSCROLL_DB: join(folder, "store.db") };
   const shown = async () => (await run("bash", ["-c", serve], { cwd: folder, env })).stdout;
   expect(await shown()).toMatch(/^Try .* demo$/m);

@@ -163,6 +163,7 @@ export const HOST_INPUTS = {
     "mcp",
   ],
   keepUp: ["signal", "everyMs", "leaseMs", "onError"],
+  agentsSession: ["sessionId", "agent", "user", "onClear"],
   claudeSessionStore: ["agent", "user", "foldSessionSummary"],
   memoryTools: ["scope"],
   chatStore: ["agent", "createdBy", "keyPrefix"],

@@ -1,0 +1,349 @@
+/**
+ * A session of the OpenAI Agents SDK on Backscroll: transactions, mutations and compaction included.
+ *
+ * Each item is a message of one session, in the order of the path. Popped, cleared and replaced items
+ * stay in the tree on an abandoned branch, which searches skip by default.
+ */
+
+import { KeyedQueue } from "../../async/keyed-queue.ts";
+import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { EntryInput, MessageEntryInput } from "../../engine/writing/entry-input.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { isPlainObject } from "../../model/json.ts";
+import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { canonicalText, toItemJson } from "./item-json.ts";
+import {
+  type Authors,
+  isBoundary,
+  SOURCE,
+  toBareInput,
+  toEntryInput,
+  toItem,
+} from "./item-mapping.ts";
+import { checkTransaction, digestOf, markerOf } from "./operations.ts";
+import type { AgentItem, HistoryMutation, HistoryTransactionArgs } from "./sdk-types.ts";
+
+export interface AgentsSessionOptions {
+  /** The caller's own id of the session: any text. Left out, a new one. */
+  readonly sessionId?: string;
+  /** The agent of the session, and the author of its answers; `openai-agents` if left out. */
+  readonly agent?: string;
+  /** The author of requests; `user` if left out. */
+  readonly user?: string;
+  /** `clearSession`: `keep` (default) leaves the items on a branch, `delete` deletes the session. */
+  readonly onClear?: "keep" | "delete";
+}
+
+/** `run(agent, input, { session: agentsSession(memory, { sessionId: "chat 42" }) })`. */
+export function agentsSession(
+  tenant: TenantApi,
+  options: AgentsSessionOptions = {},
+): AgentsSession {
+  return new AgentsSession(tenant, checkFields(options, "options", INPUTS.agentsSession));
+}
+
+/** Retries of a compare-and-swap that lost to a concurrent writer. */
+const MAX_TRIES = 16;
+/** Counts clears: operation ids are scoped to the time since the last one. */
+const CLEARS_KEY = "historyClears";
+
+interface VisibleItem {
+  readonly entry: Entry;
+  /** Undefined: another program wrote the entry. */
+  readonly item: AgentItem | undefined;
+}
+
+export class AgentsSession {
+  readonly #tenant: TenantApi;
+  readonly #sessionId: string;
+  readonly #authors: Authors;
+  readonly #onClear: "keep" | "delete";
+  readonly #queue = new KeyedQueue();
+  #session: SessionApi | undefined;
+
+  constructor(tenant: TenantApi, options: AgentsSessionOptions) {
+    const { sessionId = crypto.randomUUID(), agent = SOURCE, user = "user" } = options;
+    this.#tenant = tenant;
+    this.#sessionId = sessionId;
+    this.#authors = { agent, user };
+    this.#onClear = options.onClear ?? "keep";
+  }
+
+  async getSessionId(): Promise<string> {
+    return this.#sessionId;
+  }
+
+  /** The session in Backscroll, created if there is none: for searches, contexts and the like. */
+  async backscrollSession(): Promise<SessionApi> {
+    this.#session ??= await this.#tenant.ensureSession({
+      key: `${SOURCE}:${this.#sessionId}`,
+      agent: this.#authors.agent,
+      createdBy: this.#authors.user,
+      origin: { source: SOURCE },
+    });
+    return this.#session;
+  }
+
+  /** The newest `limit` items in order, or all. */
+  async getItems(limit?: number): Promise<AgentItem[]> {
+    if (limit !== undefined && limit <= 0) return [];
+    const visible = await this.#inSession((session) => readVisible(session, limit));
+    return visible.flatMap(({ item }) => (item === undefined ? [] : [item]));
+  }
+
+  /** Items of a call are stored all or none, a thousand at a time. */
+  async addItems(items: readonly AgentItem[]): Promise<void> {
+    const inputs = this.#toInputs(items);
+    await this.#inSession(async (session) => {
+      for (let i = 0; i < inputs.length; i += MAX_BATCH_ENTRIES) {
+        const batch = inputs.slice(i, i + MAX_BATCH_ENTRIES);
+        await storeOrBare(batch, (entries) => session.appendEntries(entries));
+      }
+    });
+  }
+
+  async popItem(): Promise<AgentItem | undefined> {
+    return this.#inSession((session) =>
+      untilSettled(async () => {
+        const visible = await readVisible(session, 1);
+        const [last] = visible;
+        if (last === undefined) return undefined;
+        await replaceEnd(session, visible, []);
+        return last.item;
+      }),
+    );
+  }
+
+  /** Operations may then be applied anew under the same ids. */
+  async clearSession(): Promise<void> {
+    await this.#inSession(async (session) => {
+      if (this.#onClear === "delete") {
+        this.#session = undefined;
+        await session.delete();
+        return;
+      }
+      const { metadata } = await session.meta();
+      await session.update({ metadata: { [CLEARS_KEY]: clearsOf(metadata) + 1 } });
+      await session.branch(null);
+    });
+  }
+
+  /** All of it or nothing, and once under its id. */
+  async applyHistoryTransaction(args: HistoryTransactionArgs): Promise<void> {
+    const { operationId, transaction } = checkTransaction(args);
+    const digest = await digestOf(transaction);
+    await this.#inSession(async (session) => {
+      const { metadata } = await session.meta();
+      const marker = markerOf(SOURCE, clearsOf(metadata), operationId, digest);
+      await untilSettled(async () => {
+        if (await wasApplied(session, marker.externalId, digest)) return;
+        if (transaction.type === "append_items") {
+          await storeOrBare(this.#toInputs(transaction.items), (entries) =>
+            session.replaceSuffix({ expected: [], replacement: [...entries, marker] }),
+          );
+          return;
+        }
+        const { expectedSuffix, replacement } = transaction;
+        const visible = await this.#suffix(session, expectedSuffix);
+        if (visible === undefined) {
+          // A concurrent call may have applied the same operation since the first look.
+          if (await wasApplied(session, marker.externalId, digest)) return;
+          throw this.#unexpectedEnd(session, expectedSuffix.length);
+        }
+        await storeOrBare(this.#toInputs(replacement), (entries) =>
+          replaceEnd(session, visible, entries, marker),
+        );
+      });
+    });
+  }
+
+  /** Stores the items behind a replaced call again. */
+  async applyHistoryMutations({
+    mutations,
+  }: {
+    readonly mutations: readonly HistoryMutation[];
+  }): Promise<void> {
+    await this.#inSession((session) =>
+      untilSettled(async () => {
+        const visible = await readVisible(session);
+        const items = visible.map(({ item }) => item);
+        const changed = applyMutations(items, mutations);
+        const start = changed.findIndex((item, i) => item !== items[i]);
+        const from = start < 0 ? Math.min(changed.length, items.length) : start;
+        if (from === items.length && changed.length === items.length) return;
+        const rest = changed.slice(from).filter((item) => item !== undefined);
+        await storeOrBare(this.#toInputs(rest), (entries) =>
+          replaceEnd(session, visible.slice(from), entries),
+        );
+      }),
+    );
+  }
+
+  /** Makes `items` the history. The compacted items stay on the path, for searches. */
+  async replaceHistoryWithCompaction(items: readonly AgentItem[]): Promise<void> {
+    if (items.length === 0) return this.clearSession();
+    const inputs = items.map((item, i) => toEntryInput(item, this.#authors, i === 0));
+    await this.#inSession((session) =>
+      storeOrBare(inputs, (entries) => session.appendEntries(entries)),
+    );
+  }
+
+  #toInputs(items: readonly AgentItem[]): MessageEntryInput[] {
+    return items.map((item) => toEntryInput(item, this.#authors));
+  }
+
+  /** The end of the history, if it has the expected items. */
+  async #suffix(
+    session: SessionApi,
+    expected: readonly AgentItem[],
+  ): Promise<VisibleItem[] | undefined> {
+    if (expected.length === 0) return [];
+    const visible = await readVisible(session, expected.length);
+    const stored = visible.filter(({ item }) => item !== undefined);
+    const texts = (items: readonly AgentItem[]) =>
+      items.map((item) => canonicalText(toItemJson(item)));
+    const isSame = texts(stored.map(({ item }) => item)).join("\n") === texts(expected).join("\n");
+    return isSame ? visible : undefined;
+  }
+
+  #unexpectedEnd(session: SessionApi, expected: number): BackscrollError {
+    return new BackscrollError(
+      "stale_leaf",
+      `session ${this.#sessionId} does not end with the expected items; read them and try again`,
+      { details: { sessionId: session.id, expected } },
+    );
+  }
+
+  /** Runs work in the order of the calls; on a new session if another caller deleted it. */
+  async #inSession<Result>(work: (session: SessionApi) => Promise<Result>): Promise<Result> {
+    return this.#queue.run("", async () => {
+      try {
+        return await work(await this.backscrollSession());
+      } catch (error) {
+        if (!BackscrollError.is(error, "session_not_found")) throw error;
+        this.#session = undefined;
+        return work(await this.backscrollSession());
+      }
+    });
+  }
+}
+
+function clearsOf(metadata: Readonly<Record<string, unknown>>): number {
+  const clears = metadata[CLEARS_KEY];
+  return typeof clears === "number" ? clears : 0;
+}
+
+/** The history from its start on, or its end with the newest `limit` items; in order. */
+async function readVisible(session: SessionApi, limit?: number): Promise<VisibleItem[]> {
+  const pages: VisibleItem[][] = [];
+  let found = 0;
+  let before: string | undefined;
+  for (;;) {
+    const size = Math.min(MAX_PAGE, limit === undefined ? MAX_PAGE : limit - found);
+    const start = before === undefined ? {} : { before };
+    const page = await session.history({ limit: size, ...start });
+    const boundary = page.findLastIndex(isBoundary);
+    const shown = (boundary < 0 ? page : page.slice(boundary)).map((entry) => ({
+      entry,
+      item: toItem(entry),
+    }));
+    pages.push(shown);
+    found += shown.filter(({ item }) => item !== undefined).length;
+    const isEnd = boundary >= 0 || page.length < size;
+    if (isEnd || (limit !== undefined && found >= limit)) return pages.reverse().flat();
+    before = page[0]?.id;
+  }
+}
+
+/** Puts entries in the place of the last ones of the history. */
+async function replaceEnd(
+  session: SessionApi,
+  replaced: readonly VisibleItem[],
+  entries: readonly EntryInput[],
+  marker?: EntryInput,
+): Promise<void> {
+  const expected = replaced.map(({ entry }) => entry.id);
+  const all = marker === undefined ? entries : [...entries, marker];
+  if (!replaced.some(({ entry }) => isBoundary(entry))) {
+    await session.replaceSuffix({ expected, replacement: all });
+    return;
+  }
+  // The entries before the boundary are no longer history, so start a new path.
+  const expectedLeaf = expected.at(-1) ?? null;
+  if (entries.length > 0) await session.appendEntries(all, { parent: null, expectedLeaf });
+  else {
+    await session.branch(null, { expectedLeaf });
+    if (marker !== undefined) await session.appendEntries([marker]);
+  }
+}
+
+function applyMutations(
+  items: readonly AgentItem[],
+  mutations: readonly HistoryMutation[],
+): AgentItem[] {
+  let changed = [...items];
+  for (const { callId, replacement } of mutations) {
+    let isPlaced = false;
+    changed = changed.flatMap((item) => {
+      const isCall =
+        isPlainObject(item) && item["type"] === "function_call" && item["callId"] === callId;
+      if (!isCall) return [item];
+      if (isPlaced) return [];
+      isPlaced = true;
+      return [structuredClone(replacement)];
+    });
+  }
+  return changed;
+}
+
+/** `idempotency_conflict` if another transaction was applied under the same id. */
+async function wasApplied(
+  session: SessionApi,
+  externalId: string,
+  digest: string,
+): Promise<boolean> {
+  try {
+    const { data } = await session.getByExternalId(externalId);
+    const kept = isPlainObject(data) && isPlainObject(data["data"]) ? data["data"] : {};
+    if (kept["digest"] === digest) return true;
+  } catch (error) {
+    if (BackscrollError.is(error, "entry_not_found")) return false;
+    throw error;
+  }
+  throw new BackscrollError(
+    "idempotency_conflict",
+    "another transaction was applied under this operationId; use a new one",
+    { details: { field: "operationId" } },
+  );
+}
+
+/** Stores items; if their blocks are invalid messages, stores the raw items alone. */
+async function storeOrBare(
+  inputs: readonly MessageEntryInput[],
+  store: (entries: readonly EntryInput[]) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await store(inputs);
+  } catch (error) {
+    const isRefused =
+      BackscrollError.is(error, "invalid_input") || BackscrollError.is(error, "too_large");
+    if (!isRefused) throw error;
+    await store(inputs.map(toBareInput));
+  }
+}
+
+/** Retries a compare-and-swap that lost to a concurrent writer. */
+async function untilSettled<Result>(change: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await change();
+    } catch (error) {
+      const isOthers = BackscrollError.is(error, "stale_leaf") && !("expected" in error.details);
+      if (!isOthers || tries === MAX_TRIES) throw error;
+    }
+  }
+}

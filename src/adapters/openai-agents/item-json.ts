@@ -1,0 +1,52 @@
+/** Items as JSON, and back: bytes survive, and equal items have equal texts. */
+
+import { isPlainObject, type JsonValue, stringifyJson } from "../../model/json.ts";
+
+/** Stands for bytes, in base64. An object of the caller's that has one of these names is wrapped. */
+const BYTES = "$bytes";
+const WRAPPED = "$object";
+
+/** JSON of an item. `invalid_input` for what JSON cannot hold, bytes aside. */
+export function toItemJson(value: unknown): JsonValue {
+  if (value instanceof Uint8Array) return { [BYTES]: toBase64(value) };
+  if (Array.isArray(value)) return value.map(toItemJson);
+  if (!isPlainObject(value)) return value as JsonValue;
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  const fields = Object.fromEntries(entries.map(([name, member]) => [name, toItemJson(member)]));
+  return BYTES in fields || WRAPPED in fields ? { [WRAPPED]: fields } : fields;
+}
+
+export function fromItemJson(json: JsonValue): unknown {
+  if (Array.isArray(json)) return json.map((member) => fromItemJson(member));
+  if (!isPlainObject(json)) return json;
+  const fields = json as Readonly<Record<string, JsonValue>>;
+  const { [BYTES]: bytes, [WRAPPED]: wrapped } = fields;
+  if (typeof bytes === "string") return fromBase64(bytes);
+  return fromFields((wrapped ?? fields) as Readonly<Record<string, JsonValue>>);
+}
+
+/** The same text for items that differ in the order of their fields only. */
+export function canonicalText(json: JsonValue): string {
+  return stringifyJson(sorted(json), "item");
+}
+
+function sorted(json: JsonValue): JsonValue {
+  if (Array.isArray(json)) return json.map(sorted);
+  if (!isPlainObject(json)) return json;
+  const names = Object.keys(json).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(json[name] as JsonValue)]));
+}
+
+function fromFields(fields: Readonly<Record<string, JsonValue>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, member]) => [name, fromItemJson(member)]),
+  );
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}
+
+function fromBase64(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, "base64"));
+}
