@@ -21,7 +21,7 @@ export function fromWireEntryInput(value: unknown, field: string): EntryInput {
   } as unknown as EntryInput;
 }
 
-/** The other way round, for who sends it. `time` writes what says when it was written. */
+/** The inverse, for senders. `time` formats timestamps. */
 export function toWireEntryInput(
   entry: EntryInput,
   time: (value: number | Date, field: string) => string,

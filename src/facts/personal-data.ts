@@ -74,7 +74,7 @@ function isCard(found: string): boolean {
   return passesLuhn(found.replace(/\D/g, ""));
 }
 
-/** Loopback addresses identify nobody. */
+/** Loopback addresses identify no person. */
 function isIpv4(found: string): boolean {
   if (!/^\d{1,3}(?:\.\d{1,3}){3}$/.test(found)) return false;
   const parts = found.split(".").map(Number);

@@ -31,7 +31,7 @@ export const ERROR_CODES = [
   "fact_not_found",
   /** The namespace has no record under this key, or its time has run out. */
   "record_not_found",
-  /** The record is not at the version that the caller has seen: somebody else wrote it. */
+  /** The record's version differs from the caller's: a concurrent change. */
   "record_conflict",
 
   /** The active leaf is not the one that the caller expected: a concurrent append or branch. */

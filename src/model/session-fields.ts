@@ -31,7 +31,7 @@ export const SESSION_FIELDS = {
   summary: { kind: "text", nullable: true, column: "s.summary" },
   /** The actor it belongs to; `createdBy` unless set. */
   owner: { kind: "text", column: "s.owner", set: true },
-  /** In the order in which they joined. An actor who appends joins. */
+  /** In the order of joining. An append adds its actor. */
   participants: { kind: "names", set: true },
   /** Any JSON object of at most 64 KiB. */
   metadata: { kind: "json", column: "s.metadata", set: true },

@@ -64,7 +64,7 @@ export interface Manifest {
   readonly segments: readonly SegmentInfo[];
   readonly dead: readonly DeadSession[];
   readonly erased: readonly ErasedMessages[];
-  /** Absent: nobody has embedded anything. */
+  /** Absent: the store has no vectors. */
   readonly vectors?: VectorIndex;
 }
 

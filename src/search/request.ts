@@ -52,7 +52,7 @@ export interface SearchRequest {
   readonly isAbandoned?: () => boolean;
 }
 
-/** The vector of a query, and who made it. */
+/** The vector of a query and its embedder. */
 export interface MeaningQuery {
   readonly embedder: string;
   /** Of length 1. */

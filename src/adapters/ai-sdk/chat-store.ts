@@ -16,7 +16,7 @@ import { isSame, toEntryInput, toUIMessage, type UIMessageLike } from "./ui-mess
 export interface ChatStoreOptions {
   /** The agent that the sessions are of: `assistant` if left out. */
   readonly agent?: string;
-  /** Who creates them: `user` if left out. */
+  /** The creator of the sessions. Default: `user`. */
   readonly createdBy?: string;
   /** Stands before a chat's id in the session's key: `ai-sdk/` if left out. */
   readonly keyPrefix?: string;

@@ -22,7 +22,7 @@ export function toEntryInput(message: UIMessageLike): MessageEntryInput {
   return { role: message.role, content: toBlocks(message.parts), raw };
 }
 
-/** One of another writer, who kept no UIMessage with it, is shown by its text. */
+/** A message of another writer, without a stored UIMessage, is shown by its text. */
 export function toUIMessage<Message extends UIMessageLike>(entry: Entry): Message {
   if (isUIMessage(entry.raw)) return entry.raw as unknown as Message;
   const parts = entry.blocks.flatMap((block) =>

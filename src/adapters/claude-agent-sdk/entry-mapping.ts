@@ -73,7 +73,7 @@ export function requestOf(line: ClaudeEntry): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** Undefined for a line in which nobody says anything, also where a client has put it in. */
+/** Undefined for a line without a message, including injected ones. */
 function saidBlocks(line: ClaudeEntry): Block[] | undefined {
   const { type, message } = line;
   if ((type !== "user" && type !== "assistant") || !isPlainObject(message)) return undefined;

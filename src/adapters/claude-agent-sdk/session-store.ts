@@ -141,7 +141,7 @@ class Store implements ClaudeSessionStore {
       await this.#storeIn(await this.#transcript(key, lines), lines);
     } catch (error) {
       if (!BackscrollError.is(error, "session_not_found")) throw error;
-      // Deleted by somebody else since it was looked up.
+      // Deleted by another caller since the look-up.
       this.#transcripts.delete(transcriptKey(key));
       await this.#storeIn(await this.#transcript(key, lines), lines);
     }
@@ -228,7 +228,7 @@ class Store implements ClaudeSessionStore {
   }
 }
 
-/** Somebody else may have been first. */
+/** A concurrent caller may have been first. */
 async function unless(
   code: "session_not_found" | "record_not_found",
   work: Promise<unknown>,

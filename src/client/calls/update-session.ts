@@ -17,7 +17,7 @@ export async function updateSession(
     const call = { method: "PATCH", path, body: toBody(rest) } as const;
     return fromWireSession(await connection.call<WireSession>(call));
   }
-  // Who counts what is in files has a route of its own, for what is known of them.
+  // Figures of ingested files have their own route.
   const { title, summary, metadata, ...others } = rest;
   if (Object.keys(others).length > 0) await updateSession(connection, sessionId, others);
   const updated = await connection.call<WireSession>({

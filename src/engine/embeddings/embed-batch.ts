@@ -52,7 +52,7 @@ export async function embedBatch(
   const vectors = texts.length === 0 ? [] : await embedder.embed(texts, signal);
   signal.throwIfAborted();
   const dimensions = vectors[0]?.length ?? read.vectors?.dimensions;
-  // Nobody knows yet how many there are, and there is nothing to embed.
+  // The number of dimensions is unknown, and there is no text to embed.
   if (dimensions === undefined) return { through, pieces: 0, characters, done };
   if (read.vectors === undefined) {
     const start = { embedder: embedder.name, dimensions, through: from };

@@ -56,7 +56,7 @@ export class QueryVectors {
 
   #embed(text: string): Promise<Float32Array> {
     const vector = this.#embedder.embed([text]).then(([first]) => first as Float32Array);
-    // A failure is told to whoever waits, and tried again by the next who asks.
+    // A failure rejects the waiting callers; the next call retries.
     vector.catch(() => this.#kept.delete(text));
     return vector;
   }

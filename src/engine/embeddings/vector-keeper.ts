@@ -17,14 +17,14 @@ import { embedBatch } from "./embed-batch.ts";
 const GATHER_MS = 250;
 /** How long a process that died keeps others from it. */
 const LEASE_MS = 30_000;
-/** Another process is at it: who looks again later takes over if it has died. */
+/** Another process holds the lease: check again later, and take over if it has died. */
 const BUSY_MS = 2_000;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
 /** Segments from which on joining them is worth its time. */
 const MANY_SEGMENTS = 16;
 
-/** Who embeds what of a tenant holds it. */
+/** The lease of the process that embeds a tenant's messages. */
 export function leaseNameOf(tenant: string): string {
   return `embed:${tenant}`;
 }
@@ -152,7 +152,7 @@ export class VectorKeeper {
       if (batch.pieces > 0) this.#options.onVectors(tenant);
       const status = await store.indexStatus(tenant);
       if ((status.vectors?.segments ?? 0) > MANY_SEGMENTS) await store.maintain(tenant, "upkeep");
-      // Others, who search, go first.
+      // Yield to searches.
       await pause(0, signal);
     }
   }

@@ -138,7 +138,7 @@ export class Records {
     return keys.map((key) => found.get(key));
   }
 
-  /** Of those that are there, with values as they are stored, for who passes them on. */
+  /** The existing ones, with stored values, for callers that pass them on. */
   async readStored(namespace: string, keys: readonly string[]): Promise<readonly RecordRecord[]> {
     checkList(keys, "keys");
     if (keys.length > MAX_PAGE)
@@ -158,7 +158,7 @@ export class Records {
     };
   }
 
-  /** As `list`, with values as they are stored, for who passes them on. */
+  /** As `list`, with stored values, for callers that pass them on. */
   async listStored(input: ListRecordsInput): Promise<RecordPage<RecordRecord>> {
     const { namespace, cursor } = checkInput(input, "options", INPUTS.listRecords);
     const which = {

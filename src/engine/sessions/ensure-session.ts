@@ -1,4 +1,4 @@
-/** Get-or-create: the session of a key, made by the first caller who asks for it. */
+/** Get-or-create: the session of a key, created by the first caller. */
 
 import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";

@@ -77,7 +77,7 @@ function toTime(value: number | Date | undefined, field: string): number | undef
   return value === undefined ? undefined : checkTime(value, field);
 }
 
-/** More fields than anybody asks for at once. */
+/** The limit of metadata fields in a filter. */
 const MAX_WANTED = 16;
 
 function checkWanted(metadata: MetadataFilter): MetadataFilter {

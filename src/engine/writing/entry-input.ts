@@ -27,7 +27,7 @@ export interface CustomEntryInput extends WriterFields {
   readonly data: JsonValue;
 }
 
-/** Text that the model sees though nobody said it. */
+/** Text for the model that is not a message. */
 export interface CustomMessageEntryInput extends CustomMessageInput, WriterFields {
   readonly kind: "custom_message";
 }

@@ -53,7 +53,7 @@ function unpackRecord(row: Row): string | undefined {
     const maxOutputLength = Math.max(1, Math.min(told, MAX_LINE_BYTES));
     return zstdDecompressSync(packed, { maxOutputLength }).toString("utf8");
   } catch {
-    // Damaged, or larger than it says: told by whoever asked.
+    // Damaged, or larger than declared: the caller reports it.
     return undefined;
   }
 }

@@ -18,7 +18,7 @@ import { presentDetails, toMessage } from "./pi-message.ts";
 
 /** Everything of an entry but its place. */
 export type MappedEntry = Omit<ImportedEntry, "sourceId" | "parentSourceId" | "metadata"> & {
-  /** What has no place here, for whoever writes pi's format again. */
+  /** Fields without a place here, kept for export to pi's format. */
   readonly fields: JsonObject;
 };
 

@@ -13,7 +13,7 @@ import {
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks, toOutput } from "./pi-blocks.ts";
 
-/** What a message becomes. `fields` is what has no place here, for whoever writes pi's format again. */
+/** A converted message. `fields` has the unmapped fields, kept for export to pi's format. */
 export type MappedMessage = Pick<
   ImportedEntry,
   "kind" | "role" | "actor" | "blocks" | "data" | "usage" | "model" | "cost"
@@ -58,7 +58,7 @@ function assistantMessage(message: Fields): MappedMessage | undefined {
   if (blocks === undefined) return undefined;
   const { usage } = message;
   const model = textField(message, "model");
-  // pi cannot leave the model out: who writes its format without knowing one says this.
+  // pi's format requires a model: its writers use this name if they know none.
   const named = model !== undefined && model !== "unknown";
   const known = ["role", "content", "usage", ...(named ? ["model"] : [])];
   const rest = isPlainObject(usage) ? otherFields(usage, Object.keys(COUNTS)) : usage;

@@ -51,7 +51,7 @@ export class VectorCache {
   /** The one that was used last is last. */
   readonly #segments = new Map<number, Kept>();
 
-  /** Made with the first vectors: nobody else pays for it. */
+  /** Created with the first vectors, so that stores without any do not pay for it. */
   get memory(): VectorMemory {
     this.#memory ??= new VectorMemory();
     return this.#memory;

@@ -25,7 +25,7 @@ export interface VectorIndex {
   readonly dimensions: number;
   /** The feed is embedded up to here, but for the gaps. */
   readonly through: number;
-  /** What was there before the embedder, or was lost, in order. Filled only when somebody asks. */
+  /** Ranges from before the embedder, or lost ones, in order. Filled only on request. */
   readonly gaps: readonly FeedRange[];
   /** In the order of the feed. */
   readonly segments: readonly VectorSegmentInfo[];

@@ -117,7 +117,7 @@ function* maintain(task: MaintenanceTask): Asking<UpkeepReport> {
   return { busy: !swapped, more: false, through, head, documents };
 }
 
-/** The number of documents; undefined if somebody else was quicker. */
+/** The number of documents; undefined if another process swapped first. */
 function* flush(): Asking<number | undefined> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const tail = yield* readFeed(manifest.through);

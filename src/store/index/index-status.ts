@@ -33,9 +33,9 @@ export interface VectorStatus {
   readonly dimensions: number;
   /** The feed is embedded up to here. */
   readonly through: number;
-  /** Changes behind that, which are embedded as soon as somebody gets to it. */
+  /** Changes behind that, which are embedded in the background. */
   readonly lag: number;
-  /** Stretches before that which are embedded only when somebody asks. */
+  /** Ranges before that, which are embedded only on request. */
   readonly gaps: readonly FeedRange[];
   readonly vectors: number;
   readonly segments: number;

@@ -5,7 +5,7 @@ import type { ChunkLike, StreamHead, StreamRecords } from "./stream-records.ts";
 export interface StreamProducer {
   /** Its own id. */
   readonly id: string;
-  /** Aborted when somebody has stopped the stream, or another one of the chat took its place. */
+  /** Aborted when the stream is stopped, or superseded by another one of the chat. */
   readonly signal: AbortSignal;
   /**
    * Stores the chunks as they come, and gives them on. Storing goes on when whoever reads the result
@@ -127,7 +127,7 @@ export class Producer implements StreamProducer {
     }
   }
 
-  /** Somebody else wrote the head: to stop the stream, to give it up, or to begin another one. */
+  /** Another process wrote the head: to stop, abandon or supersede the stream. */
   async #lose(chunks: readonly ChunkLike[], state: "open" | "done" | "aborted"): Promise<void> {
     const head = await this.#records.findHead(this.#chatId);
     clearInterval(this.#beat);

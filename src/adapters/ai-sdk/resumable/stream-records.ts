@@ -13,7 +13,7 @@ export interface ChunkLike {
   readonly type: string;
 }
 
-/** `stopping`: somebody asked for its end, and its producer has not answered yet. */
+/** `stopping`: a stop was requested, and the producer has not answered yet. */
 export type StreamState = "open" | "stopping" | "done" | "aborted";
 
 export interface StreamHead {
