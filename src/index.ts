@@ -113,7 +113,8 @@ export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.t
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
-export { type SweepReport, TenantEngine } from "./engine/tenant-engine.ts";
+export type { SweepReport } from "./engine/sweep.ts";
+export { TenantEngine } from "./engine/tenant-engine.ts";
 export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verify.ts";
 export type { AppendEntriesOptions } from "./engine/writing/append-entries.ts";
 export type { CommitInput } from "./engine/writing/commit-input.ts";

@@ -64,7 +64,7 @@ export async function openStore(address: string, given: StoreOptions = {}): Prom
   switch (backendOf(address)) {
     case "postgres": {
       // Loaded only when it is needed: an embedded store should not pay for a database driver.
-      const { openPostgresStore } = await import("./store/postgres/postgres-store.ts");
+      const { openPostgresStore } = await import("./store/postgres/open-postgres-store.ts");
       return openPostgresStore(address, options);
     }
     case "sqlite":

@@ -1,7 +1,7 @@
 /** What deleting, sweeping and verifying have to say, on the wire. */
 
 import type { Tombstone } from "../engine/forget.ts";
-import type { SweepReport } from "../engine/tenant-engine.ts";
+import type { SweepReport } from "../engine/sweep.ts";
 import type { Problem, VerifyReport } from "../engine/verify/verify.ts";
 import { fromWireTime, toWireTime } from "./wire.ts";
 

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import type { Tombstone } from "../engine/forget.ts";
-import type { SweepReport } from "../engine/tenant-engine.ts";
+import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyReport } from "../engine/verify/verify.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";

@@ -8,7 +8,7 @@ import {
 } from "../api/maintenance.ts";
 import { fromWireStatus, type WireStatus } from "../api/status.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
-import type { SweepReport } from "../engine/tenant-engine.ts";
+import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
 import type { AccessScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -39,7 +39,7 @@ import type { Facets, FacetsInput } from "../engine/sessions/facets.ts";
 import type { ListSessionsInput, SessionListPage } from "../engine/sessions/list-sessions.ts";
 import type { Stats, StatsInput } from "../engine/sessions/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
-import type { SweepReport } from "../engine/tenant-engine.ts";
+import type { SweepReport } from "../engine/sweep.ts";
 import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";

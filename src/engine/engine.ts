@@ -32,8 +32,8 @@ import type { EngineContext } from "./engine-context.ts";
 import { checkDuration, claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
-import { sweepAll } from "./sweep.ts";
-import { type SweepReport, TenantEngine } from "./tenant-engine.ts";
+import { type SweepReport, sweepAll } from "./sweep.ts";
+import { TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
 export const DEFAULT_TENANT = "default";

@@ -2,9 +2,16 @@
 
 import { pause } from "../async/pause.ts";
 import type { SweepResult } from "../store/sweep/sweep-records.ts";
+import type { EngineContext } from "./engine-context.ts";
+import { applyAllRetention } from "./retention/apply-retention.ts";
 
 /** Sessions deleted, messages aborted or blobs collected by one call of `sweep`. */
 const SWEEP_LIMIT = 4;
+
+export interface SweepReport extends SweepResult {
+  /** Entries whose content a compaction had left to be erased. */
+  readonly erasedEntries: number;
+}
 
 /** Repeats short sweeps until none is due; each holds the write lock briefly. */
 export async function sweepAll(
@@ -27,4 +34,11 @@ export async function sweepAll(
     // Leave foreground writers as much time as the sweep took.
     await pause(heldMs);
   }
+}
+
+/** Sweeps one tenant, and completes interrupted erasures of its sessions. */
+export async function sweepTenant(engine: EngineContext): Promise<SweepReport> {
+  const { store, tenant } = engine;
+  const swept = await sweepAll((limit) => store.sweep({ tenant, now: engine.now(), limit }));
+  return { ...swept, erasedEntries: await applyAllRetention(engine) };
 }

@@ -18,7 +18,6 @@ import type { TextModel } from "../model/text-model.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Quota, SessionSize, TenantStatus } from "../store/records.ts";
-import type { SweepResult } from "../store/sweep/sweep-records.ts";
 import { Shares } from "./access/shares.ts";
 import {
   type CreatedToken,
@@ -54,7 +53,6 @@ import {
 import { setQuota } from "./quota.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import { Records } from "./records/records.ts";
-import { applyAllRetention } from "./retention/apply-retention.ts";
 import { sessionSizes } from "./retention/session-sizes.ts";
 import { Routes } from "./routes/routes.ts";
 import {
@@ -90,12 +88,7 @@ import {
   type SubscribeInput,
   subscribe,
 } from "./subscribe.ts";
-import { sweepAll } from "./sweep.ts";
-
-export interface SweepReport extends SweepResult {
-  /** Entries whose content a compaction had left to be erased. */
-  readonly erasedEntries: number;
-}
+import { type SweepReport, sweepTenant } from "./sweep.ts";
 
 export class TenantEngine {
   /** For the parts of the engine; hosts have no need of it. */
@@ -357,11 +350,8 @@ export class TenantEngine {
    * Deletes sessions whose TTL has passed, aborts messages whose writer died, and completes
    * interrupted erasures of summarised messages.
    */
-  async sweep(): Promise<SweepReport> {
-    const swept = await sweepAll((limit) =>
-      this.engine.store.sweep({ tenant: this.tenant, now: this.engine.now(), limit }),
-    );
-    return { ...swept, erasedEntries: await applyAllRetention(this.engine) };
+  sweep(): Promise<SweepReport> {
+    return sweepTenant(this.engine);
   }
 
   /** This tenant's totals; zeros if it has no rows. */

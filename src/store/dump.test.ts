@@ -3,7 +3,7 @@ import { createDatabase } from "../../test/support/postgres.ts";
 import { fillAll } from "./cases/dump.cases.ts";
 import { verified } from "./cases/feed.cases.ts";
 import { append, changesOf, dumpOf, message } from "./cases/fixture.cases.ts";
-import { openPostgresStore } from "./postgres/postgres-store.ts";
+import { openPostgresStore } from "./postgres/open-postgres-store.ts";
 import { openSqliteStore } from "./sqlite/open-sqlite-store.ts";
 import type { Store } from "./store.ts";
 

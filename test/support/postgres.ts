@@ -88,7 +88,7 @@ async function ensureTemplate(client: pg.Client, name: string, options: string):
 }
 
 async function createTemplate(client: pg.Client, name: string, options: string): Promise<void> {
-  const { openPostgresStore } = await import("../../src/store/postgres/postgres-store.ts");
+  const { openPostgresStore } = await import("../../src/store/postgres/open-postgres-store.ts");
   const address = await create(client, `${name}_unfinished`, options);
   await (await openPostgresStore(address)).close();
   // The first who opens a store decides how it is indexed.

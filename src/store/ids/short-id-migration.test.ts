@@ -4,7 +4,7 @@ import { createFolder } from "../../../test/support/folder.ts";
 import { connect, createEmptyDatabase } from "../../../test/support/postgres.ts";
 import { newSession } from "../cases/fixture.cases.ts";
 import { originOf } from "../cases/short-ids.cases.ts";
-import { openPostgresStore } from "../postgres/postgres-store.ts";
+import { openPostgresStore } from "../postgres/open-postgres-store.ts";
 import { openSqliteStore } from "../sqlite/open-sqlite-store.ts";
 import type { Store } from "../store.ts";
 

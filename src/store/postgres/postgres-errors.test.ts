@@ -10,8 +10,8 @@ import {
 import { append, createSession, expectCode, message, T0 } from "../cases/fixture.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { BinaryCopy } from "./binary-copy.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 import { translatePostgresError } from "./postgres-errors.ts";
-import { openPostgresStore } from "./postgres-store.ts";
 
 describe("errors of the server", () => {
   let address: string;

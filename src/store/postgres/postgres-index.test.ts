@@ -4,7 +4,7 @@ import { append, createSession, message } from "../cases/fixture.cases.ts";
 import { answerTo, expectAgreement, holdAt } from "../cases/index-fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import type { Store } from "../store.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 
 let address: string;
 

@@ -8,7 +8,7 @@ import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store } from "../store.ts";
 import { DERIVED_TABLES, INDEX_TABLES, TABLES } from "../tables.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 
 const KEYED = TABLES.filter((table) => table !== "tenants");
 

@@ -9,7 +9,7 @@ import { append, createSession, expectCode, message } from "../cases/fixture.cas
 import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 
 async function open(address: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openPostgresStore(address, options);

@@ -3,7 +3,7 @@ import { isStress } from "../../../test/support/repeats.ts";
 import type { OpenedStore } from "../cases/fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import { ALL_CASES, SORTING_CASES, storeCases } from "../store.cases.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 
 /** The cases do the upkeep themselves. */
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };

@@ -8,15 +8,13 @@ import type {
   SearchAnswer,
 } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
-import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { bytesOfAppend, changesOfAppend, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { ChangeSignal } from "./change-signal.ts";
+import type { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
 import { indexLag, indexStatus } from "./index/manifest.ts";
 import { Searcher } from "./index/searcher.ts";
-import { makeReady } from "./make-ready.ts";
 import { append } from "./operations/append.ts";
 import {
   deleteSession,
@@ -78,7 +76,7 @@ import {
 } from "./operations/streams.ts";
 import { sweep } from "./operations/sweep.ts";
 import { createToken, findToken, listTokens, revokeToken } from "./operations/tokens.ts";
-import { PostgresDatabase } from "./postgres-database.ts";
+import type { PostgresDatabase } from "./postgres-database.ts";
 import {
   LOAD_START,
   READ_START,
@@ -89,28 +87,9 @@ import {
 import { readRecords, writeRecords } from "./records/records.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** `address` is `postgres://user:password@host:port/database`. */
-export async function openPostgresStore(
-  address: string,
-  options: StoreOptions = {},
-): Promise<Store> {
-  const db = new PostgresDatabase(address, options);
-  let setting: IndexSetting;
-  try {
-    setting = await makeReady(db, options);
-  } catch (error) {
-    await db.close();
-    throw error;
-  }
-  const conflict = describeConflict(options.indexing ?? {}, setting);
-  if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
-  const indexing = { ...options.indexing, ...setting };
-  return new PostgresStore(db, new ChangeSignal(address, db), { ...options, indexing });
-}
-
 const AGAIN = { again: true };
 
-class PostgresStore implements Store {
+export class PostgresStore implements Store {
   readonly #db: PostgresDatabase;
   readonly #signal: ChangeSignal;
   readonly #indexModule: string | undefined;

@@ -2,7 +2,7 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { connect, createDatabase, query } from "../../../test/support/postgres.ts";
 import { createSession, nextId, T0 } from "../cases/fixture.cases.ts";
 import type { Store } from "../store.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 
 let address: string;
 

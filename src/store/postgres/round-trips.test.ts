@@ -15,7 +15,7 @@ import { newRoute } from "../cases/routes.cases.ts";
 import { newToken } from "../cases/tokens.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import type { Store } from "../store.ts";
-import { openPostgresStore } from "./postgres-store.ts";
+import { openPostgresStore } from "./open-postgres-store.ts";
 
 let address: string;
 /** Every round trip of `store` is counted, and its connections can be cut. */

@@ -16,6 +16,7 @@ import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { closeAll } from "./close-all.ts";
+import { CommitSignal } from "./commit-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import type {
   Executor,
@@ -30,9 +31,6 @@ import type { READS, ReadName, WRITES, WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
 import { MEMORY } from "./sqlite-file.ts";
 
-/** Poll interval for commits of other processes while there are subscribers. */
-const POLL_MS = 50;
-
 /** The writes whose first argument is the tenant that the index is kept for. */
 type TenantWrite = Exclude<WriteName, "sweep" | "takeLease" | "dropLease">;
 
@@ -44,10 +42,8 @@ export class SqliteStore implements Store {
   readonly #indexer: Indexer;
   /** Undefined in memory. */
   readonly #opened: OpenedFile | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #signal: CommitSignal;
   #closed = false;
-  #poll: NodeJS.Timeout | undefined;
-  #seenVersion: unknown;
 
   /** `flushAt` 0: the index is maintained only on request. */
   constructor(executor: Executor, options: ExecutorOptions, flushAt: number, opened?: OpenedFile) {
@@ -60,6 +56,7 @@ export class SqliteStore implements Store {
       stop: () => executor.stopMaintenance(),
     };
     this.#indexer = new Indexer(store, { flushAt, shortLived: executor.inThread });
+    this.#signal = new CommitSignal(() => executor.read("dataVersion", []));
     this.#opened = opened;
     this.#path = options.path;
     this.#readOnly = options.readOnly;
@@ -305,14 +302,7 @@ export class SqliteStore implements Store {
     return this.#path === MEMORY ? [] : acceptLosses(this.#path, this.#busyTimeoutMs);
   }
 
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    if (this.#poll === undefined) this.#startPolling();
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#stopPolling();
-    };
-  }
+  onChange: Store["onChange"] = (listener) => this.#signal.onChange(listener);
 
   async *dump(): AsyncGenerator<RowBatch> {
     this.#open();
@@ -329,7 +319,7 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#stopPolling();
+    this.#signal.close();
     await closeAll(
       () => this.#indexer.close(),
       () => this.#executor.close(),
@@ -355,24 +345,6 @@ export class SqliteStore implements Store {
     throw new BackscrollError("store_closed", "the store is closed; open it again");
   }
 
-  #startPolling(): void {
-    this.#poll = setInterval(() => void this.#look(), POLL_MS);
-    this.#poll.unref();
-  }
-
-  #stopPolling(): void {
-    clearInterval(this.#poll);
-    this.#poll = undefined;
-  }
-
-  async #look(): Promise<void> {
-    if (this.#closed) return;
-    const version = await this.#executor.read("dataVersion", []).catch((error: unknown) => error);
-    if (version === this.#seenVersion) return;
-    this.#seenVersion = version;
-    this.#tell();
-  }
-
   /** Writes, notifies listeners, and applies the indexer's back-pressure. */
   async #write<Name extends TenantWrite>(
     name: Name,
@@ -394,11 +366,7 @@ export class SqliteStore implements Store {
 
   async #told<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
-    this.#tell();
+    this.#signal.committed();
     return result;
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
   }
 }
