@@ -53,8 +53,14 @@ const BUNDLED = ["zod", "@modelcontextprotocol/server", "@modelcontextprotocol/c
 
 /** Packages that the page consists of. */
 const OF_PAGE = [
-  ...["preact", "@preact/signals", "@preact/signals-core"],
-  ...["marked", "dompurify", "highlight.js", "uplot", "diff"],
+  "preact",
+  "@preact/signals",
+  "@preact/signals-core",
+  "marked",
+  "dompurify",
+  "highlight.js",
+  "uplot",
+  "diff",
 ];
 
 rmSync(DIST, { recursive: true, force: true });

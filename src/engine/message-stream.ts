@@ -15,7 +15,7 @@ import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonObject } from "../model/json.ts";
 import { MAX_BLOCKS } from "../model/limits.ts";
-import { pendingChunks } from "../store/plan-stream.ts";
+import { pendingChunks } from "../store/plan/plan-stream.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";

@@ -2,7 +2,7 @@
 
 import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { isGuardFailure } from "../../store/append-guard.ts";
+import { isGuardFailure } from "../../store/plan/append-guard.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { type AppendOptions, appendDrafts, readEntries } from "../append.ts";
 import { checkInput, checkOneOf, invalid } from "../check.ts";

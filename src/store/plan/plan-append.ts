@@ -6,12 +6,12 @@
  */
 
 import { randomFillSync } from "node:crypto";
-import type { ChangeKind } from "../model/change.ts";
-import { kindRules, type Usage } from "../model/entry.ts";
-import { digest, entryHex, fromHex, NONCE_BYTES } from "../transcript/hash.ts";
-import { type Chain, Placer, type Point, type TreePlace } from "../transcript/place.ts";
-import type { AppendRequest, NewEntry, PlacedEntry } from "./records.ts";
-import { checkExpectedLeaf, checkNode, entryNotFound } from "./store-errors.ts";
+import type { ChangeKind } from "../../model/change.ts";
+import { kindRules, type Usage } from "../../model/entry.ts";
+import { digest, entryHex, fromHex, NONCE_BYTES } from "../../transcript/hash.ts";
+import { type Chain, Placer, type Point, type TreePlace } from "../../transcript/place.ts";
+import type { AppendRequest, NewEntry, PlacedEntry } from "../records.ts";
+import { checkExpectedLeaf, checkNode, entryNotFound } from "../store-errors.ts";
 
 /** The part of a session that an append reads and moves. */
 export interface SessionState {

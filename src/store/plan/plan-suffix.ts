@@ -1,10 +1,10 @@
 /** Replacing the end of the active path: checked and planned here, once, for both backends. */
 
-import type { Point } from "../transcript/place.ts";
+import type { Point } from "../../transcript/place.ts";
+import type { AppendRequest } from "../records.ts";
+import { entryNotFound, staleLeaf } from "../store-errors.ts";
 import { leafMoved } from "./new-changes.ts";
 import { type AppendPlan, planAppend, type SessionState } from "./plan-append.ts";
-import type { AppendRequest } from "./records.ts";
-import { entryNotFound, staleLeaf } from "./store-errors.ts";
 
 /** An entry that is to be replaced, as it is stored. */
 export interface ReplacedEntry {
