@@ -40,7 +40,7 @@ test("a search that nobody waits for any more lets the thread go on", async () =
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   // An index whose searches end only when they are told that nobody waits.
   const module = `data:text/javascript,export const indexCode = {
-    createMemory() {}, *maintain() {},
+    createCache() {}, *maintain() {},
     *search(request) { while (!request.isAbandoned()); throw new Error("given up"); } }`;
   try {
     await using engine = await open(join(folder, "store.db"), { indexing: { module, flushAt: 0 } });
