@@ -143,7 +143,10 @@ function writeLicences(modules) {
     if (file === undefined) throw new Error(`${name} is bundled and has no licence file`);
     return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
   });
-  writeFileSync(join(DIST, "LICENSES.txt"), [...new Set(texts)].sort().join(`\n${"-".repeat(78)}\n\n`));
+  writeFileSync(
+    join(DIST, "LICENSES.txt"),
+    [...new Set(texts)].sort().join(`\n${"-".repeat(78)}\n\n`),
+  );
 }
 
 /**
