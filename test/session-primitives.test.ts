@@ -29,7 +29,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   }
 
   describe("ensureSession", () => {
-    test("creates one session for a key, whoever asks for it", async () => {
+    test("creates one session for a key under concurrent calls", async () => {
       const key = "projects/my app/chat 7";
       const asked = Array.from({ length: 64 }, (_, i) =>
         tenant.ensureSession({ ...create, key, title: `asked by ${i}` }),

@@ -152,7 +152,7 @@ test("says in one line that Node is too old", async () => {
   );
 });
 
-test("gives types to those who compile against it", async () => {
+test("gives types to programs that compile against it", async () => {
   const source = join(folder, "consumer.ts");
   writeFileSync(source, CONSUMER);
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
