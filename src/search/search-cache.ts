@@ -32,11 +32,11 @@ export class SearchCache {
     const known = this.#tenants.get(name);
     // The last one asked for is the last in order, so the first is the one to forget.
     this.#tenants.delete(name);
-    const memory = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
-    this.#tenants.set(name, memory);
+    const cache = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
+    this.#tenants.set(name, cache);
     const [oldest] = this.#tenants.keys();
     if (this.#tenants.size > MAX_TENANTS && oldest !== undefined) this.#tenants.delete(oldest);
-    return memory;
+    return cache;
   }
 }
 

@@ -249,7 +249,7 @@ test("messages of one score are in order although what decides is read late", ()
   expectSame(fixture, new BruteForce(fixture.model), "cron", { profile });
 });
 
-describe("what was deleted", () => {
+describe("deleted sessions", () => {
   test("leaves the segments by itself when it is much, or old", () => {
     const fixture = new IndexFixture();
     const sessions = Array.from({ length: 40 }, () => fixture.model.createSession());
