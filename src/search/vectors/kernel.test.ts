@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { clusteredVectors, gaussians, unit } from "../../../test/support/synthetic-vectors.ts";
+import { clusteredVectors, gaussians, unit } from "../../../bench/synthetic-vectors.ts";
 import { VectorMemory } from "./kernel.ts";
 import {
   BLOCK,
