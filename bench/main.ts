@@ -58,6 +58,8 @@ Options
                      folder of transcripts (context: whether each session's contexts fit)
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
+  --embedder local   recall: with vectors of the model that runs without a server
+  --vectors PATH     recall: the folder in which vectors are kept for the next run
   --sqlite-vec PATH  vectors: a folder in which the package sqlite-vec is installed, to compare with
   --distractors N    recall: what the candidate pass loses among N other messages
   --help
@@ -122,6 +124,8 @@ function parse() {
       haystack: { type: "string", default: "all" },
       profile: { type: "string", default: "default" },
       distractors: { type: "string", default: "0" },
+      embedder: { type: "string" },
+      vectors: { type: "string" },
       "sqlite-vec": { type: "string" },
     },
   });
@@ -133,9 +137,14 @@ function recallOptions({
   haystack,
   profile,
   distractors,
+  embedder,
+  vectors,
 }: ReturnType<typeof parse>["values"]): RecallOptions | undefined {
   if (data === undefined || (haystack !== "own" && haystack !== "all")) return undefined;
   if ((profile !== "default" && profile !== "plain") || !(Number(distractors) >= 0))
     return undefined;
-  return { data, haystack, profile, distractors: Number(distractors) };
+  if (embedder !== undefined && embedder !== "local") return undefined;
+  const options: RecallOptions = { data, haystack, profile, distractors: Number(distractors) };
+  const kept = vectors === undefined ? {} : { vectors };
+  return embedder === undefined ? options : { ...options, ...kept, embedder };
 }
