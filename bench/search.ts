@@ -242,7 +242,7 @@ function share(part: Figures | undefined, whole: Figures | undefined, name: stri
   return (part?.[name] ?? Number.NaN) / (whole?.[name] ?? Number.NaN);
 }
 
-/** What a run gave, remembered in a file beside what it made. */
+/** The figures of a run, cached in a file beside its store. */
 async function once(file: string, run: () => Promise<Figures>): Promise<Figures> {
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Figures;
   const figures = await run();
