@@ -144,7 +144,7 @@ async function measureFts5(
   return gains;
 }
 
-/** What is lost because only the best candidates are re-ranked, in a store full of other sessions. */
+/** The loss of re-ranking only the best candidates, in a store full of other sessions. */
 async function measureLoss(
   report: Report,
   { sessions, questions }: LabelledData,
