@@ -150,6 +150,17 @@ test("what was taken back before a compaction is not handed back", async () => {
   expect(text).not.toContain("zebra");
 });
 
+test("text that the client wrote in the user's name is no request", async () => {
+  const { hook } = world([
+    ["user", "Base directory for this skill: /srv/skills/review\n\n# Review"],
+    ["user", "[Request interrupted by user]"],
+    ["user", "<command-message>review</command-message><command-name>/review</command-name>"],
+    ...WORK,
+  ]);
+  const text = contextOf(await hook("SessionStart", { source: "compact" }));
+  expect(text).toContain("## Asked\n- /review\n- Move the server to another port.");
+});
+
 test("a conversation without a transcript is handed back from the store", async () => {
   const { transcript, hook } = world(WORK);
   await hook("SessionEnd");

@@ -75,3 +75,16 @@ test("an erased message has nothing to show", () => {
   const style = { agent: "coder", project: undefined };
   expect(showMessage({ ...ENTRY, erased: true }, style)).toContain("(erased)");
 });
+
+test("text that a client injected is a line, and what was typed beside it stays", () => {
+  const style = { agent: "coder", project: undefined };
+  const user: Entry = { ...ENTRY, role: "user", actor: null };
+  const skill = `Base directory for this skill: /srv/skills/review\n${"rule ".repeat(1_000)}`;
+  const shown = showMessage({ ...user, blocks: [{ type: "text", text: skill }] }, style);
+  expect(shown).toMatch(/^#3 user: \(injected by the client\) Base directory for this skill: .*…$/);
+  expect(shown.length).toBeLessThan(200);
+  const typed = "<system-reminder>be brief</system-reminder>Why twice?";
+  expect(showMessage({ ...user, blocks: [{ type: "text", text: typed }] }, style)).toBe(
+    "#3 user: Why twice?",
+  );
+});

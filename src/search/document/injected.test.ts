@@ -41,5 +41,6 @@ test("a window item that begins with an injected element is injected, closed or 
   expect(opensInjected("<session_context>\nThis is the Gemini CLI.")).toBe(true);
   expect(opensInjected(" <system-reminder>x</system-reminder>")).toBe(true);
   expect(opensInjected("[Request interrupted by user]")).toBe(true);
+  expect(opensInjected("Base directory for this skill: /home/ana/skills/x")).toBe(true);
   expect(opensInjected("What does <system-reminder> do?")).toBe(false);
 });
