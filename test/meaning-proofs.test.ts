@@ -133,7 +133,7 @@ function filesWith(place: string, text: string): string[] {
 
 test("killed while it embeds, it goes on with what is missing", async () => {
   const address = join(folder, "killed.db");
-  const count = 700;
+  const count = 1_600;
   {
     await using engine = await open(address, { durability: "process" });
     for (let i = 0; i < count; i += 100) {
@@ -148,12 +148,12 @@ test("killed while it embeds, it goes on with what is missing", async () => {
   const env = { BACKSCROLL_EMBED_URL: server.url, BACKSCROLL_EMBED_MODEL: "bag" };
   const sent = () => server.requests.flatMap(({ input }) => input).filter(isMessage);
   server.clear();
-  // It embeds 512 pieces, stores them, and is left without an answer in the next batch.
-  server.stallAfter(600);
+  // It stores a batch of about 1,000 pieces, and is left without an answer in the next one.
+  server.stallAfter(1_200);
   const args = [join(ROOT, "bin/backscroll.js"), "embed", "--yes", "--db", address];
   const child = spawn(process.execPath, args, { env: environmentOf(env), stdio: "ignore" });
   const exit = once(child, "exit");
-  await expect.poll(() => sent().length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(580);
+  await expect.poll(() => sent().length, { timeout: 60_000, interval: 20 }).toBeGreaterThan(1_150);
   child.kill("SIGKILL");
   await exit;
   const before = await vectorsIn(address);
