@@ -12,10 +12,13 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGES = join(ROOT, "node_modules");
 const TSC = join(PACKAGES, "typescript/bin/tsc");
 
+/** Checkers check the types that they share once each: four take 21 s of processor time, one takes 16 s. */
+const TYPES = [TSC, "--noEmit", "--checkers", "1"];
+
 const CHECKS = [
   [join(PACKAGES, "@biomejs/biome/bin/biome"), "check", "--error-on-warnings", "."],
-  [TSC, "--noEmit"],
-  [TSC, "--noEmit", "-p", "src/page"],
+  TYPES,
+  [...TYPES, "-p", "src/page"],
 ];
 
 process.exitCode = (await run([join(ROOT, "scripts/build.js")])) || (await testBesideChecks());

@@ -25,16 +25,18 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
   test("search ranks as the plain formula does, also beside another process", async () => {
     const address = await newAddress();
-    await using engine = await open(address, { durability: "process", indexing: { flushAt: 200 } });
+    // Several segments, however often this repeats.
+    const indexing = { flushAt: repeats(100, 200) };
+    await using engine = await open(address, { durability: "process", indexing });
     const writer = new Child("./search-writer.ts");
-    const work: SearchWork = { address, seed: 1, sessions: 24, messages: 30 };
+    const work: SearchWork = { address, seed: 1, sessions: repeats(16, 24), messages: 30 };
     writer.tell(work);
     const text = randomText(2);
     const own = [];
     for (let i = 0; i < 12; i++) {
       const session = await engine.createSession({ agent: "even", createdBy: "b", title: text(2) });
       own.push(session);
-      for (let j = 0; j < 20; j++) {
+      for (let j = 0; j < repeats(12, 20); j++) {
         const content = `${text(12)} own${i}x${j}`;
         await session.append({ role: "user", actor: "b", content });
         // What was appended is found at once, whatever the other process does.
@@ -66,7 +68,7 @@ async function expectSame(engine: Engine, text: (words: number) => string): Prom
   const { model, ids } = await modelOf(engine);
   const brute = new BruteForce(model);
   const inEven = (session: number) => model.sessions.get(session)?.agent === "even";
-  for (let i = 0; i < repeats(6, 15); i++) {
+  for (let i = 0; i < repeats(5, 15); i++) {
     const query = i % 5 === 4 ? `${text(4)} +w0 -w3` : text(6);
     for (const filtered of [false, true]) {
       const { hits } = await engine.searchSessions(query, {

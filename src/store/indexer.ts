@@ -202,7 +202,9 @@ export class Indexer {
     try {
       tenant.behind = await this.#store.lag(tenant.name);
       tenant.known = true;
-      if (tenant.behind >= this.#options.flushAt) this.#start(tenant);
+      // Also bytes that were written while it looked: no other write may follow.
+      if (tenant.behind >= this.#options.flushAt || tenant.bytes >= FLUSH_BYTES)
+        this.#start(tenant);
     } catch (error) {
       // The store is busy or closed; the next write looks again.
       tenant.failure = messageOf(error);

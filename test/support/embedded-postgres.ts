@@ -48,6 +48,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const passwordFile = join(folder, "password");
   await writeFile(passwordFile, `${PASSWORD}\n`);
   const flags = ["--no-sync", "--encoding=UTF8", "--locale=C", "--auth=password"];
+  // It hashes the superuser's password, which every connection of that user repeats.
+  if (options.settings?.["scram_iterations"] !== undefined) {
+    flags.push(`--set=scram_iterations=${options.settings["scram_iterations"]}`);
+  }
   await promisify(execFile)(
     program("initdb"),
     [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwordFile}`, ...flags],

@@ -1,7 +1,8 @@
 /**
  * A process that compacts a session whose content is to be forgotten, until it is killed.
  *
- * It erases as many batches as it is told, says so, and waits for its end before the next one.
+ * It erases as many batches as it is told, says so, and waits for its end before the next one; or it
+ * erases all, and says so before each batch.
  */
 
 import { openStore } from "../../src/open.ts";
@@ -12,18 +13,16 @@ import { receiveTask, say } from "./child-task.ts";
 export interface RetentionTask {
   readonly address: string;
   readonly sessionId: string;
-  /** Batches of `eraseContent`. */
-  readonly batches: number;
+  /** Batches of `eraseContent` before it waits; null if it does not wait. */
+  readonly batches: number | null;
 }
 
 const { address, sessionId, batches } = await receiveTask<RetentionTask>();
 const store = await openStore(address, { inThread: true, indexing: { flushAt: 0 } });
 let erased = 0;
 const eraseContent: Store["eraseContent"] = async (...args) => {
-  if (erased === batches) {
-    say({ erased });
-    await new Promise(() => setInterval(() => undefined, 1_000));
-  }
+  if (batches === null || erased === batches) say({ erased });
+  if (erased === batches) await new Promise(() => setInterval(() => undefined, 1_000));
   erased++;
   return store.eraseContent(...args);
 };

@@ -141,11 +141,14 @@ export function indexAsksCases({ store, tenant }: Cases): void {
           head === undefined ? request : { ...request, head },
         );
         expect(await answerTo(store(), name, { need: "windows", windows: known })).toEqual(windows);
+        const paths = new Map<string | undefined, readonly string[]>();
         for (const [i, request] of requests.entries()) {
           const hit = messages.find(({ sequence }) => sequence === request.sequence);
           const window = windows[i];
           if (active.includes(hit?.id ?? "")) expect(window?.leaf).toBe(meta?.leaf);
-          const path = await pathIds(store(), name, id, window?.leaf ?? undefined);
+          const leaf = window?.leaf ?? undefined;
+          const path = paths.get(leaf) ?? (await pathIds(store(), name, id, leaf));
+          paths.set(leaf, path);
           const at = path.indexOf(hit?.id ?? "");
           expect(at).toBeGreaterThanOrEqual(0);
           const from = Math.max(0, at - request.before);

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import type { UpkeepReport } from "../search/port.ts";
+import { FLUSH_BYTES, Indexer, type IndexerStore } from "./indexer.ts";
+
+test("bytes written while the indexer reads the lag for the first time are flushed without another write", async () => {
+  const { promise: lag, resolve: tellLag } = Promise.withResolvers<number>();
+  let flushes = 0;
+  const done: UpkeepReport = { busy: false, documents: 1, through: 1, head: 1, more: false };
+  const store: IndexerStore = {
+    upkeep: () => Promise.resolve(done),
+    flush: () => {
+      flushes++;
+      return Promise.resolve(done);
+    },
+    lag: () => lag,
+    stop: () => Promise.resolve(),
+  };
+  const indexer = new Indexer(store, { flushAt: 1_000, shortLived: false });
+  for (let i = 0; i < 2; i++) expect(indexer.wrote("a", 1, FLUSH_BYTES)).toBeUndefined();
+  expect(flushes).toBe(0);
+  tellLag(2);
+  await expect.poll(() => flushes).toBeGreaterThan(0);
+  await indexer.close();
+});
