@@ -29,6 +29,7 @@ const STYLES = [
 const BASE =
   /node_modules[\\/]@?preact|src[\\/](?!page[\\/])|src[\\/]page[\\/](?:data|parts|find)[\\/]/;
 
+/** Gives the files that became part of it. */
 export async function writePage() {
   const { rolldown } = await import("rolldown");
   rmSync(TARGET, { recursive: true, force: true });
@@ -55,6 +56,8 @@ export async function writePage() {
     writePacked(join(TARGET, "index.html"), html),
     ...assets.map(({ fileName, code }) => writePacked(join(TARGET, "assets", fileName), code)),
   ]);
+  const bundled = [worker, ...chunks].flatMap((chunk) => chunk?.moduleIds ?? []);
+  return [...bundled, ...STYLES];
 }
 
 /**

@@ -135,7 +135,7 @@ describe("preconditions", () => {
   });
 });
 
-describe("who is let in", () => {
+describe("access", () => {
   test("tokens that are none, and ways to send them that are none", async () => {
     const { reader } = world.tokens;
     const wrong = [
@@ -152,7 +152,7 @@ describe("who is let in", () => {
     }
   });
 
-  test("a token that was revoked lets nobody in, nor one that has expired", async () => {
+  test("a revoked or expired token is refused", async () => {
     const acme = world.engine.forTenant("acme");
     const made = await acme.createToken({ scope: "read" });
     const send = () =>
@@ -266,7 +266,7 @@ describe("requests", () => {
 });
 
 describe("a server of other settings", () => {
-  test("limits how often somebody may ask, each for itself", async () => {
+  test("limits the rate of each caller by itself", async () => {
     await world.withServer(
       { requireToken: true, rateLimit: { perSecond: 0.1, burst: 3 } },
       async ({ url }) => {
@@ -285,7 +285,7 @@ describe("a server of other settings", () => {
     );
   });
 
-  test("lets pages of named origins call, and nobody else's", async () => {
+  test("lets pages of named origins call, and no others", async () => {
     await world.withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
       const headers = { origin: "https://app.example" };
       const answer = await fetch(`${url}/v1/sessions`, { headers });
@@ -316,7 +316,7 @@ describe("a server of other settings", () => {
     });
   });
 
-  test("needs tokens off loopback, whoever calls", async () => {
+  test("needs tokens off loopback, for every caller", async () => {
     await world.withServer({ host: "0.0.0.0" }, async ({ port }) => {
       expect((await fetch(`http://127.0.0.1:${port}/v1/sessions`)).status).toBe(401);
     });
