@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -21,13 +21,6 @@ const STYLES = [
     .map((file) => join(SOURCE, file)),
   join(ROOT, "node_modules", "uplot", "dist", "uPlot.min.css"),
 ];
-
-/**
- * What the first view needs and the others share, in one file: each further one would cost a request
- * before the first results.
- */
-const BASE =
-  /node_modules[\\/]@?preact|src[\\/](?!page[\\/])|src[\\/]page[\\/](?:data|parts|find)[\\/]/;
 
 /** Gives the files that became part of it. */
 export async function writePage() {
@@ -79,10 +72,21 @@ async function bundle(rolldown, input, define) {
     comments: false,
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
-    codeSplitting: { groups: [{ name: "base", test: BASE }] },
+    codeSplitting: { groups: [{ name: "base", test: isBase }] },
   });
   await build.close();
   return output.filter((chunk) => chunk.type === "chunk");
+}
+
+/**
+ * What the first view needs and the others share, in one file: each further one would cost a request
+ * before the first results.
+ * @param {string} id
+ */
+function isBase(id) {
+  if (/[\\/]node_modules[\\/]/.test(id)) return /[\\/]node_modules[\\/]@?preact[\\/]/.test(id);
+  const path = relative(join(ROOT, "src"), id).replaceAll("\\", "/");
+  return !path.startsWith("page/") || /^page\/(?:data|parts|find)\//.test(path);
 }
 
 /** @param {string} path @param {string} text */

@@ -19,9 +19,14 @@ export interface DrawnChart {
 
 const HEIGHT = 190;
 /** In seconds. */
-const HALF_DAY = 43_200;
-/** A shorter axis would have hours on it. */
-const LEAST_SECONDS = 7 * 86_400;
+const DAY = 86_400;
+const HALF_DAY = DAY / 2;
+/** A shorter axis would have a bar as wide as the chart. */
+const LEAST_SECONDS = 7 * DAY;
+/** Distances of ticks: those of uPlot without hours. */
+const INCREMENTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 30, 60, 90, 120, 180, 365, 730].map(
+  (days) => days * DAY,
+);
 
 export function drawDayBars(place: HTMLElement, bars: DayBars): DrawnChart {
   const { days, values, format, colour, text, line } = bars;
@@ -39,7 +44,7 @@ export function drawDayBars(place: HTMLElement, bars: DayBars): DrawnChart {
         y: { range: (_, __, max) => [0, max === 0 ? 1 : max * 1.08] },
       },
       axes: [
-        { ...axis, grid: { show: false } },
+        { ...axis, grid: { show: false }, incrs: INCREMENTS },
         { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
       ],
       series: [

@@ -47,6 +47,8 @@ describeInBrowser("every view", () => {
     await goTo("#/?q=echo");
     await page.waitForSelector(".hit");
     await expectToFit(page);
+    // An age is one line, however narrow the window.
+    expect((await page.locator(".hit time").first().boundingBox())?.height).toBeLessThan(30);
     await goTo(`#/session/${id}`);
     await page.waitForSelector(".message");
     await expectToFit(page);
