@@ -129,7 +129,7 @@ describe("new and list", () => {
     expect(made["created_at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  test("prints a table, without colours when nobody looks", async () => {
+  test("prints a table, without colours unless it is a terminal", async () => {
     const text = await ok("list");
     expect(text).toMatch(/^ID +AGE +LAST ACTIVE +AGENT +OWNER +MESSAGES +TITLE$/m);
     expect(text).toContain("review-1");

@@ -14,7 +14,7 @@ function used(name: string, input: object, output: string, said = ""): MessageIn
 
 /** What tools were given and gave back, and what a search leaves out. */
 export function searchToolCases({ tenant, settle }: SearchCases): void {
-  describe("what tools did", () => {
+  describe("tool calls and results", () => {
     test("is found: arguments, output, and a phrase in it", async () => {
       const own = tenant();
       const { id } = await talk(own, [

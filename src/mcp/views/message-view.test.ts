@@ -46,7 +46,7 @@ test("a message is shown with what people read of it", () => {
   );
 });
 
-test("what does not fit is left out, and that is said", () => {
+test("messages beyond the size are left out, and the answer says so", () => {
   const view = toMessageView({ ...ENTRY, blocks: BLOCKS }, 12);
   expect(view.blocks).toEqual([
     { type: "text", text: "Look." },

@@ -46,7 +46,7 @@ export function SessionHead(props: {
       </div>
       <p class="about">
         <span>
-          {agent}
+          <bdi>{agent}</bdi>
           <Origins session={session} />
         </span>
         <span title={`${moment(startedAt)} to ${moment(updatedAt)}`}>

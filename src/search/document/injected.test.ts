@@ -5,7 +5,7 @@ function check(text: string, expected: string): void {
   expect(withoutInjected(text).replace(/\s+/g, " ").trim()).toBe(expected);
 }
 
-test("what clients add goes, what the user typed stays", () => {
+test("text that clients add goes, and text that the user typed stays", () => {
   check("fix it <system-reminder>\nbe nice\n</system-reminder> now", "fix it now");
   check("<recalled-context>old lock</recalled-context>why?", "why?");
   check(

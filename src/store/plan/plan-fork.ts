@@ -1,11 +1,11 @@
 /** What a fork writes: the entries of a path under new ids, planned like any other append. */
 
 import { getRandomValues } from "node:crypto";
-import { createUlids } from "../model/ids.ts";
-import type { JsonValue } from "../model/json.ts";
-import { blobsOf, decodeContent, encodeContent } from "../transcript/content.ts";
-import { remapIds } from "../transcript/remap.ts";
-import type { EntryRecord, NewEntry } from "./records.ts";
+import { createUlids } from "../../model/ids.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { blobsOf, decodeContent, encodeContent } from "../../transcript/content.ts";
+import { remapIds } from "../../transcript/remap.ts";
+import type { EntryRecord, NewEntry } from "../records.ts";
 
 /**
  * Copies the entries of a path in the order of the originals: an entry refers only to older ones,

@@ -6,12 +6,12 @@
  */
 
 import { randomFillSync } from "node:crypto";
-import type { ChangeKind } from "../model/change.ts";
-import { kindRules, type Usage } from "../model/entry.ts";
-import { digest, entryHex, fromHex, NONCE_BYTES } from "../transcript/hash.ts";
-import { type Chain, Placer, type Point, type TreePlace } from "../transcript/place.ts";
-import type { AppendRequest, NewEntry, PlacedEntry } from "./records.ts";
-import { checkExpectedLeaf, checkNode, entryNotFound } from "./store-errors.ts";
+import type { ChangeKind } from "../../model/change.ts";
+import { kindRules, type Usage } from "../../model/entry.ts";
+import { digest, entryHex, fromHex, NONCE_BYTES } from "../../transcript/hash.ts";
+import { type Chain, Placer, type Point, type TreePlace } from "../../transcript/place.ts";
+import type { AppendRequest, NewEntry, PlacedEntry } from "../records.ts";
+import { checkExpectedLeaf, checkNode, entryNotFound } from "../store-errors.ts";
 
 /** The part of a session that an append reads and moves. */
 export interface SessionState {
@@ -104,6 +104,8 @@ export function planAppend(
     const status = entry.status ?? "committed";
     const isMessage = rules.counted && status === "committed";
     const parent = entry.parentId === undefined ? leaf : parentOf(entry.parentId, points, state);
+    // Before the entry itself is a point: it cannot supersede itself.
+    if (entry.supersedes !== undefined) pointOf(entry.supersedes, points, state);
     const movesLeaf = rules.movesLeaf && status === "committed";
     const place = movesLeaf ? placer.child(parent, isMessage) : placer.annotation(parent);
     const row = hashRow(entry, place, status, state);
@@ -122,7 +124,6 @@ export function planAppend(
 
     changes.push(appended(row, state.sessionId, request.now));
     if (entry.supersedes !== undefined) {
-      pointOf(entry.supersedes, points, state);
       superseded.push({ id: entry.supersedes, by: entry.id });
       changes.push(supersededChange(entry.supersedes, entry.id, state.sessionId, request.now));
     }

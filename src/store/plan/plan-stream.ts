@@ -1,13 +1,13 @@
 /** From a pending message to the entry that it becomes. */
 
-import { BackscrollError } from "../model/errors.ts";
-import { MAX_CONTENT_BYTES } from "../model/limits.ts";
-import { type Chunk, foldChunks } from "../transcript/chunks.ts";
-import { encodeContent } from "../transcript/content.ts";
-import { entryDamaged } from "./damage/damage-errors.ts";
-import { parseStored } from "./damage/stored-json.ts";
-import type { NewEntry } from "./records.ts";
-import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "./stream-records.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
+import { type Chunk, foldChunks } from "../../transcript/chunks.ts";
+import { encodeContent } from "../../transcript/content.ts";
+import { entryDamaged } from "../damage/damage-errors.ts";
+import { parseStored } from "../damage/stored-json.ts";
+import type { NewEntry } from "../records.ts";
+import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "../stream-records.ts";
 
 /** Throws `too_large` once a pending message has more chunks than it could ever commit. */
 export function checkPendingBytes(id: string, bytes: number): void {

@@ -1,10 +1,10 @@
 /** Replacing the end of the active path: checked and planned here, once, for both backends. */
 
-import type { Point } from "../transcript/place.ts";
+import type { Point } from "../../transcript/place.ts";
+import type { AppendRequest } from "../records.ts";
+import { entryNotFound, staleLeaf } from "../store-errors.ts";
 import { leafMoved } from "./new-changes.ts";
 import { type AppendPlan, planAppend, type SessionState } from "./plan-append.ts";
-import type { AppendRequest } from "./records.ts";
-import { entryNotFound, staleLeaf } from "./store-errors.ts";
 
 /** An entry that is to be replaced, as it is stored. */
 export interface ReplacedEntry {
@@ -31,7 +31,10 @@ export function endBefore(
   return end;
 }
 
-/** The plan of an append that continues from `end`. Without entries the leaf moves there. */
+/**
+ * The plan of an append that continues from `end`. Where none of the entries becomes the leaf, the leaf
+ * moves there, and the feed says so.
+ */
 export function planReplacement(
   state: SessionState,
   end: Point | null,
@@ -39,8 +42,9 @@ export function planReplacement(
   named: ReadonlyMap<string, Point>,
 ): AppendPlan {
   const plan = planAppend({ ...state, leaf: end }, request, named);
-  if (plan.rows.length > 0) return plan;
+  const [before, after] = [state.leaf?.id ?? null, end?.id ?? null];
+  if (before === after || plan.leaf !== end) return plan;
   const { sessionId, now } = request;
-  const moved = leafMoved({ sessionId, leaf: end?.id ?? null, now }, state.leaf?.id ?? null);
-  return { ...plan, changes: [moved] };
+  const moved = leafMoved({ sessionId, leaf: after, now }, before);
+  return { ...plan, changes: [moved, ...plan.changes] };
 }

@@ -1,12 +1,12 @@
 /** The changes that operations other than appends put into the feed, in the same form everywhere. */
 
-import type { AccessToken } from "../model/access-token.ts";
-import type { ChangeAuthor } from "../model/change.ts";
-import type { JsonObject } from "../model/json.ts";
-import type { SessionRoute } from "../model/route.ts";
-import type { EraseRequest } from "./erase-records.ts";
+import type { AccessToken } from "../../model/access-token.ts";
+import type { ChangeAuthor } from "../../model/change.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { SessionRoute } from "../../model/route.ts";
+import type { EraseRequest } from "../erase-records.ts";
+import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "../records.ts";
 import type { NewChange } from "./plan-append.ts";
-import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "./records.ts";
 
 export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };

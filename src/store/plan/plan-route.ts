@@ -1,10 +1,10 @@
 /** What becomes of a route: made once for both backends. */
 
-import type { JsonObject } from "../model/json.ts";
-import type { SessionRoute } from "../model/route.ts";
-import { mergeFields } from "./metadata.ts";
-import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
-import { routeConflict, routeKeyNotFound } from "./store-errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { SessionRoute } from "../../model/route.ts";
+import { mergeFields } from "../metadata.ts";
+import type { PatchRouteRequest, PutRouteRequest } from "../route-records.ts";
+import { routeConflict, routeKeyNotFound } from "../store-errors.ts";
 
 export interface PlannedRoute {
   readonly route: SessionRoute;

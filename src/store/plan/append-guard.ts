@@ -1,6 +1,6 @@
 /** Conditions of an append, compared with what is stored in the append's own transaction: a compare-and-swap. */
 
-import { BackscrollError } from "../model/errors.ts";
+import { BackscrollError } from "../../model/errors.ts";
 
 export interface AppendGuard {
   /** Ids that no entry may have yet. */

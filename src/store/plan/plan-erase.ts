@@ -6,9 +6,9 @@
  * feed then has a digest of the rest and the sum of the removed tokens.
  */
 
-import { BackscrollError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
-import { REMOVED_KEY } from "../model/session.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { JsonObject } from "../../model/json.ts";
+import { REMOVED_KEY } from "../../model/session.ts";
 import {
   contentHash,
   fromHex,
@@ -16,11 +16,11 @@ import {
   toHex,
   tombstoneHash,
   ZERO_HASH,
-} from "../transcript/hash.ts";
-import type { EraseRequest } from "./erase-records.ts";
+} from "../../transcript/hash.ts";
+import type { EraseRequest } from "../erase-records.ts";
+import type { EntryRecord } from "../records.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
-import type { EntryRecord } from "./records.ts";
 
 /** A transaction holds everybody else up, so it does not do more. */
 export const MAX_ERASED_ENTRIES = 500;
