@@ -42,7 +42,12 @@ async function fill(engine: Engine): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const [i, text] of TEXTS.entries()) {
     const startedAt = Date.UTC(2026, 0, 1 + i);
-    const session = await engine.createSession({ agent: "coder", createdBy: "ana", startedAt });
+    const session = await engine.createSession({
+      agent: "coder",
+      createdBy: "ana",
+      title: `Talk ${i}`,
+      startedAt,
+    });
     await session.append([
       { role: "user", actor: "ana", content: text, createdAt: startedAt },
       { role: "assistant", actor: "coder", content: `Noted, ${i}.`, createdAt: startedAt + 1 },
@@ -68,7 +73,7 @@ async function answers(engine: Engine, ranking?: { readonly meaning: number }) {
     found.push({
       notes,
       hits: hits.map(({ meta, index, score, similarity, parts }) => {
-        return { at: meta.createdAt, index, score, similarity, parts };
+        return { title: meta.title, index, score, similarity, parts };
       }),
     });
   }
@@ -183,7 +188,8 @@ async function vectorsIn(address: string): Promise<number> {
 }
 
 test("without an embedder scores are the same to the last digit, and nothing is loaded", async () => {
-  const module = vi.spyOn(WebAssembly, "Module");
+  const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: { Module: () => object } };
+  const module = vi.spyOn(wasm, "Module");
   await using plain = await open(":memory:", { inThread: true });
   await using meant = await open(":memory:", { inThread: true, embedder, embedDeadlineMs: 60_000 });
   await fill(plain);

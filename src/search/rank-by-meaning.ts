@@ -2,8 +2,8 @@
  * The hybrid of words and vectors: candidates of both, in one order.
  *
  * A normalised sum: `score / best + weight * similarity`, times `best`, where `best` is the best score
- * by words and the similarity that of the session's nearest vector. Sessions that share no word with
- * the query come in by their similarity alone.
+ * by words and the similarity that of the session's nearest vector. The weight grows where words find
+ * little of the query. Sessions that share no word with it come in by their similarity alone.
  */
 
 import type { Blobs } from "./index/blobs.ts";
@@ -56,7 +56,7 @@ export function* rankByMeaning(
   } finally {
     vectors.release(segments);
   }
-  const weight = request.profile.meaning;
+  const weight = request.profile.meaning * trustInMeaning(byWords, request);
   const best = byWords[0]?.score || 1;
   const add = (ranked: Ranked, similarity: number): RankedHit => {
     const points = weight * best * Math.max(0, similarity);
@@ -76,6 +76,31 @@ export function* rankByMeaning(
     ...found.map((each) => add(each.ranked, each.similarity)),
   ].sort(byRank);
   return isByMessage ? withinSessions(all, request) : all;
+}
+
+/** A query of which no session has this share by weight is hardly there by its words. */
+const HARDLY_COVERED = 1 / 3;
+/** How steeply the weight of the similarity grows below that, and how far. */
+const STEEPNESS = 6;
+const MAX_TRUST = 64;
+
+/**
+ * The factor of the similarity's weight: 1 where some session has a good part of the query's words. The
+ * less any of them has, the more meaning decides: then the words that are there are those of other
+ * subjects. docs/decisions has the measurements.
+ */
+function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest): number {
+  if (profile.coverage === 0 || byWords.length === 0) return 1;
+  // What coverage adds is on the scale of the best score without it.
+  const best = byWords.reduce(
+    (most, { score, parts }) => Math.max(most, score - parts.coverage),
+    0,
+  );
+  const most = byWords.reduce((points, { parts }) => Math.max(points, parts.coverage), 0);
+  if (best === 0) return 1;
+  const covered = most / (profile.coverage * best);
+  if (covered >= HARDLY_COVERED) return 1;
+  return Math.min(MAX_TRUST, (HARDLY_COVERED / covered) ** STEEPNESS);
 }
 
 /** Whether messages of one session stand beside each other: then each has a similarity of its own. */

@@ -56,6 +56,7 @@ describe("a configuration", () => {
           },
         },
       },
+      embedder: { url: null, model: null, dimensions: null },
       silence: "whole",
     });
   });
