@@ -58,6 +58,7 @@ function commandLines(): readonly (readonly [string, ...(readonly string[])])[] 
     ["status"],
     ["search", "lock", "--limit", "3"],
     ["recap", "--limit", "3"],
+    ["related", SESSION],
     ["trace", "--command", "npm"],
     ["list", "--agent", "coder"],
     ["show", SESSION],
@@ -184,7 +185,7 @@ test("every command says the same of a server as of a file", async () => {
       stderr: normalize[where](stderr),
     });
     expect(shown("server", ofServer), args.join(" ")).toEqual(shown("file", ofFile));
-    const isEmpty = name === "resume" || name === "trace";
+    const isEmpty = ["related", "resume", "trace"].includes(name);
     expect(ofFile.code, `${args.join(" ")}: ${ofFile.stderr}`).toBe(isEmpty ? 1 : 0);
   }
 });

@@ -22,6 +22,7 @@ const READING = [
   "search_memory",
   "build_context",
   "recap",
+  "related",
   "trace",
 ];
 const WRITING = ["remember", "compact_conversation", "append_message"];
@@ -108,7 +109,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     const bytes = Buffer.byteLength(
       JSON.stringify(tools.map(({ outputSchema: _, ...told }) => told)),
     );
-    expect(bytes).toBeLessThan(18_000);
+    expect(bytes).toBeLessThan(19_500);
     const seen = (await reader.listTools()).tools.map(({ name }) => name);
     expect(seen.sort()).toEqual([...READING].sort());
   });
@@ -145,6 +146,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     }
     for (const [name, args] of [
       ["recap", {}],
+      ["related", { question: "lock" }],
       ["trace", { error: "lock" }],
     ] as const) {
       expect((await callFull(stranger, name, args)).text).not.toContain(session.id);
@@ -173,6 +175,8 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["build_context", { session_id: "SESSION", token_budget: 1 }, "invalid_input", "token_budget"],
     ["recap", { session_id: "" }, "invalid_input", "session_id"],
     ["recap", { since: "soonish" }, "invalid_input", "since"],
+    ["related", {}, "invalid_input", "question"],
+    ["related", { session_id: "SESSION", question: "x" }, "invalid_input", "question"],
     ["trace", {}, "invalid_input", "file"],
     ["trace", { file: "a.ts", error: "E" }, "invalid_input", "error"],
     ["search_sessions", { query: "x", max_tokens: 10 }, "invalid_input", "max_tokens"],

@@ -39,6 +39,7 @@ const ONLY_THERE = [
   "sessionStatus",
   "export",
   "recapSessions",
+  "relatedSessions",
   "traceWork",
 ];
 

@@ -6,8 +6,8 @@ import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
 import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
+import type { RankedHit } from "../rank-by-meaning.ts";
 import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
-import type { Ranked } from "../score/rank.ts";
 import type { TenantCache } from "../search-cache.ts";
 import { displayText, toolNameOf, toolTextOf, withBlankEscapes } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
@@ -21,7 +21,7 @@ const MAX_QUOTE_BYTES = 4_096;
  * in forks are shown once.
  */
 export function* showHits(
-  ranked: readonly Ranked[],
+  ranked: readonly RankedHit[],
   request: SearchRequest,
   query: TermQuery,
   alike: readonly string[],
@@ -74,7 +74,7 @@ function highlighter(
 }
 
 function showHit(
-  { score, parts }: Ranked,
+  { score, parts, similarity }: RankedHit,
   window: Window,
   found: WindowEntry | undefined,
   request: SearchRequest,
@@ -92,6 +92,7 @@ function showHit(
     leaf: window.leaf,
     branch: found === undefined ? null : branchOf(window),
     score,
+    ...(similarity === undefined ? {} : { similarity }),
     window:
       request.reach === "messages"
         ? window.entries.filter((entry) => entry === found).map(quoteEntry)

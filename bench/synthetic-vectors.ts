@@ -1,10 +1,10 @@
 /** Vectors with the structure of embeddings: clusters whose noise is as wide as they are apart. */
 
-import { seeded } from "./random.ts";
+import { randomNumbers } from "./synthetic.ts";
 
 /** Normally distributed numbers (Box and Muller), the same for the same seed. */
 export function gaussians(seed: number): () => number {
-  const random = seeded(seed);
+  const random = randomNumbers(seed);
   return () => {
     const radius = Math.sqrt(-2 * Math.log(1 - random()));
     return radius * Math.cos(2 * Math.PI * random());
@@ -35,14 +35,17 @@ export function clusteredVectors({
 }: ClusteredOptions): { readonly vectors: Float32Array[]; readonly queries: Float32Array[] } {
   const random = gaussians(seed);
   const centres = Array.from({ length: clusters }, () => unit(random, dimensions));
-  const near = (centre: Float32Array) => {
-    const noise = unit(random, dimensions);
-    return normalize(noise.map((value, i) => value + (centre[i] as number)));
-  };
+  const near = (centre: Float32Array) => nearby(random, centre);
   return {
     vectors: centres.flatMap((centre) => Array.from({ length: each }, () => near(centre))),
     queries: Array.from({ length: queries }, (_, i) => near(centres[i % clusters] as Float32Array)),
   };
+}
+
+/** A centre plus noise of the same length. */
+export function nearby(random: () => number, centre: Float32Array): Float32Array {
+  const noise = unit(random, centre.length);
+  return normalize(noise.map((value, i) => value + (centre[i] as number)));
 }
 
 function normalize(vector: Float32Array): Float32Array {
