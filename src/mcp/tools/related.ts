@@ -2,14 +2,16 @@ import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { foundSession } from "../../recap/found-session.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../recap/related.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitView } from "../views/hit-view.ts";
-import { ABOUT, name, PLACE, projectOf, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, hits, name, PLACE, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { sessionFilter } from "./session-filter.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
@@ -22,13 +24,7 @@ const INPUT = z.object({
     .optional(),
   ...PLACE,
   agent: name("Only sessions of this agent, such as claude-code.").optional(),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_HITS)
-    .default(DEFAULT_RELATED)
-    .describe(`Sessions, and questions, of each; ${DEFAULT_RELATED} if left out.`),
+  limit: hits(DEFAULT_RELATED, `Sessions, and questions, of each; ${DEFAULT_RELATED} if left out.`),
 });
 
 export const related: Tool = defineTool({
@@ -87,27 +83,24 @@ export const related: Tool = defineTool({
 async function show(
   host: McpHost,
   kind: string,
-  hits: readonly SearchHit[],
+  found: readonly SearchHit[],
 ): Promise<readonly string[]> {
   const style = { before: 0, after: 0, now: nowOf(host), isNewest: false };
   const items: string[] = [];
-  for (const hit of hits) {
-    const session = await host.tenant.getSessionMeta(hit.sessionId);
+  for (const hit of found) {
+    const session = await foundSession(host.tenant, hit.sessionId);
+    if (session === undefined) continue;
     items.push(`${kind}: ${showHit(hit, session, style)}`);
   }
   return items;
 }
 
 function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Related> {
-  const { session_id: session, question, agent, repo, workstation_id: workstation, limit } = input;
-  const project = projectOf(input);
+  const { session_id: session, question, limit } = input;
   return relatedSessions(host.tenant, {
+    ...sessionFilter(input, nowOf(host)),
     limit,
     ...(session === undefined ? {} : { session }),
     ...(question === undefined ? {} : { question }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
   });
 }
