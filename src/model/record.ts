@@ -5,7 +5,7 @@ import type { JsonValue } from "./json.ts";
 export const RECORD_TYPES = ["json", "bytes"] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
-/** What is known of a record without its value. */
+/** A record without its value. */
 export interface RecordInfo {
   readonly namespace: string;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface RecordInfo {
   readonly size: number;
   /** Whether it has a text by which `records.search` finds it. */
   readonly indexed: boolean;
-  /** From this time on it is not there. Null: it stays. */
+  /** It is absent from this time on. Null: it does not expire. */
   readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -2,8 +2,8 @@
  * The arguments of a tool call: stored as the text that the model wrote, given as an object.
  *
  * Parsing and printing JSON loses big numbers, duplicate keys and spaces, and a provider may check the
- * text again. So the text is what is stored and hashed; whoever reads an entry gets what it says, and the
- * text beside it wherever printing would give another.
+ * text again. So the text is stored and hashed; a reader of an entry gets the parsed object, and the text
+ * beside it wherever printing would differ.
  */
 
 import { type Block, inputTextOf, type ToolUseBlock } from "./block.ts";

@@ -48,7 +48,7 @@ test("with an embedder a question is found that was asked in other words", async
   for (const { similarity } of asked) expect(similarity).toBeGreaterThanOrEqual(0.6);
 });
 
-test("nothing is found for what nobody asked, and both or none is refused", async () => {
+test("a session without a request has no earlier questions; two subjects or none are refused", async () => {
   const { engine, ids } = await talk();
   await using _ = engine;
   const session = ids[2] as string;

@@ -14,6 +14,7 @@ import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
+import { foundSession } from "./found-session.ts";
 import { readActs } from "./read-acts.ts";
 import { type Subject, searchText } from "./subject.ts";
 import { type Finding, findIn } from "./trace-session.ts";
@@ -121,7 +122,10 @@ async function findSessions(
   const isOver = (toMs(filter.until) ?? Number.POSITIVE_INFINITY) <= recent;
   const ids = new Set([...(isOver ? [] : await find(recent)), ...(await find(filter.since))]);
   const sessions: Session[] = [];
-  for (const id of ids) sessions.push(await tenant.getSessionMeta(id));
+  for (const id of ids) {
+    const session = await foundSession(tenant, id);
+    if (session !== undefined) sessions.push(session);
+  }
   return sessions
     .filter((session) => !isMachineMade(session))
     .sort((a, b) => b.lastInteractionAt - a.lastInteractionAt);

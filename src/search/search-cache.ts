@@ -1,7 +1,6 @@
 /** What a process remembers between searches. */
 
 import type { IndexingOptions } from "./index/add-feed.ts";
-import { BlobRoom } from "./index/blob-room.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
 import type { Liveness } from "./index/liveness.ts";
 import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
@@ -26,7 +25,7 @@ export class SearchCache {
 
   constructor(options: SearchCacheOptions) {
     this.#options = options;
-    this.#cache = new IndexCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES, new BlobRoom());
+    this.#cache = new IndexCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
   }
 
   tenant(name: string): TenantCache {

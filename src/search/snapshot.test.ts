@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { IndexModel } from "../../test/support/index-model.ts";
 import { runNow } from "./drive.ts";
-import { BlobRoom } from "./index/blob-room.ts";
 import { IndexCache } from "./index/index-cache.ts";
 import type { SearchRequest } from "./request.ts";
 import { DEFAULT_PROFILE } from "./score/profile.ts";
@@ -14,7 +13,7 @@ test("a search stops reading a long tail at its deadline, and the next one goes 
   for (let i = 0; i < 1_200; i++) model.append(session, "user", "otter");
   model.append(session, "user", "stoat");
   let time = 0;
-  const memory = new TenantCache(new IndexCache(300_000, new BlobRoom()), {
+  const memory = new TenantCache(new IndexCache(300_000), {
     indexing: { language: "english", tools: "names", unicode: "test" },
     clock: () => time,
   });

@@ -3,7 +3,6 @@
 import fc from "fast-check";
 import type { Role } from "../../src/model/entry.ts";
 import { type AnswerNow, runNow } from "../../src/search/drive.ts";
-import { BlobRoom } from "../../src/search/index/blob-room.ts";
 import { IndexCache } from "../../src/search/index/index-cache.ts";
 import { maintainIndex } from "../../src/search/maintain/maintain.ts";
 import type { UpkeepReport } from "../../src/search/port.ts";
@@ -129,7 +128,7 @@ export const query: fc.Arbitrary<string> = fc.oneof(
 export class IndexFixture {
   readonly model: IndexModel = new IndexModel();
   /** Small, so that the memory of blobs is used again all the time. */
-  readonly memory: TenantCache = new TenantCache(new IndexCache(300_000, new BlobRoom()), {
+  readonly memory: TenantCache = new TenantCache(new IndexCache(300_000), {
     indexing: INDEXING,
     clock: () => 0,
   });

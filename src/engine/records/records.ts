@@ -80,7 +80,7 @@ export class Records {
     this.#engine = engine;
   }
 
-  /** Writes a record, in place of what is there. */
+  /** Writes a record; a stored one under the same key is replaced. */
   async put(input: PutRecordInput): Promise<RecordInfo> {
     return this.#putOne(checkInput(input, "record", INPUTS.putRecord));
   }
@@ -97,7 +97,7 @@ export class Records {
     return this.#putOne(input);
   }
 
-  /** `record_not_found` if it is not there. */
+  /** `record_not_found` if there is none. */
   async delete(namespace: string, key: string, options: DeleteRecordOptions = {}): Promise<void> {
     checkInput(options, "options", INPUTS.deleteRecord);
     await this.write([{ delete: { namespace, key, ...options } }]);

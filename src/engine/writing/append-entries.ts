@@ -85,7 +85,7 @@ interface EntryPlan {
   readonly guard: { readonly absent: readonly string[]; readonly current: readonly string[] };
 }
 
-/** What is to be written, as far as is known what is there. */
+/** The drafts to write, given the stored versions as last read. */
 function planEntries(
   engine: EngineContext,
   drafts: readonly Draft[],

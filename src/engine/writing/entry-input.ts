@@ -14,7 +14,7 @@ import {
 } from "../message-input.ts";
 import type { CustomMessageInput } from "../session-options.ts";
 
-/** A message: what it is if it does not say its kind. */
+/** A message: the kind of an entry that names none. */
 export interface MessageEntryInput extends Omit<MessageInput, "toolResults"> {
   readonly kind?: "message";
 }

@@ -26,7 +26,7 @@ export function entryIds(engine: EngineContext, sessionId: string): NewEntryId {
   };
 }
 
-/** The newest version of what the session knows under an external id; `entry_not_found` if nothing. */
+/** The newest version of the entry with an external id; `entry_not_found` if there is none. */
 export async function getByExternalId(
   engine: EngineContext,
   sessionId: string,
@@ -43,7 +43,7 @@ export async function getByExternalId(
   );
 }
 
-/** For each id that an entry has: the entry that nothing has superseded, without its payloads. */
+/** For each id of a stored entry: its newest version, without its payloads. */
 export async function newestVersions(
   engine: EngineContext,
   ids: readonly string[],
@@ -52,7 +52,7 @@ export async function newestVersions(
   return new Map([...versions].map(([id, all]) => [id, all.at(-1) as EntryRecord]));
 }
 
-/** For each id that an entry has: the entry and those that superseded it one after another. */
+/** For each id of a stored entry: its versions, the oldest first. */
 export async function readVersions(
   { store, tenant }: EngineContext,
   ids: readonly string[],

@@ -17,13 +17,13 @@ export interface ReplaceSuffixInput {
    * path ends otherwise.
    */
   readonly expected: readonly string[];
-  /** What takes their place; nothing if it is empty. */
+  /** The entries in their place; it may be empty. */
   readonly replacement: readonly EntryInput[];
   /** The same request under the same key is carried out once, for as long as the session is there. */
   readonly key?: string;
 }
 
-/** Gives the entries of the replacement. What was replaced stays in the tree, on a branch of its own. */
+/** Gives the entries of the replacement. The replaced entries stay in the tree, on a branch of their own. */
 export async function replaceSuffix(
   engine: EngineContext,
   sessionId: string,

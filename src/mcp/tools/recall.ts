@@ -6,6 +6,7 @@ import { RECALL_SCOPES } from "../../engine/context/recall.ts";
 import type { Entry } from "../../model/entry.ts";
 import { DEFAULT_MCP_LIST_TOKENS, DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
+import { foundSession } from "../../recap/found-session.ts";
 import { fitListing } from "../fit-listing.ts";
 import { toLine } from "../views/line.ts";
 import { FACT_VIEW, showFact, toFactView } from "../views/memory-view.ts";
@@ -67,9 +68,9 @@ export const recall: Tool = defineTool({
       if (item.type === "fact") facts.push(toFactView(item.fact));
       else {
         const message = toMessageView(item.entry, DEFAULT_MCP_MESSAGE_BYTES);
-        const { sessionId } = item.entry;
-        const { shortId } = await tenant.getSessionMeta(sessionId);
-        messages.push({ session_id: sessionId, short_id: shortId, score: item.score, message });
+        const of = await foundSession(tenant, item.entry.sessionId);
+        if (of === undefined) continue;
+        messages.push({ session_id: of.id, short_id: of.shortId, score: item.score, message });
       }
     }
     return { about: ABOUT_RECALLED, messages, facts, truncated: null };
@@ -79,8 +80,12 @@ export const recall: Tool = defineTool({
     const session = await tenant.getSession(session_id);
     const items: string[] = [];
     for await (const item of session.recall(query, { k, scope })) {
-      if (item.type === "fact") items.push(showFact(toFactView(item.fact)));
-      else items.push(showRecalled(item.entry, await tenant.getSessionMeta(item.entry.sessionId)));
+      if (item.type === "fact") {
+        items.push(showFact(toFactView(item.fact)));
+        continue;
+      }
+      const of = await foundSession(tenant, item.entry.sessionId);
+      if (of !== undefined) items.push(showRecalled(item.entry, of));
     }
     if (items.length === 0) return "Nothing was found. search_sessions looks into all sessions.";
     return fitListing(

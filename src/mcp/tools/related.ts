@@ -2,26 +2,20 @@ import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../recap/related.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitView } from "../views/hit-view.ts";
-import { ABOUT, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, hits, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
   session_id: SESSION_ID.describe("This, or question.").optional(),
   question: z.string().min(1).max(MAX_QUERY_BYTES).describe("In any words.").optional(),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_HITS)
-    .default(DEFAULT_RELATED)
-    .describe(`Of each kind; ${DEFAULT_RELATED} if left out.`),
+  limit: hits(DEFAULT_RELATED, `Of each kind; ${DEFAULT_RELATED} if left out.`),
 });
 
 export const related: Tool = defineTool({

@@ -12,6 +12,8 @@ import {
   MAX_HITS,
   MAX_WINDOW,
 } from "../../model/limits.ts";
+import { foundSession } from "../../recap/found-session.ts";
+import type { SearchHit } from "../../search/request.ts";
 import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { findNewestSession, findOwnSessions } from "../own-session.ts";
@@ -115,13 +117,15 @@ export const searchSessions: Tool = defineTool({
       ...result.hits.filter(({ sessionId }) => sessionId === newest),
     ];
     const items: string[] = [];
+    let first: SearchHit | undefined;
     for (const hit of hits) {
-      const session = await host.tenant.getSessionMeta(hit.sessionId);
+      const session = await foundSession(host.tenant, hit.sessionId);
+      if (session === undefined) continue;
+      first ??= hit;
       items.push(showHit(hit, session, { ...style, isNewest: hit.sessionId === newest }));
     }
     const said = notesOf(result, own.ids.length);
     if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
-    const [first] = hits;
     const ref = formatRef(first?.shortId ?? "", first?.index ?? null);
     return fitListing(
       {

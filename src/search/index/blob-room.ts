@@ -1,10 +1,11 @@
 /**
- * Memory for blobs that is used again and again.
+ * An arena for the blobs that a merge reads.
  *
- * A blob that leaves the cache would be collected late: until then some 60 MB of them pile up, which a
- * process pays for. So blobs are copied into pieces of one size, and the piece of one that went takes
- * the next. A computation may still look at what went meanwhile: a piece is used again only when all
- * computations that were under way then have ended.
+ * A blob that leaves the cache would be collected late: until then some 60 MB of them pile up. So
+ * blobs are copied into pieces of one size, and the piece of an evicted blob is reused. A computation
+ * may still read an evicted blob: a piece is reused only when all computations that were under way
+ * then have ended. Searches do without: it saves them 7 % of memory and no time
+ * (docs/decisions/2026-11-17-what-pays.md).
  */
 
 import { BLOB_BYTES } from "./layout.ts";

@@ -40,7 +40,7 @@ export class IndexCache {
   #first = 0;
   #bytes = 0;
 
-  /** Where blobs are copied to. Without one they are kept as they were read. */
+  /** The arena of a merge. Without one, blobs are kept as they were read. */
   readonly room: BlobRoom | undefined;
 
   constructor(maxBytes: number = DEFAULT_CACHE_BYTES, room?: BlobRoom) {

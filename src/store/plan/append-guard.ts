@@ -1,15 +1,15 @@
-/** Conditions of an append, compared with what is stored in the append's own transaction: a compare-and-swap. */
+/** Conditions of an append: a compare-and-swap on stored entries, within the append's own transaction. */
 
 import { BackscrollError } from "../../model/errors.ts";
 
 export interface AppendGuard {
   /** Ids that no entry may have yet. */
   readonly absent?: readonly string[];
-  /** Entries that nothing may have superseded yet. */
+  /** Entries that must still be the newest version. */
   readonly current?: readonly string[];
 }
 
-/** What is stored of an entry that a guard names. */
+/** A stored entry that a guard names. */
 export interface GuardedEntry {
   readonly id: string;
   readonly supersededBy: string | null;

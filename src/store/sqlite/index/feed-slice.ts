@@ -103,7 +103,7 @@ function textOfNote(
   return row === undefined ? null : toRecord(row).text;
 }
 
-/** Content only of what is indexed, as the columns have it. */
+/** With the content of indexed blocks only, as the columns have it. */
 function unfoldMessage(db: SqliteConnection, tenant: number, row: SqlRow): SqlRow {
   const isIndexed = row["kind"] === "message" && row["status"] === "committed";
   const session = Number(row["session"]);

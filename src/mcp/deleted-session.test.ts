@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { open } from "../index.ts";
+import type { Access } from "../model/access.ts";
+import { recall } from "./tools/recall.ts";
+import { related } from "./tools/related.ts";
+import { searchSessions } from "./tools/search-sessions.ts";
+import { trace } from "./tools/trace.ts";
+
+const ACCESS: Access = {
+  tenant: "default",
+  scope: "read",
+  actor: null,
+  actAs: "any",
+  operator: true,
+  tokenId: null,
+};
+
+/** Deletes the session `id` as soon as its fields are asked for. */
+function deletingLate(tenant: TenantApi, id: string): TenantApi {
+  return new Proxy(tenant, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name !== "getSessionMeta") return value.bind(target);
+      return async (asked: string) => {
+        if (asked === id && (await target.listSessions()).sessions.some((each) => each.id === id)) {
+          await target.deleteSession(id);
+        }
+        return target.getSessionMeta(asked);
+      };
+    },
+  });
+}
+
+test.each([
+  ["search_sessions", searchSessions, () => ({ query: "wombat" })],
+  ["trace", trace, () => ({ error: "wombat that" })],
+  ["related", related, () => ({ question: "which wombat digs?" })],
+  ["recall", recall, (own: string) => ({ session_id: own, query: "wombat", scope: "tenant" })],
+] as const)("%s leaves out a session that is deleted while it answers", async (_, tool, input) => {
+  await using engine = await open(":memory:", { inThread: true });
+  const say = async (content: string) => {
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append({ role: "user", content });
+    return session.id;
+  };
+  const own = await say("the wombat that stays digs");
+  const gone = await say("the wombat that goes digs");
+  const tenant = deletingLate(engine, gone);
+  const { content, isError } = await tool.call(
+    { tenant, access: ACCESS, version: "0" },
+    input(own),
+  );
+  expect(isError).not.toBe(true);
+  const text = JSON.stringify(content);
+  expect(text).toContain("stays");
+  expect(text).not.toContain("goes");
+});
