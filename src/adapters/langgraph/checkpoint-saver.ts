@@ -22,6 +22,7 @@ import {
   toStored,
 } from "./checkpoint-records.ts";
 import type { Dumped } from "./frames.ts";
+import { checkpointIdOf, configOf, lineOf, missing, requireLine } from "./graph-config.ts";
 import { checkPart, checkpointKey, keysOf, type Line, valuesOf } from "./keys.ts";
 import { MessageMirror } from "./message-mirror.ts";
 import { PendingWrites } from "./pending-writes.ts";
@@ -354,37 +355,6 @@ export class CheckpointSaver {
   async #load(part: Dumped | undefined): Promise<unknown> {
     return part && this.serde.loadsTyped(...part);
   }
-}
-
-/** Undefined if it names no thread. */
-function lineOf({ configurable = {} }: GraphConfig): Line | undefined {
-  const { thread_id: thread, checkpoint_ns: ns = "" } = configurable;
-  if (thread === undefined) return undefined;
-  return { thread: checkPart(thread, "thread_id"), ns: checkPart(ns, "checkpoint_ns") };
-}
-
-function requireLine(config: GraphConfig): Line {
-  const line = lineOf(config);
-  if (line === undefined || line.thread === "") throw missing("thread_id");
-  return line;
-}
-
-/** `thread_ts` is its older name. */
-function checkpointIdOf({ configurable = {} }: GraphConfig): string | undefined {
-  const id: unknown = configurable["checkpoint_id"] || configurable["thread_ts"] || undefined;
-  return id === undefined ? undefined : checkPart(id, "checkpoint_id");
-}
-
-function configOf({ thread, ns }: Line, id: string): GraphConfig {
-  return { configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } };
-}
-
-function missing(field: string): BackscrollError {
-  return new BackscrollError(
-    "invalid_input",
-    `configurable.${field} is missing; give it with the call: { configurable: { ${field}: "…" } }`,
-    { details: { field } },
-  );
 }
 
 function only<Value>(

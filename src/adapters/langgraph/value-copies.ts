@@ -19,18 +19,30 @@ export function copyAll(values: readonly unknown[]): unknown[] | undefined {
   return copies;
 }
 
-/** Whether a value is as it was when it was copied. */
+/** Whether a value is as it was when it was copied. Plain loops: it runs for every member of a list. */
 export function isAsCopied(value: unknown, copy: unknown): boolean {
   if (value === copy) return true;
   if (!isObject(value) || !isObject(copy)) return false;
   if (Object.getPrototypeOf(value) !== Object.getPrototypeOf(copy)) return false;
-  if (Array.isArray(value)) {
-    const others = copy as unknown as unknown[];
-    return value.length === others.length && value.every((item, i) => isAsCopied(item, others[i]));
+  if (Array.isArray(value)) return isSameList(value, copy as unknown as readonly unknown[]);
+  let fields = 0;
+  // What a prototype adds is the same for both.
+  for (const name in value) {
+    const member = value[name];
+    if (!isAsCopied(member, copy[name])) return false;
+    if (member === undefined && !(name in copy)) return false;
+    fields += 1;
   }
-  const names = Object.keys(value);
-  if (names.length !== Object.keys(copy).length) return false;
-  return names.every((name) => name in copy && isAsCopied(value[name], copy[name]));
+  for (const _ in copy) fields -= 1;
+  return fields === 0;
+}
+
+function isSameList(values: readonly unknown[], copies: readonly unknown[]): boolean {
+  if (values.length !== copies.length) return false;
+  for (let i = 0; i < values.length; i++) {
+    if (!isAsCopied(values[i], copies[i])) return false;
+  }
+  return true;
 }
 
 type Fields = Record<PropertyKey, unknown>;
@@ -59,8 +71,9 @@ function copyObject(value: Fields): unknown {
   for (const name of Object.keys(value)) {
     const member = copyOf(value[name]);
     if (member === NO_COPY) return NO_COPY;
-    // A field that is defined is no setter of the prototype, `__proto__` included.
-    Object.defineProperty(copy, name, { value: member, ...PLAIN_FIELD });
+    // A name that the prototype has, `__proto__` included, may be a setter there.
+    if (name in copy) Object.defineProperty(copy, name, { value: member, ...PLAIN_FIELD });
+    else copy[name] = member;
   }
   if (isMessage && Object.hasOwn(value, MESSAGE)) copy[MESSAGE] = true;
   return copy;
