@@ -29,6 +29,8 @@ export const runTurn: RunTurn = async (memory, request, look) => {
     .addEdge("tools", "agent")
     .compile({ checkpointer: checkpointSaver(memory, { serde }) });
   const input = request === "" ? null : { messages: [new HumanMessage(request)] };
-  const { messages } = await graph.invoke(input, { configurable: { thread_id: "chat" } });
+  // `sync`: a step is stored before the next one begins, so that what a kill leaves is known.
+  const config = { configurable: { thread_id: "chat" }, durability: "sync" } as const;
+  const { messages } = await graph.invoke(input, config);
   return messages.at(-1)?.text ?? "";
 };
