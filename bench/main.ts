@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME`: measures, prints JSON lines, and fails when a bar is missed. */
 
 import { parseArgs } from "node:util";
+import { benchAdapters } from "./adapters.ts";
 import { benchAppend } from "./append.ts";
 import { benchArchive } from "./archive.ts";
 import { benchBlobs } from "./blobs.ts";
@@ -15,6 +16,7 @@ import { benchServe } from "./serve.ts";
 import { benchVectors } from "./vectors.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
+  adapters: benchAdapters,
   append: benchAppend,
   archive: benchArchive,
   blobs: benchBlobs,
@@ -30,6 +32,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
 
 const HELP = `Usage: npm run bench -- NAME [options]
 
+  adapters a turn of other frameworks' agents, a long load, the 1,000th checkpoint
   append   one append, batches, pages of sessions and messages, event-loop delay
   archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts

@@ -21,6 +21,7 @@ const ENTRIES = {
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
   "adapters/anthropic-memory/index": "src/adapters/anthropic-memory/index.ts",
   "adapters/claude-agent-sdk/index": "src/adapters/claude-agent-sdk/index.ts",
+  "adapters/langgraph/index": "src/adapters/langgraph/index.ts",
   "adapters/openai-agents/index": "src/adapters/openai-agents/index.ts",
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",

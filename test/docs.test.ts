@@ -38,6 +38,7 @@ const MODULES = [
   ["backscroll/ai", "adapters/ai-sdk/index"],
   ["backscroll/anthropic-memory", "adapters/anthropic-memory/index"],
   ["backscroll/claude-agent-sdk", "adapters/claude-agent-sdk/index"],
+  ["backscroll/langgraph", "adapters/langgraph/index"],
   ["backscroll/openai-agents", "adapters/openai-agents/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],

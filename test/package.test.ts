@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
 import * as anthropicMemory from "../src/adapters/anthropic-memory/index.ts";
+import * as langgraph from "../src/adapters/langgraph/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
@@ -45,6 +46,10 @@ test("the package has these entry points and no others", () => {
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
+    "./langgraph": {
+      types: "./dist/adapters/langgraph/index.d.ts",
+      default: "./dist/adapters/langgraph/index.js",
+    },
     "./openai-agents": {
       types: "./dist/adapters/openai-agents/index.d.ts",
       default: "./dist/adapters/openai-agents/index.js",
@@ -103,6 +108,15 @@ test("the library has these names at run time", () => {
 
 test("backscroll/ai has these names at run time", () => {
   expect(Object.keys(ai)).toEqual(["chatStore", "memoryTools", "resumableStreams"]);
+});
+
+test("backscroll/langgraph has these names at run time", () => {
+  expect(Object.keys(langgraph)).toEqual([
+    "CheckpointSaver",
+    "checkpointSaver",
+    "ItemStore",
+    "itemStore",
+  ]);
 });
 
 test("backscroll/anthropic-memory has these names at run time", () => {

@@ -124,6 +124,23 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await session.getItems(600)).toEqual(many.slice(-600));
   });
 
+  test("refuses what it could not give back, before anything is stored", async () => {
+    const session = newSession();
+    const hidden = Object.defineProperty({ shown: 1 }, "hidden", { value: 2, enumerable: false });
+    const wrong = { ...user("a"), providerData: hidden } as AgentInputItem;
+    await expect(session.addItems([wrong])).rejects.toThrow("hidden field (hidden)");
+    const args = {
+      operationId: "o",
+      get transaction(): never {
+        throw new Error("api-key");
+      },
+    };
+    const failed = session.applyHistoryTransaction(args as never);
+    await expect(failed).rejects.toThrow("a field of the transaction cannot be read");
+    await expect(failed).rejects.not.toThrow("api-key");
+    expect(await session.getItems()).toEqual([]);
+  });
+
   test("pops the newest item, and clears all of them", async () => {
     const session = newSession();
     expect(await session.popItem()).toBeUndefined();

@@ -208,6 +208,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Doors for other programs' ways of calling: what they expect is built here, without them.
   "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
+  "adapters/langgraph": { folders: ["model", "engine"], packages: [] },
   "adapters/openai-agents": { folders: ["model", "async", "engine"], packages: [] },
   "adapters/claude-agent-sdk": {
     folders: names("model async transcript engine ingest ingest/claude-code"),

@@ -3,6 +3,7 @@
 import { chatStore, memoryTools, resumableStreams } from "../../src/adapters/ai-sdk/index.ts";
 import { anthropicMemory } from "../../src/adapters/anthropic-memory/index.ts";
 import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
+import { checkpointSaver, itemStore } from "../../src/adapters/langgraph/index.ts";
 import { agentsSession } from "../../src/adapters/openai-agents/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
@@ -166,6 +167,9 @@ export function callsOf(
     chatStore: (input) => chatStore(engine, input),
     resumableStreams: (input) => resumableStreams(engine, input),
     anthropicMemory: (input) => anthropicMemory(engine, input),
+    checkpointSaver: (input) => checkpointSaver(engine, input),
+    pruneCheckpoints: (input) => checkpointSaver(engine).prune(input),
+    itemStore: (input) => itemStore(engine, input),
     agentsSession: (input) => agentsSession(engine, input),
     claudeSessionStore: (input) => claudeSessionStore(engine, input),
   };

@@ -1,5 +1,6 @@
 /** Items as JSON, and back: bytes survive, and equal items have equal texts. */
 
+import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject, type JsonValue, stringifyJson } from "../../model/json.ts";
 
 /** Stands for bytes, in base64. An object of the caller's that has one of these names is wrapped. */
@@ -11,9 +12,23 @@ export function toItemJson(value: unknown): JsonValue {
   if (value instanceof Uint8Array) return { [BYTES]: toBase64(value) };
   if (Array.isArray(value)) return value.map(toItemJson);
   if (!isPlainObject(value)) return value as JsonValue;
+  checkNames(value);
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   const fields = Object.fromEntries(entries.map(([name, member]) => [name, toItemJson(member)]));
   return BYTES in fields || WRAPPED in fields ? { [WRAPPED]: fields } : fields;
+}
+
+/** JSON would leave out what has no enumerable name, without a word. */
+function checkNames(value: object): void {
+  const hidden = Reflect.ownKeys(value).find(
+    (name) => typeof name === "symbol" || !Object.prototype.propertyIsEnumerable.call(value, name),
+  );
+  if (hidden === undefined) return;
+  throw new BackscrollError(
+    "invalid_input",
+    `an item has a hidden field (${String(hidden)}), which JSON cannot hold; make it enumerable or remove it`,
+    { details: { field: "item" } },
+  );
 }
 
 export function fromItemJson(json: JsonValue): unknown {

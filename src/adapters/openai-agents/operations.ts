@@ -6,8 +6,18 @@ import { isPlainObject } from "../../model/json.ts";
 import { canonicalText, toItemJson } from "./item-json.ts";
 import type { HistoryTransactionArgs } from "./sdk-types.ts";
 
-/** `invalid_input` names the field that is wrong. */
+/** `invalid_input` names the field that is wrong. Each field is read once. */
 export function checkTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {
+  try {
+    return readTransaction(args);
+  } catch (error) {
+    if (error instanceof BackscrollError) throw error;
+    // What a getter throws may hold what is in the item: it stays out of the message and the cause.
+    throw invalid("transaction", "a field of the transaction cannot be read: its getter throws");
+  }
+}
+
+function readTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {
   const { operationId, transaction } = Object(args) as HistoryTransactionArgs;
   if (typeof operationId !== "string" || operationId.trim() === "") {
     throw invalid("operationId", "operationId must be a non-empty string");

@@ -146,10 +146,13 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     await engine.putMemory({ agent: "coder", name: "m", content: "an axolotl" });
     await records.put({ namespace: "s1", key: "one", value: 1, text: "an axolotl swims" });
     await records.put({ namespace: "s2", key: "two", value: 2, text: "an axolotl sleeps" });
-    const found = async (input?: { namespace?: string; limit?: number }) =>
+    const found = async (input?: { namespace?: string; prefix?: string; limit?: number }) =>
       (await records.search("axolotl", input)).map(({ key, text }) => `${key}: ${text}`).sort();
     expect(await found()).toEqual(["one: an axolotl swims", "two: an axolotl sleeps"]);
     expect(await found({ namespace: "s2" })).toEqual(["two: an axolotl sleeps"]);
+    expect(await found({ namespace: "s2", prefix: "tw" })).toEqual(["two: an axolotl sleeps"]);
+    expect(await found({ namespace: "s2", prefix: "on" })).toEqual([]);
+    await expect(found({ prefix: "tw" })).rejects.toThrow("prefix needs a namespace");
     const memories = await engine.searchMemory("axolotl");
     expect(memories.map(({ name }) => name)).toEqual(["m"]);
     await engine.maintainIndex("flush");

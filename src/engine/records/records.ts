@@ -63,6 +63,8 @@ export interface RecordPage<Item = RecordInfo> {
 export interface SearchRecordsInput {
   /** Left out: in all namespaces. */
   readonly namespace?: string;
+  /** Keys that begin so, with a namespace; all if left out. */
+  readonly prefix?: string;
   /** At most 20; 10 if left out. */
   readonly limit?: number;
 }
@@ -198,10 +200,14 @@ export class Records {
   async search(query: string, input: SearchRecordsInput = {}): Promise<readonly RecordHit[]> {
     checkInput(input, "options", INPUTS.searchRecords);
     const { namespace } = input;
+    const begin = checkKey(input.prefix ?? "", "prefix");
+    if (namespace === undefined && begin !== "") {
+      throw invalid("prefix", "prefix needs a namespace; give that, too");
+    }
     const prefix =
       namespace === undefined
         ? RECORD_KEY_PREFIX
-        : memoryKey(recordOwner(checkKey(namespace, "namespace")), "");
+        : memoryKey(recordOwner(checkKey(namespace, "namespace")), begin);
     const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
     const keys = await findNotes(this.#engine, "memory", query, limit, prefix);
     const places = keys.map((found) => {

@@ -88,7 +88,7 @@ export const CONTEXT_INPUTS = {
   "writeRecords.put": ["namespace", "key", "value", "text", "ttl", "expectedVersion", "version"],
   "writeRecords.delete": ["namespace", "key", "expectedVersion"],
   listRecords: ["namespace", "prefix", "cursor", "limit", "values"],
-  searchRecords: ["namespace", "limit"],
+  searchRecords: ["namespace", "prefix", "limit"],
   addFacts: ["subject", "predicate", "object", "sourceEntry", "confidence"],
   listFacts: ["sessionId", "after", "limit", "superseded", "minConfidence"],
   extractFacts: ["extractor", "model", "redact", "onPart", "signal"],

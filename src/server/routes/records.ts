@@ -143,6 +143,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     body: z.strictObject({
       query: z.string(),
       namespace: namespace.optional(),
+      prefix: z.string().optional(),
       limit: count.optional(),
     }),
     answer: { status: 200, description: "Records without their values.", schema: recordHits },

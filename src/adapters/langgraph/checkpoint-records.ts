@@ -1,0 +1,125 @@
+/** The records of checkpoints: read, and remembered in as far as their children need them. */
+
+import type { RecordsApi } from "../../engine/records/records.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import type { StoredValue } from "./channel-values.ts";
+import { type Dumped, fromFrame, toFrame } from "./frames.ts";
+import { checkpointKey, checkpointsOf, type Line, readCheckpointKey } from "./keys.ts";
+import type { ChannelVersion } from "./sdk-types.ts";
+
+export type Channels = ReadonlyMap<string, StoredValue>;
+
+export interface StoredCheckpoint {
+  readonly line: Line;
+  readonly id: string;
+  readonly parent: string | null;
+  readonly channels: Channels;
+  /** The checkpoint without its values, and its metadata. */
+  readonly parts: readonly Dumped[];
+}
+
+/** What a record says beside the checkpoint and its metadata. */
+interface Header {
+  readonly parent: string | null;
+  readonly channels: readonly (readonly [string, StoredValue])[];
+}
+
+/** Checkpoints of which this process knows what they name, without reading them. */
+const KNOWN_CHECKPOINTS = 256;
+const PAGE = 50;
+
+export class CheckpointRecords {
+  readonly #records: RecordsApi;
+  readonly #namespace: string;
+  /** By their keys; the oldest are forgotten first. */
+  readonly #known = new Map<string, Channels>();
+
+  constructor(records: RecordsApi, namespace: string) {
+    this.#records = records;
+    this.#namespace = namespace;
+  }
+
+  async find(line: Line, id: string): Promise<StoredCheckpoint | undefined> {
+    const record = await this.#records.find(this.#namespace, checkpointKey(line, id));
+    return record && this.#seen(record);
+  }
+
+  async newest(line: Line): Promise<StoredCheckpoint | undefined> {
+    const which = { namespace: this.#namespace, prefix: checkpointsOf(line), limit: 1 };
+    const { records } = await this.#records.list({ ...which, values: true });
+    const [record] = records;
+    return record && this.#seen(record);
+  }
+
+  async has(line: Line, id: string): Promise<boolean> {
+    const which = { namespace: this.#namespace, prefix: checkpointKey(line, id), limit: 1 };
+    return (await this.#records.list(which)).records.length > 0;
+  }
+
+  /** What a checkpoint names. */
+  async channelsOf(line: Line, id: string): Promise<Channels | undefined> {
+    return this.#known.get(checkpointKey(line, id)) ?? (await this.find(line, id))?.channels;
+  }
+
+  /** Whether some checkpoint of the thread has this version of a channel. */
+  async hasVersion(line: Line, channel: string, version: ChannelVersion): Promise<boolean> {
+    for await (const { channels } of this.below(line)) {
+      if (channels.get(channel)?.version === version) return true;
+    }
+    return false;
+  }
+
+  /** From the newest to the oldest of each thread and namespace. */
+  async *below(place: Partial<Line>): AsyncGenerator<StoredCheckpoint> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#records.list({
+        namespace: this.#namespace,
+        prefix: checkpointsOf(place),
+        limit: PAGE,
+        values: true,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      for (const record of page.records) yield toStored(record);
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+
+  know(key: string, channels: Channels): void {
+    this.#known.delete(key);
+    this.#known.set(key, channels);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= KNOWN_CHECKPOINTS) return;
+      this.#known.delete(oldest);
+    }
+  }
+
+  /** What was known of a thread, or of all. */
+  forget(place: Partial<Line>): void {
+    for (const key of [...this.#known.keys()]) {
+      if (key.startsWith(checkpointsOf(place))) this.#known.delete(key);
+    }
+  }
+
+  #seen(record: StoredRecord): StoredCheckpoint {
+    const stored = toStored(record);
+    this.know(record.key, stored.channels);
+    return stored;
+  }
+}
+
+/** The value of a checkpoint's record. */
+export function toRecordValue(
+  parent: string | undefined,
+  channels: Channels,
+  parts: readonly Dumped[],
+): Uint8Array {
+  const header: Header = { parent: parent ?? null, channels: [...channels] };
+  return toFrame(header, parts);
+}
+
+export function toStored({ key, value }: StoredRecord): StoredCheckpoint {
+  const { header, parts } = fromFrame<Header>(value, key);
+  const { id, ...line } = readCheckpointKey(key);
+  return { line, id, parent: header.parent, channels: new Map(header.channels), parts };
+}

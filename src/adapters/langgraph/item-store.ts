@@ -1,0 +1,259 @@
+/** LangGraph's long-term store on records: the path of an item is its key, what it is found by its text. */
+
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { RecordOperation } from "../../engine/records/record-input.ts";
+import type { RecordsApi } from "../../engine/records/records.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { MAX_HITS, MAX_PAGE, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import { fitsFilter } from "./item-filter.ts";
+import { textOfItem, WHOLE_VALUE } from "./item-text.ts";
+import { escaped, plain } from "./keys.ts";
+import { deleteIfThere } from "./prune.ts";
+import type {
+  GetOperation,
+  ListNamespacesOperation,
+  MatchCondition,
+  PutOperation,
+  SearchOperation,
+  StoreItem,
+  StoreOperation,
+} from "./sdk-types.ts";
+
+export interface ItemStoreOptions {
+  /** The namespace of its records; `langgraph-store` if left out. */
+  readonly namespace?: string;
+  /** Seconds after its last write at which an item is gone; left out: it stays. */
+  readonly ttl?: number;
+  /** Paths of the fields by which items are found, if a `put` names none; all texts if left out. */
+  readonly fields?: readonly string[];
+}
+
+/** `graph.compile({ store: itemStore(memory) })`. */
+export function itemStore(tenant: TenantApi, options: ItemStoreOptions = {}): ItemStore {
+  return new ItemStore(tenant, checkFields(options, "options", INPUTS.itemStore));
+}
+
+const DEFAULT_ITEMS = 10;
+const DEFAULT_NAMESPACES = 100;
+
+export class ItemStore {
+  readonly #records: RecordsApi;
+  readonly #namespace: string;
+  readonly #ttl: number | null;
+  readonly #fields: readonly string[];
+
+  constructor(tenant: TenantApi, options: ItemStoreOptions) {
+    const { namespace = "langgraph-store", ttl = null, fields = [WHOLE_VALUE] } = options;
+    this.#records = tenant.records;
+    this.#namespace = namespace;
+    this.#ttl = ttl;
+    this.#fields = fields;
+  }
+
+  /** Reads see the store as it was before the writes of the same batch, which are one transaction. */
+  // biome-ignore lint/suspicious/noExplicitAny: the result depends on the operation, as LangGraph types it.
+  async batch(operations: readonly StoreOperation[]): Promise<any> {
+    const results: unknown[] = [];
+    const puts = new Map<string, PutOperation>();
+    for (const operation of operations) {
+      if ("namespacePrefix" in operation) results.push(await this.#search(operation));
+      else if ("value" in operation) {
+        puts.set(keyOf(checkNamespace(operation.namespace), operation.key), operation);
+        results.push(undefined);
+      } else if ("key" in operation) results.push(await this.#get(operation));
+      else results.push(await this.#listNamespaces(operation));
+    }
+    await this.#write(puts);
+    return results;
+  }
+
+  async get(namespace: string[], key: string): Promise<StoreItem | null> {
+    return this.#get({ namespace, key });
+  }
+
+  async put(
+    namespace: string[],
+    key: string,
+    value: Record<string, unknown>,
+    index?: false | string[],
+  ): Promise<void> {
+    await this.batch([{ namespace, key, value, ...(index === undefined ? {} : { index }) }]);
+  }
+
+  async delete(namespace: string[], key: string): Promise<void> {
+    await this.batch([{ namespace, key, value: null }]);
+  }
+
+  /** With a query the best first, at most 20; else in the order of namespaces and keys. */
+  async search(
+    namespacePrefix: string[],
+    options: Omit<SearchOperation, "namespacePrefix"> = {},
+  ): Promise<StoreItem[]> {
+    return this.#search({ ...options, namespacePrefix });
+  }
+
+  async listNamespaces(
+    options: {
+      readonly prefix?: string[];
+      readonly suffix?: string[];
+      readonly maxDepth?: number;
+      readonly limit?: number;
+      readonly offset?: number;
+    } = {},
+  ): Promise<string[][]> {
+    const { prefix, suffix, maxDepth, limit = DEFAULT_NAMESPACES, offset = 0 } = options;
+    const matchConditions: MatchCondition[] = [];
+    if (prefix !== undefined) matchConditions.push({ matchType: "prefix", path: prefix });
+    if (suffix !== undefined) matchConditions.push({ matchType: "suffix", path: suffix });
+    const depth = maxDepth === undefined ? {} : { maxDepth };
+    return this.#listNamespaces({ matchConditions, limit, offset, ...depth });
+  }
+
+  start(): void {}
+
+  stop(): void {}
+
+  async #get({ namespace, key }: GetOperation): Promise<StoreItem | null> {
+    const record = await this.#records.find(this.#namespace, keyOf(namespace, key));
+    return record === undefined ? null : toItem(record);
+  }
+
+  async #write(puts: ReadonlyMap<string, PutOperation>): Promise<void> {
+    const writes: RecordOperation[] = [];
+    const gone: string[] = [];
+    for (const [key, { value, index }] of puts) {
+      if (value === null) {
+        gone.push(key);
+        continue;
+      }
+      const text = index === false ? null : textOfItem(value, index ?? this.#fields);
+      const json = value as unknown as JsonValue;
+      writes.push({ put: { namespace: this.#namespace, key, value: json, text, ttl: this.#ttl } });
+    }
+    for (let i = 0; i < writes.length; i += MAX_RECORD_OPERATIONS) {
+      await this.#records.write(writes.slice(i, i + MAX_RECORD_OPERATIONS));
+    }
+    for (const key of gone) await deleteIfThere(this.#records, this.#namespace, key);
+  }
+
+  async #search(operation: SearchOperation): Promise<StoreItem[]> {
+    const { namespacePrefix, filter = {}, limit = DEFAULT_ITEMS, offset = 0, query } = operation;
+    const prefix = prefixOf(namespacePrefix);
+    const candidates =
+      query === undefined || query.trim() === ""
+        ? this.#below(prefix)
+        : await this.#find(query, prefix);
+    const items: StoreItem[] = [];
+    let seen = 0;
+    for await (const record of candidates) {
+      if (items.length >= limit) break;
+      const item = toItem(record);
+      if (!fitsFilter(item.value, filter)) continue;
+      if (seen >= offset) items.push(item);
+      seen += 1;
+    }
+    return items;
+  }
+
+  async #find(query: string, prefix: string): Promise<readonly StoredRecord[]> {
+    const namespace = this.#namespace;
+    const hits = await this.#records.search(query, { namespace, prefix, limit: MAX_HITS });
+    const keys = hits.map(({ key }) => key);
+    const records = await this.#records.getMany(namespace, keys);
+    return records.filter((record) => record !== undefined);
+  }
+
+  async #listNamespaces(operation: ListNamespacesOperation): Promise<string[][]> {
+    const { matchConditions = [], maxDepth, limit, offset } = operation;
+    const found = new Map<string, string[]>();
+    for await (const namespace of this.#names(scanPrefix(matchConditions))) {
+      if (!matchConditions.every((condition) => doesMatch(condition, namespace))) continue;
+      const shown = namespace.slice(0, maxDepth);
+      found.set(prefixOf(shown), shown);
+    }
+    return [...found.values()].slice(offset, offset + limit);
+  }
+
+  async *#below(prefix: string): AsyncGenerator<StoredRecord> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#records.list({
+        namespace: this.#namespace,
+        prefix,
+        limit: MAX_PAGE,
+        values: true,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      yield* page.records;
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+
+  async *#names(prefix: string): AsyncGenerator<string[]> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#records.list({
+        namespace: this.#namespace,
+        prefix,
+        limit: MAX_PAGE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      for (const { key } of page.records) yield readKey(key).namespace;
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+}
+
+/** Labels and key, each without slashes, so that the last part is the key. */
+function keyOf(namespace: readonly string[], key: string): string {
+  return `${prefixOf(namespace)}${escaped(key)}`;
+}
+
+function prefixOf(namespace: readonly string[]): string {
+  return namespace.map((label) => `${escaped(label)}/`).join("");
+}
+
+function readKey(key: string): { readonly namespace: string[]; readonly key: string } {
+  const parts = key.split("/").map(plain);
+  return { namespace: parts.slice(0, -1), key: parts.at(-1) ?? "" };
+}
+
+function toItem(record: StoredRecord): StoreItem {
+  return {
+    ...readKey(record.key),
+    value: record.value as Record<string, unknown>,
+    createdAt: new Date(record.createdAt),
+    updatedAt: new Date(record.updatedAt),
+  };
+}
+
+/** The labels before the first `*` of a condition on the start. */
+function scanPrefix(conditions: readonly MatchCondition[]): string {
+  const path = conditions.find(({ matchType }) => matchType === "prefix")?.path ?? [];
+  const star = path.indexOf("*");
+  return prefixOf(star < 0 ? path : path.slice(0, star));
+}
+
+function doesMatch({ matchType, path }: MatchCondition, namespace: readonly string[]): boolean {
+  if (path.length > namespace.length) return false;
+  const start = matchType === "prefix" ? 0 : namespace.length - path.length;
+  return path.every((label, i) => label === "*" || label === namespace[start + i]);
+}
+
+/** LangGraph's rules for labels. */
+function checkNamespace(namespace: unknown): string[] {
+  const labels = Array.isArray(namespace) ? (namespace as unknown[]) : [];
+  const isValid = labels.every(
+    (label) => typeof label === "string" && label !== "" && !label.includes("."),
+  );
+  if (labels.length > 0 && isValid && labels[0] !== "langgraph") return labels as string[];
+  throw new BackscrollError(
+    "invalid_input",
+    'namespace must be a list of non-empty texts without periods that does not start with "langgraph"',
+    { details: { field: "namespace" } },
+  );
+}

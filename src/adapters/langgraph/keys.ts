@@ -1,0 +1,98 @@
+/**
+ * Where the records of a thread are. Within a kind they are ordered by thread and namespace; checkpoints
+ * and writes then from the newest checkpoint to the oldest, so that the newest one is a page of one record.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { describe } from "../../model/json.ts";
+
+/** A thread, and a graph or subgraph of it. */
+export interface Line {
+  readonly thread: string;
+  /** Empty for the graph itself. */
+  readonly ns: string;
+}
+
+export function checkpointKey(line: Line, checkpointId: string): string {
+  return `${checkpointsOf(line)}${descending(checkpointId)}`;
+}
+
+/** The prefix of a line's checkpoints, of those of a thread, or of all. */
+export function checkpointsOf(place: Partial<Line>): string {
+  return prefix("c", place);
+}
+
+export function writesKey(line: Line, checkpointId: string, taskId: string): string {
+  return `${writesOf(line, checkpointId)}${escaped(taskId)}`;
+}
+
+export function writesOf(line: Line, checkpointId: string): string {
+  return `${prefix("w", line)}${descending(checkpointId)}/`;
+}
+
+export function valueKey(line: Line, id: string): string {
+  return `${valuesOf(line)}${id}`;
+}
+
+export function valuesOf(place: Partial<Line>): string {
+  return prefix("v", place);
+}
+
+/** Prefixes of all that is kept of a thread. */
+export function keysOf(thread: string): readonly string[] {
+  return ["c", "w", "v"].map((kind) => prefix(kind, { thread }));
+}
+
+/** The thread, the namespace and the checkpoint that a checkpoint's key names. */
+export function readCheckpointKey(key: string): Line & { readonly id: string } {
+  const [, thread = "", ns = "", id = ""] = key.split("/");
+  return { thread: plain(thread), ns: plain(ns), id: ascending(id) };
+}
+
+export function taskOf(writesKey: string): string {
+  return plain(writesKey.slice(writesKey.lastIndexOf("/") + 1));
+}
+
+function prefix(kind: string, { thread, ns }: Partial<Line>): string {
+  if (thread === undefined) return `${kind}/`;
+  return ns === undefined
+    ? `${kind}/${escaped(thread)}/`
+    : `${kind}/${escaped(thread)}/${escaped(ns)}/`;
+}
+
+/** Without slashes and control characters. */
+export function escaped(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys of records hold none.
+  return text.replace(/[%/\u0000-\u001f\u007f]/g, (found) => {
+    return `%${found.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+}
+
+export function plain(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+/** Texts in descending order have these in ascending order. The end sorts after every digit. */
+function descending(text: string): string {
+  return `${Buffer.from(Buffer.from(text).map(inverse)).toString("hex")}~`;
+}
+
+function ascending(text: string): string {
+  return Buffer.from(Buffer.from(text.slice(0, -1), "hex").map(inverse)).toString();
+}
+
+function inverse(byte: number): number {
+  return 255 - byte;
+}
+
+/** `invalid_input` if it is no text that a key can hold. */
+export function checkPart(value: unknown, field: string): string {
+  if (typeof value === "string" && value.isWellFormed()) return value;
+  throw new BackscrollError(
+    "invalid_input",
+    `configurable.${field} must be a string, not ${describe(value)}`,
+    { details: { field } },
+  );
+}

@@ -1,0 +1,177 @@
+/**
+ * Pieces: the bytes that channel values consist of, one record each, which never change. Pieces that this
+ * process has written or read stay in memory, least recently used first out.
+ */
+
+import type { RecordOperation } from "../../engine/records/record-input.ts";
+import type { RecordsApi } from "../../engine/records/records.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import { type Line, valueKey } from "./keys.ts";
+import type { Serializer } from "./sdk-types.ts";
+import { copyAll, isAsCopied } from "./value-copies.ts";
+
+/** As it stands in a checkpoint's record. */
+export type Piece = readonly [
+  id: string,
+  bytes: number,
+  /** The name of the serializer's form. */
+  type: string,
+  /** When it was written, in seconds. */
+  at: number,
+  /** Members of the list that it holds; of a whole value 1. */
+  count: number,
+  /** How often its members were joined with others. */
+  tier: number,
+];
+
+export interface Held {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** The members as they were, for comparisons and for callers; undefined if they cannot be copied. */
+  readonly copies: readonly unknown[] | undefined;
+}
+
+export interface Draft {
+  readonly piece: Piece;
+  readonly held: Held;
+}
+
+/** Bytes that are read at once. */
+const READ_BYTES = 8 * 1024 * 1024;
+
+export class PieceStore {
+  readonly #records: RecordsApi;
+  readonly #namespace: string;
+  readonly #serde: Serializer;
+  readonly #cacheBytes: number;
+  readonly #cache = new Map<string, Held>();
+  #cachedBytes = 0;
+
+  constructor(records: RecordsApi, namespace: string, serde: Serializer, cacheBytes: number) {
+    this.#records = records;
+    this.#namespace = namespace;
+    this.#serde = serde;
+    this.#cacheBytes = cacheBytes;
+  }
+
+  /** A new piece of some members of a list, or of a whole value. */
+  async draft(members: readonly unknown[], isWhole: boolean, at: number): Promise<Draft> {
+    const [type, bytes] = await this.#serde.dumpsTyped(isWhole ? members[0] : members);
+    const held = { type, bytes, copies: copyAll(members) };
+    return { piece: [newPieceId(), bytes.length, type, at, members.length, 0], held };
+  }
+
+  toWrite(line: Line, { piece: [id], held }: Draft, ttl: number | undefined): RecordOperation {
+    const key = valueKey(line, id);
+    return { put: { namespace: this.#namespace, key, value: held.bytes, ttl: ttl ?? null } };
+  }
+
+  remember(line: Line, { piece: [id], held }: Draft): void {
+    this.#hold(valueKey(line, id), held);
+  }
+
+  /** Whether a list has these members, copied or written again. */
+  async isSame(held: Held, members: readonly unknown[]): Promise<boolean> {
+    const { copies } = held;
+    if (copies !== undefined) return members.every((member, i) => isAsCopied(member, copies[i]));
+    const [type, bytes] = await this.#serde.dumpsTyped(members);
+    return type === held.type && Buffer.compare(bytes, held.bytes) === 0;
+  }
+
+  /** The members of a piece, which are the caller's to change. */
+  async members({ type, bytes, copies }: Held, isWhole: boolean): Promise<readonly unknown[]> {
+    const fresh = copies && copyAll(copies);
+    if (fresh !== undefined) return fresh;
+    const value: unknown = await this.#serde.loadsTyped(type, bytes);
+    return isWhole ? [value] : (value as readonly unknown[]);
+  }
+
+  /** What the pieces hold, by their ids; of those that are read now, what the serializer makes of them. */
+  async hold(line: Line, pieces: readonly Piece[]): Promise<ReadonlyMap<string, Held>> {
+    const found = new Map<string, Held>();
+    const missing: Piece[] = [];
+    for (const piece of pieces) {
+      const held = this.#recall(valueKey(line, piece[0]));
+      if (held === undefined) missing.push(piece);
+      else found.set(piece[0], held);
+    }
+    for (const group of grouped(missing)) {
+      const keys = group.map(([id]) => valueKey(line, id));
+      const records = await this.#records.getMany(this.#namespace, keys);
+      for (const [i, piece] of group.entries()) {
+        const record = records[i];
+        const [id, , type] = piece;
+        if (record === undefined) throw pieceMissing(line, keys[i] as string);
+        const held = await this.#read(record.value as Uint8Array, type, piece);
+        this.#hold(keys[i] as string, held);
+        found.set(id, held);
+      }
+    }
+    return found;
+  }
+
+  forget(prefix: string): void {
+    for (const [key, { bytes }] of this.#cache) {
+      if (!key.startsWith(prefix)) continue;
+      this.#cache.delete(key);
+      this.#cachedBytes -= bytes.length;
+    }
+  }
+
+  async #read(bytes: Uint8Array, type: string, [, , , , count, tier]: Piece): Promise<Held> {
+    const value: unknown = await this.#serde.loadsTyped(type, bytes);
+    const members = tier === WHOLE ? [value] : value;
+    const isList = Array.isArray(members) && members.length === count;
+    return { type, bytes, copies: isList ? copyAll(members) : undefined };
+  }
+
+  #recall(key: string): Held | undefined {
+    const held = this.#cache.get(key);
+    if (held === undefined) return undefined;
+    this.#cache.delete(key);
+    this.#cache.set(key, held);
+    return held;
+  }
+
+  #hold(key: string, held: Held): void {
+    if (held.bytes.length > this.#cacheBytes || this.#cache.has(key)) return;
+    this.#cache.set(key, held);
+    this.#cachedBytes += held.bytes.length;
+    for (const [oldest, { bytes }] of this.#cache) {
+      if (this.#cachedBytes <= this.#cacheBytes) return;
+      this.#cache.delete(oldest);
+      this.#cachedBytes -= bytes.length;
+    }
+  }
+}
+
+/** The tier of a value that is no list. */
+export const WHOLE = -1;
+
+/** 96 random bits: unique within a thread. */
+export function newPieceId(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString("base64url");
+}
+
+function grouped(pieces: readonly Piece[]): Piece[][] {
+  const groups: Piece[][] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    const group = groups.at(-1);
+    bytes += piece[1];
+    if (group === undefined || group.length === MAX_PAGE || bytes > READ_BYTES) {
+      groups.push([piece]);
+      bytes = piece[1];
+    } else group.push(piece);
+  }
+  return groups;
+}
+
+function pieceMissing({ thread, ns }: Line, key: string): BackscrollError {
+  return new BackscrollError(
+    "record_not_found",
+    `a value of thread ${thread} is gone: its checkpoint was pruned or has expired meanwhile; read the thread again`,
+    { details: { thread, ns, key } },
+  );
+}

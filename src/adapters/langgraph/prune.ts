@@ -1,0 +1,217 @@
+/**
+ * Pruning, safe beside running graphs: checkpoints are deleted first, then those that are left are read,
+ * and values that none of them names are deleted. Values are listed before the checkpoints are read, so
+ * that those of a new checkpoint are not among them.
+ */
+
+import type { RecordsApi } from "../../engine/records/records.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { isPlainObject } from "../../model/json.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import type { StoredValue } from "./channel-values.ts";
+import {
+  checkpointKey,
+  checkpointsOf,
+  type Line,
+  readCheckpointKey,
+  valueKey,
+  valuesOf,
+  writesOf,
+} from "./keys.ts";
+
+export interface PruneOptions {
+  /** Left out: all threads. */
+  readonly threadId?: string;
+  /** The newest checkpoints of each thread that stay, 1 if left out; 0: threads go as a whole. */
+  readonly keep?: number;
+  /** Only checkpoints older than this go; 0 if left out. */
+  readonly olderThanSeconds?: number;
+}
+
+export interface Pruned {
+  readonly checkpoints: number;
+  /** Records that were deleted: checkpoints, writes and values. */
+  readonly records: number;
+}
+
+export interface PrunedStore {
+  readonly records: RecordsApi;
+  readonly namespace: string;
+  read(record: StoredRecord): Promise<PrunedCheckpoint>;
+}
+
+interface PrunedCheckpoint {
+  readonly parent: string | null;
+  readonly channels: ReadonlyMap<string, StoredValue>;
+  /** Milliseconds. */
+  readonly at: number;
+  readonly metadata: unknown;
+}
+
+interface Candidate extends Line {
+  readonly key: string;
+  readonly id: string;
+  readonly parent: string | null;
+  readonly at: number;
+  /** Ancestors whose writes it needs. */
+  readonly needed: number;
+}
+
+export async function pruneThreads(store: PrunedStore, options: PruneOptions): Promise<Pruned> {
+  const { threadId, keep = 1, olderThanSeconds = 0 } = options;
+  const place = threadId === undefined ? {} : { thread: threadId };
+  const limit = Date.now() - 1_000 * olderThanSeconds;
+  let checkpoints = 0;
+  let records = 0;
+  for await (const thread of threadsBelow(store, checkpointsOf(place))) {
+    const gone = chooseGone(thread, keep, limit);
+    if (gone.length === 0) continue;
+    checkpoints += gone.length;
+    records += await deleteKeys(
+      store,
+      gone.map(({ key }) => key),
+    );
+    for (const { id, ...line } of gone) {
+      records += await deleteBelow(store.records, store.namespace, writesOf(line, id));
+    }
+    const lines = new Map(gone.map((line) => [line.ns, line]));
+    for (const line of lines.values()) records += await deleteUnnamed(store, line);
+  }
+  return { checkpoints, records };
+}
+
+/** Deletes all records below a prefix, and says how many. */
+export async function deleteBelow(
+  records: RecordsApi,
+  namespace: string,
+  prefix: string,
+): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const page = await records.list({ namespace, prefix, limit: MAX_PAGE });
+    if (page.records.length === 0) return deleted;
+    deleted += await deleteKeys(
+      { records, namespace },
+      page.records.map(({ key }) => key),
+    );
+  }
+}
+
+/** Values of a line that no checkpoint names. */
+async function deleteUnnamed(store: PrunedStore, line: Line): Promise<number> {
+  const listed = new Set<string>();
+  for await (const { key } of below(store, valuesOf(line), false)) listed.add(key);
+  for await (const record of below(store, checkpointsOf(line), true)) {
+    const { channels } = await store.read(record as StoredRecord);
+    for (const { pieces } of channels.values()) {
+      for (const [id] of pieces) listed.delete(valueKey(line, id));
+    }
+  }
+  return deleteKeys(store, [...listed]);
+}
+
+/** The checkpoints of a thread that go. */
+function chooseGone(thread: readonly Candidate[], keep: number, limit: number): Candidate[] {
+  const byKey = new Map(thread.map((candidate) => [candidate.key, candidate]));
+  const kept = new Set<string>();
+  const count = new Map<string, number>();
+  const root = thread.filter(({ ns }) => ns === "");
+  const oldestRoot = root.slice(0, Math.max(keep, 1)).at(-1)?.id ?? "";
+  for (const candidate of thread) {
+    const { ns, id, at } = candidate;
+    const seen = count.get(ns) ?? 0;
+    count.set(ns, seen + 1);
+    // A subgraph without memory of its own has a namespace for each call: it goes with that call.
+    const isOfCall = ns.includes(":") && id < oldestRoot;
+    if (at >= limit || (seen < keep && !isOfCall)) keepWithNeeded(candidate, byKey, kept);
+  }
+  return thread.filter(({ key }) => !kept.has(key));
+}
+
+function keepWithNeeded(
+  candidate: Candidate,
+  byKey: ReadonlyMap<string, Candidate>,
+  kept: Set<string>,
+): void {
+  let current: Candidate | undefined = candidate;
+  for (let left = candidate.needed; current !== undefined; left--) {
+    kept.add(current.key);
+    if (left <= 0 || current.parent === null) return;
+    current = byKey.get(checkpointKey(current, current.parent));
+  }
+}
+
+/** Supersteps since the last whole value of a channel that is stored as its writes. */
+function neededBy(metadata: unknown): number {
+  const counters = isPlainObject(metadata) ? metadata["counters_since_delta_snapshot"] : undefined;
+  if (!isPlainObject(counters)) return 0;
+  const steps = Object.values(counters).map((pair) => Number((pair as readonly number[])[1]));
+  return Math.max(0, ...steps) + 1;
+}
+
+/** Thread after thread, each with its checkpoints from the newest to the oldest of a namespace. */
+async function* threadsBelow(
+  store: PrunedStore,
+  prefix: string,
+): AsyncGenerator<readonly Candidate[]> {
+  let thread: Candidate[] = [];
+  for await (const record of below(store, prefix, true)) {
+    const name = readCheckpointKey(record.key);
+    const { parent, at, metadata } = await store.read(record as StoredRecord);
+    if (thread.length > 0 && thread[0]?.thread !== name.thread) {
+      yield thread;
+      thread = [];
+    }
+    thread.push({ ...name, key: record.key, parent, at, needed: neededBy(metadata) });
+  }
+  if (thread.length > 0) yield thread;
+}
+
+async function* below(
+  { records, namespace }: Pick<PrunedStore, "records" | "namespace">,
+  prefix: string,
+  values: boolean,
+): AsyncGenerator<{ readonly key: string }> {
+  let cursor: string | undefined;
+  do {
+    const page = await records.list({
+      namespace,
+      prefix,
+      limit: MAX_PAGE,
+      values,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    yield* page.records;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+async function deleteKeys(
+  { records, namespace }: Pick<PrunedStore, "records" | "namespace">,
+  keys: readonly string[],
+): Promise<number> {
+  for (let i = 0; i < keys.length; i += MAX_PAGE) {
+    const part = keys.slice(i, i + MAX_PAGE);
+    try {
+      await records.write(part.map((key) => ({ delete: { namespace, key } })));
+    } catch (error) {
+      if (!BackscrollError.is(error, "record_not_found")) throw error;
+      // Another process deletes them, too.
+      for (const key of part) await deleteIfThere(records, namespace, key);
+    }
+  }
+  return keys.length;
+}
+
+export async function deleteIfThere(
+  records: RecordsApi,
+  namespace: string,
+  key: string,
+): Promise<void> {
+  try {
+    await records.delete(namespace, key);
+  } catch (error) {
+    if (!BackscrollError.is(error, "record_not_found")) throw error;
+  }
+}

@@ -1,0 +1,14 @@
+/** Agents of several frameworks, on scripted models, that answer one request after looking something up. */
+
+import type { TenantApi } from "../../../src/engine/interfaces/tenant-api.ts";
+
+/** Takes a request through a tool call to an answer, which it gives back. */
+export type RunTurn = (
+  memory: TenantApi,
+  request: string,
+  /** The tool. */
+  look: () => Promise<string>,
+) => Promise<string>;
+
+/** The script of every model: it looks, and says what it saw. */
+export const answerTo = (seen: string): string => `It was ${seen}.`;

@@ -1,0 +1,18 @@
+/**
+ * A process with an agent: it answers one request, and then looks something up for another one until it is
+ * killed. `node main.ts FRAMEWORK ADDRESS`
+ */
+
+import { open } from "../../../src/index.ts";
+import type { RunTurn } from "./agent.ts";
+
+const [, , framework = "", address = ""] = process.argv;
+const { runTurn } = (await import(`./${framework}.ts`)) as { readonly runTurn: RunTurn };
+const memory = await open(address, { inThread: true });
+await runTurn(memory, "Which animal was in the first trap?", async () => "a quokka");
+await runTurn(memory, "Which animal was in the second trap?", () => {
+  process.stdout.write("looking\n");
+  // Keeps the process alive.
+  setInterval(() => undefined, 1_000);
+  return new Promise<never>(() => undefined);
+});
