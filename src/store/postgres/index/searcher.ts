@@ -30,6 +30,11 @@ export class Searcher {
     this.#memory = undefined;
   }
 
+  /** Another server may have other rows under the same positions. */
+  forget(): void {
+    this.#memory = undefined;
+  }
+
   search(
     code: IndexCode,
     tenant: string,
