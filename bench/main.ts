@@ -13,6 +13,7 @@ import { benchPage } from "./page.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
 import { benchServe } from "./serve.ts";
+import { benchVectors } from "./vectors.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
   append: benchAppend,
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   recall: benchRecall,
   search: benchSearch,
   serve: benchServe,
+  vectors: benchVectors,
 };
 
 const HELP = `Usage: npm run bench -- NAME [options]
@@ -43,12 +45,14 @@ const HELP = `Usage: npm run bench -- NAME [options]
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a bare one, its memory, many that follow the feed, and a
            tenant that sends the worst requests it can
+  vectors  hybrid search among as many vectors as messages: speed, memory, size, recall
 
 Options
   --quick            one run of each measurement instead of the median of five
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
-  --messages N       how many messages search, mcp, page and fleet have to look through; 100000 if left out
+  --messages N       how many messages search, mcp, page, vectors and fleet have to look through;
+                     100000 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
@@ -58,6 +62,9 @@ Options
                      folder of transcripts (context: whether each session's contexts fit)
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
+  --embedder local   recall: with vectors of the model that runs without a server
+  --vectors PATH     recall: the folder in which vectors are kept for the next run
+  --sqlite-vec PATH  vectors: a folder in which the package sqlite-vec is installed, to compare with
   --distractors N    recall: what the candidate pass loses among N other messages
   --help
 
@@ -99,6 +106,7 @@ async function main(): Promise<number> {
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
+    ...(values["sqlite-vec"] === undefined ? {} : { sqliteVec: values["sqlite-vec"] }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   });
   return met ? 0 : 1;
@@ -120,6 +128,9 @@ function parse() {
       haystack: { type: "string", default: "all" },
       profile: { type: "string", default: "default" },
       distractors: { type: "string", default: "0" },
+      embedder: { type: "string" },
+      vectors: { type: "string" },
+      "sqlite-vec": { type: "string" },
     },
   });
 }
@@ -130,9 +141,14 @@ function recallOptions({
   haystack,
   profile,
   distractors,
+  embedder,
+  vectors,
 }: ReturnType<typeof parse>["values"]): RecallOptions | undefined {
   if (data === undefined || (haystack !== "own" && haystack !== "all")) return undefined;
   if ((profile !== "default" && profile !== "plain") || !(Number(distractors) >= 0))
     return undefined;
-  return { data, haystack, profile, distractors: Number(distractors) };
+  if (embedder !== undefined && embedder !== "local") return undefined;
+  const options: RecallOptions = { data, haystack, profile, distractors: Number(distractors) };
+  const kept = vectors === undefined ? {} : { vectors };
+  return embedder === undefined ? options : { ...options, ...kept, embedder };
 }

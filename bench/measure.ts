@@ -1,6 +1,7 @@
 /** What all benches share: percentiles, fresh processes, medians over runs, and bars. */
 
 import { fork } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +22,8 @@ export interface BenchOptions {
   /** The folder that `archive` ingests. */
   readonly data?: string;
   readonly ingest?: IngestBenchOptions;
+  /** The folder in which sqlite-vec is installed. */
+  readonly sqliteVec?: string;
 }
 
 /** What one run of a scenario has measured, by name. */
@@ -140,6 +143,14 @@ export async function withFolder<Result>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** What a run gave, remembered in a file beside what it made. */
+export async function once(file: string, run: () => Promise<Figures>): Promise<Figures> {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Figures;
+  const figures = await run();
+  writeFileSync(file, JSON.stringify(figures));
+  return figures;
 }
 
 function round(value: number): number {

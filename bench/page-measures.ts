@@ -59,6 +59,22 @@ export async function typing(questions: readonly string[]): Promise<number[]> {
   return times;
 }
 
+/**
+ * Runs before the page's own scripts: `paintedMs` becomes the time from the start of the navigation to
+ * the frame that shows `selector`.
+ */
+export function watchPaint(selector: string): void {
+  const page = globalThis as unknown as InPage & { paintedMs?: Promise<number> };
+  page.paintedMs = new Promise((resolve) => {
+    const observer = new page.MutationObserver(() => {
+      if (page.document.querySelector(selector) === null) return;
+      observer.disconnect();
+      page.requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+    });
+    observer.observe(page.document, { subtree: true, childList: true, attributes: true });
+  });
+}
+
 /** The gaps between frames over five seconds, in milliseconds. */
 export async function frames(): Promise<number[]> {
   const page = globalThis as unknown as InPage;

@@ -10,7 +10,9 @@ import { basename, join } from "node:path";
 import { ingest } from "../src/archive/index.ts";
 import { type Engine, open } from "../src/index.ts";
 import type { RankingProfile } from "../src/search/score/profile.ts";
+import type { KeptVectors } from "./kept-vectors.ts";
 import type { Report } from "./measure.ts";
+import { patientOptions } from "./recall-engine.ts";
 
 /** A query, and the agents' own ids of the sessions that are right. */
 interface ArchiveQuery {
@@ -29,6 +31,10 @@ const BARS: Readonly<Record<string, readonly [number, number]>> = {
   error: [75, 92],
   identifier: [90, 97],
 };
+/** The same with vectors, of the model that runs without a server. */
+const BARS_BY_MEANING: typeof BARS = { commit: [59, 81] };
+/** What vectors may cost where a query's words are in the session. */
+const MAX_LOST_POINTS = 1;
 /** What the index, and the store with it, may take of the transcripts' bytes, in percent. */
 const MAX_INDEX_PERCENT = 9;
 const MAX_STORE_PERCENT = 28;
@@ -43,6 +49,7 @@ export async function measureArchive(
   folder: string,
   profile: RankingProfile,
   hasBars: boolean,
+  embedder?: KeptVectors,
 ): Promise<void> {
   const queries = QUERY_FILES.map((name) => join(folder, name))
     .filter((path) => existsSync(path))
@@ -51,38 +58,72 @@ export async function measureArchive(
   const address = join(work, "archive.db");
   try {
     const sourceBytes = await ingestArchive(address, join(folder, "transcripts"));
-    await using engine = await open(address);
+    await using engine = await open(address, patientOptions(embedder));
+    if (embedder !== undefined) await engine.embedStored();
     const { bytes: indexBytes } = await engine.indexStatus();
     const ids = await ownIds(engine);
     const ranks: [kind: string, rank: number][] = [];
-    for (const query of queries)
+    const wordRanks: [kind: string, rank: number][] = [];
+    for (const query of queries) {
       ranks.push([query.kind, await rankOf(engine, ids, query, profile)]);
+      if (embedder === undefined) continue;
+      const words = { ...profile, meaning: 0 };
+      wordRanks.push([query.kind, await rankOf(engine, ids, query, words)]);
+    }
     const storeBytes = sizeOf(address) + sizeOf(`${address}-index`);
     const share = (bytes: number) => (100 * bytes) / sourceBytes;
     const figures: Record<string, number> = {};
-    for (const [kind, own] of Map.groupBy(ranks, ([kind]) => kind)) {
-      const hit = (k: number) =>
-        (100 * own.filter(([, rank]) => rank >= 0 && rank < k).length) / own.length;
-      figures[`${kind} hit@1`] = hit(1);
-      figures[`${kind} hit@5`] = hit(5);
+    const byWords = hitsByKind(wordRanks);
+    for (const [kind, own] of hitsByKind(ranks)) {
+      figures[`${kind} hit@1`] = own.first;
+      figures[`${kind} hit@5`] = own.fifth;
+      const words = byWords.get(kind);
+      const beside =
+        words === undefined
+          ? ""
+          : `; by words ${words.first.toFixed(1)}, ${words.fifth.toFixed(1)}`;
       console.log(
-        `${kind.padEnd(14)}${String(own.length).padStart(5)} queries, hit@1 ${hit(1).toFixed(1)}, hit@5 ${hit(5).toFixed(1)}`,
+        `${kind.padEnd(14)}${String(own.queries).padStart(5)} queries, hit@1 ${own.first.toFixed(1)}, hit@5 ${own.fifth.toFixed(1)}${beside}`,
       );
+      if (!hasBars || words === undefined) continue;
+      report.bar(`${kind} hit@1 lost to vectors, points`, words.first - own.first, MAX_LOST_POINTS);
+      report.bar(`${kind} hit@5 lost to vectors, points`, words.fifth - own.fifth, MAX_LOST_POINTS);
     }
     figures["index, percent of the source"] = share(indexBytes);
     figures["store and index, percent of the source"] = share(storeBytes);
     report.measurement("sqlite", `${basename(folder)} archive`, 1, figures);
     if (!hasBars) return;
-    for (const [kind, [first, fifth]] of Object.entries(BARS)) {
+    const bars = embedder === undefined ? BARS : { ...BARS, ...BARS_BY_MEANING };
+    for (const [kind, [first, fifth]] of Object.entries(bars)) {
       if (figures[`${kind} hit@1`] === undefined) continue;
       report.bar(`${kind} hit@1, percent`, figures[`${kind} hit@1`], first, true);
       report.bar(`${kind} hit@5, percent`, figures[`${kind} hit@5`], fifth, true);
     }
+    if (embedder !== undefined) return;
     report.bar("index, percent of the source", share(indexBytes), MAX_INDEX_PERCENT);
     report.bar("store and index, percent of the source", share(storeBytes), MAX_STORE_PERCENT);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+interface Hits {
+  readonly queries: number;
+  /** hit@1 and hit@5 in percent. */
+  readonly first: number;
+  readonly fifth: number;
+}
+
+function hitsByKind(
+  ranks: readonly (readonly [kind: string, rank: number])[],
+): ReadonlyMap<string, Hits> {
+  const hits = new Map<string, Hits>();
+  for (const [kind, own] of Map.groupBy(ranks, ([name]) => name)) {
+    const hit = (k: number) =>
+      (100 * own.filter(([, rank]) => rank >= 0 && rank < k).length) / own.length;
+    hits.set(kind, { queries: own.length, first: hit(1), fifth: hit(5) });
+  }
+  return hits;
 }
 
 /** Gives the bytes of the transcripts. */

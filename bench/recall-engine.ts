@@ -1,12 +1,21 @@
 /** Our own search over labelled conversations, through the public API. */
 
-import { type Engine, open } from "../src/index.ts";
+import { type Embedder, type Engine, type OpenOptions, open } from "../src/index.ts";
 import type { RankingProfile } from "../src/search/score/profile.ts";
 import type { LabelledSession, Question } from "./recall-data.ts";
 import type { Found, Ranker } from "./recall-figures.ts";
 
 /** Messages that are appended at a time. */
 const BATCH = 100;
+
+/** How long a question may take: what is measured is its answer. */
+const PATIENCE_MS = 60_000;
+
+/** Options of `open` under which vectors are waited for. */
+export function patientOptions(embedder: Embedder | undefined): OpenOptions {
+  if (embedder === undefined) return {};
+  return { embedder, embedDeadlineMs: PATIENCE_MS, searchDeadlineMs: PATIENCE_MS };
+}
 
 /** Conversations in a store, each a project of its own. */
 export class RecallStore {
@@ -17,9 +26,14 @@ export class RecallStore {
     this.#engine = engine;
   }
 
-  static async fill(sessions: Iterable<LabelledSession>): Promise<RecallStore> {
-    const store = new RecallStore(await open(":memory:"));
+  /** With an embedder, everything has its vector, and queries wait for theirs. */
+  static async fill(
+    sessions: Iterable<LabelledSession>,
+    embedder?: Embedder,
+  ): Promise<RecallStore> {
+    const store = new RecallStore(await open(":memory:", patientOptions(embedder)));
     for (const session of sessions) await store.#add(session);
+    if (embedder !== undefined) await store.#engine.embedStored();
     return store;
   }
 

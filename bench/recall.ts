@@ -4,8 +4,11 @@
  */
 
 import { basename } from "node:path";
+import { localEmbedder } from "../src/providers/embedding/local-embedder.ts";
 import { PROFILES } from "../src/search/score/profile.ts";
+import { KeptVectors } from "./kept-vectors.ts";
 import { type BenchOptions, Report } from "./measure.ts";
+import { recallOfScan } from "./nearest-recall.ts";
 import { isArchiveFolder, measureArchive } from "./recall-archive.ts";
 import { type LabelledData, readLabelledData } from "./recall-data.ts";
 import { makeDistractors } from "./recall-distractors.ts";
@@ -24,6 +27,10 @@ export interface RecallOptions {
   readonly profile: keyof typeof PROFILES;
   /** Messages that no question is about. */
   readonly distractors: number;
+  /** `local`: the model that runs without a server, from the packages of the working directory. */
+  readonly embedder?: "local";
+  /** Where vectors are kept from one run to the next. */
+  readonly vectors?: string;
 }
 
 type Bars = Partial<Record<(typeof FIGURES)[number], number>>;
@@ -35,6 +42,13 @@ const BARS: readonly (readonly [name: RegExp, haystack: "own" | "all", bars: Bar
   [/^coding/, "all", { "hit@1": 54.8, "hit@3": 68, "hit@5": 76.5 }],
 ];
 
+/** The same with vectors. */
+const BARS_BY_MEANING: typeof BARS = [
+  [/^locomo/, "own", { "hit@1": 76, "hit@5": 94 }],
+  [/^locomo/, "all", { "hit@1": 75, "hit@5": 93.5 }],
+  [/^coding/, "all", { "hit@1": 56, "hit@5": 79 }],
+];
+
 /** What the candidate pass may lose against ranking every session, in points. */
 const MAX_LOSS = 2;
 
@@ -44,25 +58,44 @@ export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
     return false;
   }
   const report = new Report("recall");
-  if (isArchiveFolder(recall.data)) {
-    const isDefault = recall.profile === "default";
-    await measureArchive(report, recall.data, PROFILES[recall.profile], isDefault);
-    return report.met;
+  const { data: folder, profile, embedder: kind, vectors } = recall;
+  const embedder = kind === undefined ? undefined : new KeptVectors(localEmbedder(), vectors);
+  try {
+    if (isArchiveFolder(folder)) {
+      await measureArchive(report, folder, PROFILES[profile], profile === "default", embedder);
+    } else {
+      const data = readLabelledData(folder);
+      if (recall.distractors > 0) await measureLoss(report, data, recall);
+      else await measureRecall(report, data, recall, embedder);
+    }
+    if (embedder !== undefined) measureNearest(report, embedder);
+  } finally {
+    await embedder?.close();
   }
-  const data = readLabelledData(recall.data);
-  if (recall.distractors > 0) await measureLoss(report, data, recall);
-  else await measureRecall(report, data, recall);
   return report.met;
+}
+
+/** What quantised vectors find of what floats find, each tenth text being the query once. */
+function measureNearest(report: Report, { asked }: KeptVectors): void {
+  const vectors = [...asked.values()];
+  const queries = vectors.filter((_, i) => i % 10 === 0);
+  report.bar(
+    "recall@20 of real vectors against floats",
+    recallOfScan(vectors, queries),
+    0.97,
+    true,
+  );
 }
 
 async function measureRecall(
   report: Report,
   data: LabelledData,
   options: RecallOptions,
+  embedder: KeptVectors | undefined,
 ): Promise<void> {
   const { sessions, questions } = data;
   const { haystack, profile } = options;
-  const store = await RecallStore.fill(sessions);
+  const store = await RecallStore.fill(sessions, embedder);
   const own = await measureGains(store.ranker(PROFILES[profile], haystack), questions);
   await store.close();
   const porter = await measureFts5(data, "porter", haystack);
@@ -92,7 +125,8 @@ async function measureRecall(
     ),
   });
   if (profile !== "default") return;
-  const bars = BARS.find(([name, kind]) => name.test(basename(options.data)) && kind === haystack);
+  const all = embedder === undefined ? BARS : BARS_BY_MEANING;
+  const bars = all.find(([name, kind]) => name.test(basename(options.data)) && kind === haystack);
   for (const [name, limit] of Object.entries(bars?.[2] ?? {})) {
     report.bar(`${name}, percent`, mean(own[name as keyof Gains]), limit, true);
   }

@@ -3,7 +3,7 @@
  * run. The corpus is kept in `--folder`, and used again.
  */
 
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { coldStart } from "./cold-start.ts";
 import { fillStore } from "./fill-store.ts";
@@ -13,6 +13,7 @@ import {
   type Figures,
   inFreshProcess,
   medians,
+  once,
   Report,
   withFolder,
 } from "./measure.ts";
@@ -240,12 +241,4 @@ function ratio(slow: Figures | undefined, fast: Figures | undefined): number {
 
 function share(part: Figures | undefined, whole: Figures | undefined, name: string): number {
   return (part?.[name] ?? Number.NaN) / (whole?.[name] ?? Number.NaN);
-}
-
-/** What a run gave, remembered in a file beside what it made. */
-async function once(file: string, run: () => Promise<Figures>): Promise<Figures> {
-  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Figures;
-  const figures = await run();
-  writeFileSync(file, JSON.stringify(figures));
-  return figures;
 }

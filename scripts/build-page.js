@@ -22,6 +22,7 @@ const STYLES = [
   join(ROOT, "node_modules", "uplot", "dist", "uPlot.min.css"),
 ];
 
+/** Gives the files that became part of it. */
 export async function writePage() {
   const { rolldown } = await import("rolldown");
   rmSync(TARGET, { recursive: true, force: true });
@@ -48,6 +49,8 @@ export async function writePage() {
     writePacked(join(TARGET, "index.html"), html),
     ...assets.map(({ fileName, code }) => writePacked(join(TARGET, "assets", fileName), code)),
   ]);
+  const bundled = [worker, ...chunks].flatMap((chunk) => chunk?.moduleIds ?? []);
+  return [...bundled, ...STYLES];
 }
 
 /**

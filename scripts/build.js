@@ -7,7 +7,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writePage } from "./build-page.js";
@@ -42,6 +42,9 @@ const SHARED = /[\\/]src[\\/](async|model|secrets|transcript|search[\\/](analysi
 /** What only MCP loads. */
 const OF_MCP = /[\\/](src[\\/]mcp|node_modules[\\/]@modelcontextprotocol)[\\/]/;
 
+/** The folder of the package that a file belongs to: below the last `node_modules` of its path. */
+const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
+
 /** What only the client loads. */
 const OF_CLIENT = /[\\/]src[\\/]client[\\/]/;
 
@@ -51,16 +54,10 @@ const OF_CLIENT = /[\\/]src[\\/]client[\\/]/;
  */
 const BUNDLED = ["zod", "@modelcontextprotocol/server", "@modelcontextprotocol/core"];
 
-/** Packages that the page consists of. */
-const OF_PAGE = [
-  ...["preact", "@preact/signals", "@preact/signals-core"],
-  ...["marked", "dompurify", "highlight.js", "uplot", "diff"],
-];
-
 rmSync(DIST, { recursive: true, force: true });
 writeTypes();
-await Promise.all([writeCode(), writePage()]);
-writeLicences();
+const modules = (await Promise.all([writeCode(), writePage()])).flat();
+writeLicences(modules);
 
 function writeTypes() {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
@@ -71,6 +68,7 @@ function writeTypes() {
   if (run.status !== 0) process.exit(run.status ?? 1);
 }
 
+/** Gives the files that became part of it. */
 async function writeCode() {
   const { rolldown } = await import("rolldown");
   const ofClient = await modulesOfClient(rolldown);
@@ -92,7 +90,7 @@ async function writeCode() {
     // Packages stay packages, but for those that every start of the MCP server waits for.
     external: (id) => isPackage(id) && !BUNDLED.some((name) => isOf(name, id)),
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: DIST,
     format: "esm",
     // Half of what is read at a start were words for people, who have the sources.
@@ -116,6 +114,7 @@ async function writeCode() {
     },
   });
   await bundle.close();
+  return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
 /** @param {string} id */
@@ -131,14 +130,23 @@ function isOf(name, id) {
   return id === name || id.startsWith(`${name}/`);
 }
 
-/** The licences of what is part of `dist` ask for a copy of themselves. */
-function writeLicences() {
-  const texts = [...BUNDLED, ...OF_PAGE].map((name) => {
-    const folder = join(ROOT, "node_modules", name);
-    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
+/**
+ * The licences of what is part of `dist` ask for a copy of themselves.
+ *
+ * @param {readonly string[]} modules
+ */
+function writeLicences(modules) {
+  const folders = modules.flatMap((id) => PACKAGE_FOLDER.exec(id)?.[0] ?? []);
+  const texts = folders.map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e(\.(md|txt))?$/i.test(each));
+    if (file === undefined) throw new Error(`${name} is bundled and has no licence file`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
   });
-  writeFileSync(join(DIST, "LICENSES.txt"), texts.join(`\n${"-".repeat(78)}\n\n`));
+  writeFileSync(
+    join(DIST, "LICENSES.txt"),
+    [...new Set(texts)].sort().join(`\n${"-".repeat(78)}\n\n`),
+  );
 }
 
 /**

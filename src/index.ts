@@ -210,6 +210,7 @@ export {
   recapSessions,
   type SessionRecap,
 } from "./recap/recap.ts";
+export { type Related, type RelatedInput, relatedSessions } from "./recap/related.ts";
 export { type ReviewInput, reviewSessions } from "./recap/review.ts";
 export { type Trace, type TracedSession, type TraceInput, traceWork } from "./recap/trace.ts";
 export type { Clearing, Finding } from "./recap/trace-session.ts";

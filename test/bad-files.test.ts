@@ -308,7 +308,7 @@ describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
     expect((await session.meta()).messageCount).toBe(51);
   });
 
-  test("that is closed says so to everybody", async () => {
+  test("that is closed says so to every caller", async () => {
     const path = await createStore();
     const engine = await open(path, { inThread });
     const session = await engine.getSession("s");

@@ -57,7 +57,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     "s\0",
     "\ud800",
     "x".repeat(10_000),
-  ])("%j is an id that nobody has", async (id) => {
+  ])("%j is an unknown id", async (id) => {
     const text = { role: "user", content: "x" } as const;
     const ofSession = {
       getSession: () => engine.getSession(id),
@@ -89,7 +89,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await refused("getMemory", memory, "memory_not_found", "invalid_input");
   });
 
-  test("ids of another tenant are ids that nobody has", async () => {
+  test("ids of another tenant are unknown ids", async () => {
     const other = engine.forTenant("other");
     const theirs = await other.createSession({ id: "theirs", agent: "test", createdBy: "test" });
     const entry = await theirs.append({ role: "user", content: "private" });

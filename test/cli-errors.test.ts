@@ -85,7 +85,7 @@ describe("mistakes on the command line", () => {
   });
 });
 
-describe("what is not there, or in the way", () => {
+describe("missing and obstructing files", () => {
   test("has an exit code of its own", async () => {
     await Promise.all([
       fails(["show", "nope"], 1, /there is no session nope; .*\(session_not_found\)/),
@@ -132,7 +132,7 @@ describe("what is not there, or in the way", () => {
     expect((await cli(["append", "x", "y", "--db", join(home, "none.db")])).code).toBe(4);
   });
 
-  test("is never overwritten: a file of somebody else, a folder, a damaged store", async () => {
+  test("is never overwritten: a foreign file, a folder, a damaged store", async () => {
     const text = join(folder, "notes.txt");
     writeFileSync(text, "These are my notes, and no database.");
     await fails(["status", "--create", "--db", text], 7, /is not a database.*\(store_corrupt\)/);

@@ -77,7 +77,7 @@ function contextOf({ code, stdout, stderr }: Ran): string {
   return hookSpecificOutput.additionalContext;
 }
 
-test("after a compaction, what was lost is handed back from lines that nobody had read", async () => {
+test("after a compaction, lost context is handed back from unread lines", async () => {
   const { hook } = world(WORK);
   const text = contextOf(await hook("SessionStart", { source: "compact" }));
   expect(text.startsWith("<recalled-context>\nThis conversation was compacted.")).toBe(true);
@@ -96,7 +96,7 @@ test("after a compaction, what was lost is handed back from lines that nobody ha
   expect(text).not.toContain("abcdefghijklmnopqrstuvwxyz");
 });
 
-test("what is handed back of a long conversation has 4 KiB at most, with the newest of each kind", async () => {
+test("the hand-back of a long conversation has 4 KiB at most, with the newest of each kind", async () => {
   const said = Array.from({ length: 120 }, (_, i): Said[] => [
     ["user", `Request ${i}: ${"é<".repeat(80)}`],
     ["assistant", `We decided on number ${i}, rather than another ${"＜excerpt ".repeat(12)}.`],
@@ -136,7 +136,7 @@ test("a long conversation that was never read is handed back from its end, and s
   );
 });
 
-test("what was taken back before a compaction is not handed back", async () => {
+test("retracted messages from before a compaction are not handed back", async () => {
   const { folder, transcript, hook } = world();
   const [first, ...rest] = WORK;
   const left: Said = ["user", "Forget the zebra."];
@@ -148,6 +148,17 @@ test("what was taken back before a compaction is not handed back", async () => {
   const text = contextOf(await hook("SessionStart", { source: "compact" }));
   expect(text).toContain("port 7423");
   expect(text).not.toContain("zebra");
+});
+
+test("text that the client wrote in the user's name is no request", async () => {
+  const { hook } = world([
+    ["user", "Base directory for this skill: /srv/skills/review\n\n# Review"],
+    ["user", "[Request interrupted by user]"],
+    ["user", "<command-message>review</command-message><command-name>/review</command-name>"],
+    ...WORK,
+  ]);
+  const text = contextOf(await hook("SessionStart", { source: "compact" }));
+  expect(text).toContain("## Asked\n- /review\n- Move the server to another port.");
 });
 
 test("a conversation without a transcript is handed back from the store", async () => {
@@ -182,7 +193,7 @@ test.each(["SessionEnd", "PreCompact"])("%s stores the end of the transcript", a
   expect((await cli(["search", "xylophone"])).stdout).toContain("One more thing");
 });
 
-test("what takes too long goes on in a process of its own", async () => {
+test("slow work continues in a process of its own", async () => {
   const { folder, transcript, cli } = world(WORK);
   const env = { HOME: folder, BACKSCROLL_DB: join(folder, "store.db") };
   const input = JSON.stringify({ hook_event_name: "SessionEnd", transcript_path: transcript });

@@ -58,6 +58,7 @@ function commandLines(): readonly (readonly [string, ...(readonly string[])])[] 
     ["status"],
     ["search", "lock", "--limit", "3"],
     ["recap", "--limit", "3"],
+    ["related", SESSION],
     ["trace", "--command", "npm"],
     ["list", "--agent", "coder"],
     ["show", SESSION],
@@ -184,12 +185,12 @@ test("every command says the same of a server as of a file", async () => {
       stderr: normalize[where](stderr),
     });
     expect(shown("server", ofServer), args.join(" ")).toEqual(shown("file", ofFile));
-    const isEmpty = name === "resume" || name === "trace";
+    const isEmpty = ["related", "resume", "trace"].includes(name);
     expect(ofFile.code, `${args.join(" ")}: ${ofFile.stderr}`).toBe(isEmpty ? 1 : 0);
   }
 });
 
-describe("what has no end", () => {
+describe("commands without an end", () => {
   test("watch stores what agents write at a server, as they write it", async () => {
     const home = join(folder, "server");
     const place = join(home, ".claude", "projects", "-p");
@@ -209,7 +210,7 @@ describe("what has no end", () => {
   });
 });
 
-describe("what needs the store itself", () => {
+describe("commands that need the store itself", () => {
   test.each([
     ["restore", "copy.db"],
     ["serve", "--port=0"],
@@ -264,8 +265,8 @@ test("mcp gives an agent what is at a server", async () => {
   expect(stderr()).toBe("");
 });
 
-describe("who calls a server", () => {
-  test("hears that nobody is there, with the address and no secret", async () => {
+describe("a caller of a server", () => {
+  test("hears that no server answers, with the address and without a secret", async () => {
     const ran = await callCli(["list", "--db", "http://127.0.0.1:1/", "--token", "s3cret"], {});
     expect(ran.code).toBe(5);
     expect(ran.stderr).toMatch(/the server at http:\/\/127\.0\.0\.1:1 does not answer/);

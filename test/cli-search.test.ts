@@ -302,7 +302,7 @@ describe("secrets", () => {
   });
 });
 
-test("how the store is indexed is changed by config alone, for whoever opens it next", async () => {
+test("the index setting is changed by config alone, for every later process", async () => {
   const own = join(folder, "own.db");
   const env = { HOME: folder, BACKSCROLL_DB: own };
   {
@@ -329,7 +329,7 @@ test("how the store is indexed is changed by config alone, for whoever opens it 
   expect((await callCli(["config", "--index-tools", "some"], { env })).code).toBe(2);
 });
 
-describe("what was done", () => {
+describe("recap and trace", () => {
   const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
 
   beforeAll(async () => {
@@ -374,7 +374,7 @@ describe("what was done", () => {
     expect(one.stdout).not.toContain(secret);
   });
 
-  test("trace tells who touched, ran or met it, and what cleared it", async () => {
+  test("trace lists the sessions that touched, ran or met it, and the fix", async () => {
     expect((await cli("trace", "--file", "run.mk")).stdout).toContain("changed at #3");
     const { stdout } = await cli("trace", "--error", "quagga is not defined");
     expect(stdout).toContain("cleared by: #3 Edit run.mk; #5 Bash make deploy worked");
@@ -386,7 +386,7 @@ describe("what was done", () => {
     });
   });
 
-  test("what is missing or wrong is told", async () => {
+  test("missing and wrong arguments are reported", async () => {
     expect((await cli("recap", "--project", "nowhere")).code).toBe(1);
     expect((await cli("trace", "--file", "nowhere.ts")).code).toBe(1);
     const both = await cli("trace", "--file", "a", "--error", "b");

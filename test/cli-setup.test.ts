@@ -187,7 +187,7 @@ test("nothing to set up is told", async () => {
   );
 });
 
-test("an entry that somebody changed stays, unless it is to be replaced", async () => {
+test("a changed entry stays, unless it is to be replaced", async () => {
   const { cli, put, text } = world();
   const mine =
     '{"mcpServers": {"backscroll": {"command": "mine", "args": ["mcp"], "disabled": true}}}';
@@ -221,7 +221,7 @@ test("all entries of our name are removed", async () => {
   expect(text(".cursor/mcp.json")).toBe('{"mcpServers": {"c": {"command": "d"}}}\n');
 });
 
-test("an entry that somebody wrote by hand is kept in a copy when it is removed", async () => {
+test("an entry written by hand is kept in a copy when it is removed", async () => {
   const { home, cli, put, text } = world();
   const own =
     '{"mcpServers": {"backscroll": {"command": "/opt/own/backscroll", "args": ["mcp"]}}}\n';
@@ -264,7 +264,7 @@ test("a link stays a link, and what it leads to is written", async () => {
   expect([lstatSync(link).isSymbolicLink(), readFileSync(real, "utf8")]).toEqual([true, "{}\n"]);
 });
 
-test("what others changed since stays when ours is removed", async () => {
+test("later changes by others stay when ours is removed", async () => {
   const { cli, put, text } = world();
   put(".claude.json", '{\n  "numStartups": 1\n}\n');
   put(
@@ -310,7 +310,7 @@ test("a check tells what does not start", async () => {
   expect(checks).toEqual(["it ended with 3: no", expect.stringContaining("it cannot be started")]);
 });
 
-describe("with somebody at the terminal", () => {
+describe("at a terminal", () => {
   const OPTIONS: SetupOptions = {
     dryRun: false,
     yes: false,

@@ -129,7 +129,7 @@ describe("new and list", () => {
     expect(made["created_at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  test("prints a table, without colours when nobody looks", async () => {
+  test("prints a table, without colours unless it is a terminal", async () => {
     const text = await ok("list");
     expect(text).toMatch(/^ID +AGE +LAST ACTIVE +AGENT +OWNER +MESSAGES +TITLE$/m);
     expect(text).toContain("review-1");
@@ -249,7 +249,7 @@ describe("append and show", () => {
     expect(text).toMatch(new RegExp(`^[0-9a-z]{8}  Cron\\n  id +${session}\\n`));
     expect(text).toMatch(/^#0 {2}user · ana {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}/m);
     expect(text).toContain("    See ␛[31m.");
-    expect(text).toContain('[tool_use bash] {"command":"ls"}');
+    expect(text).toContain("[tool_use bash] ls\n");
     expect(text).toContain("[tool_result bash error] a");
     expect(text).not.toContain("\u001b");
   });

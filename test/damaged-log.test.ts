@@ -189,7 +189,7 @@ describe("commits behind a flipped bit", () => {
     expect((await openAndClose(path)).told).toHaveLength(1);
   });
 
-  test("are a warning of the process if nobody listens", async () => {
+  test("are a warning of the process without a listener", async () => {
     const { path } = await createKilled();
     flipMiddle(path);
     const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();

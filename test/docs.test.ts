@@ -233,7 +233,7 @@ describe("the commands in the documents", () => {
         cwd: home,
       });
       // The session of the examples was written here: no agent of its own could go on with it.
-      const codes = ["recap", "resume", "trace"].includes(name) ? [0, 1] : [0];
+      const codes = ["recap", "related", "resume", "trace"].includes(name) ? [0, 1] : [0];
       expect(codes, ran.stderr).toContain(ran.code);
     });
 

@@ -101,7 +101,7 @@ test("a tenant's row that is some messages behind is told as it is", async () =>
   expect(await engine.verify()).toMatchObject({ ok: true, changes: 103 });
 });
 
-test("what a call used is told by its message, and outlives it", async () => {
+test("a call's usage is read from its message, and outlives it", async () => {
   const folder = createFolder();
   const path = join(folder, "store.db");
   await using engine = await open(path, { inThread: true });

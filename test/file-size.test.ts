@@ -21,7 +21,6 @@ const LONG_FILES: Readonly<Record<string, string>> = {
 const LARGE_FOLDERS: Readonly<Record<string, string>> = {
   "src/api": "Has a file for each type of the wire, and nothing else.",
   "src/model": "Has a file for each kind of thing; inputs have a folder of their own.",
-  "src/store": "Has the port, a file of records and a plan for each kind of operation.",
   "src/store/postgres/operations": "Has a file for each operation, under the same names as SQLite.",
   "src/store/sqlite/operations":
     "Has a file for each operation, under the same names as PostgreSQL.",

@@ -131,7 +131,7 @@ test.each(FIXTURES)("no value in %s ends its reading", async (name) => {
   );
 });
 
-test("what is read of odd values can be stored", async () => {
+test("entries read from odd values can be stored", async () => {
   await using engine = await open(":memory:");
   let tenants = 0;
   await fc.assert(

@@ -37,7 +37,7 @@ test("the set is as large as it says, and names only sessions that it has", () =
   expect(LABELLED_QUERIES.flatMap(({ right }) => right).filter((id) => !ids.has(id))).toEqual([]);
 });
 
-test("of what people type, the right session is among the first three", async () => {
+test("for real queries, the right session is among the first three", async () => {
   const ranks = await Promise.all(LABELLED_QUERIES.map(rankOf));
   const report = describeRanks(ranks);
   if (process.env["SHOW_LABELLED"] !== undefined) process.stdout.write(`${report}\n`);

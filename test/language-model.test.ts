@@ -188,7 +188,7 @@ test("a caller who stops the call is not kept waiting, and no fallback is used",
   expect(server.requests).toHaveLength(0);
 });
 
-test("what is appended during a slow answer is kept", async () => {
+test("messages appended during a slow answer are kept", async () => {
   const session = await talk();
   server.answer(after(() => session.append(turns(2, 50, 11)), says(GOOD)));
   const { entry } = await session.compact(KEEP);

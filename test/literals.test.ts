@@ -12,8 +12,6 @@ const FILES = globSync(
 /** Files that spread lists on purpose, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "scripts/make-vector-kernel.js": "A list a line is an instruction of WebAssembly.",
-  "scripts/build.js": "Packages of one purpose stand on one line.",
-  "test/support/dependency-rule.ts": "Folders of one layer stand on one line.",
 };
 
 test("literals are written as literals: nothing spreads a fresh object or list", () => {

@@ -59,7 +59,7 @@ describe.each(DOCUMENTS)("%s", (name) => {
   });
 });
 
-test("what stands behind the messages describes the chat", async () => {
+test("fields behind the messages describe the chat", async () => {
   const chat = JSON.parse(fixture("gemini-cli/session.json")) as Record<string, unknown>;
   const { messages, ...rest } = chat;
   const text = JSON.stringify({

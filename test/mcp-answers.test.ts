@@ -220,7 +220,7 @@ test("recap tells what was done yesterday in a project", async () => {
   expect(await ask("recap", { session_id: older })).toContain("outcome #3: It takes a lock.");
 });
 
-test("trace tells who touched a file, the newest first", async () => {
+test("trace lists the sessions that touched a file, the newest first", async () => {
   const text = await ask("trace", { file: "src/cron.ts" });
   expect(text).toMatch(
     new RegExp(
@@ -230,14 +230,14 @@ test("trace tells who touched a file, the newest first", async () => {
   );
 });
 
-test("trace tells who ran a command, and what cleared its failure", async () => {
+test("trace lists the sessions that ran a command, and the fix of its failure", async () => {
   const text = await ask("trace", { command: "npm test" });
   expect(text).toContain("ran 2 times (#1–#7), failed at #1");
   expect(text).toContain("last #7 Bash npm test → worked: all 12 tests pass");
   expect(text).toContain("after the last failure: #3 Edit src/cron.ts; #7 Bash npm test worked");
 });
 
-test("trace tells who met an error, and what cleared it", async () => {
+test("trace lists the sessions that met an error, and its fix", async () => {
   const text = await ask("trace", { error: "DATABASE is locked" });
   expect(text).toContain("met by #1 Bash npm test\n    Error: database is locked");
   expect(text).toContain("cleared by: #3 Edit src/cron.ts; #7 Bash npm test worked");
@@ -360,7 +360,7 @@ test("a session of the caller that is not stored is not said to be left out", as
   expect(stored).toContain("Your own session is left out.");
 });
 
-test("hits of the newest session stand last where nobody says which one asks", async () => {
+test("hits of the newest session stand last where the asking session is unknown", async () => {
   await using memory = await open(":memory:");
   const say = async (content: string) => {
     const session = await memory.createSession({ agent: "gemini-cli", createdBy: "gemini-cli" });

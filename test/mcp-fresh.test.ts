@@ -41,7 +41,7 @@ const messagesIn = (db: string) => rows(db, "SELECT id FROM entries").length;
 const followersOf = (db: string) =>
   rows(db, "SELECT 1 FROM leases WHERE name LIKE 'ingest/%'").length;
 
-describe.each(ERAS)("who asks, protocol %s", (era) => {
+describe.each(ERAS)("the asking session, protocol %s", (era) => {
   test.each(RECORDED_CLIENTS)("over HTTP, $client", async ({ meta, conversation }) => {
     await using memory = await open(":memory:");
     const store = async (id: string) => {
@@ -129,7 +129,7 @@ test("the first search finds what lies unread, and leaves out the conversation t
   expect(messagesIn(db)).toBe(21);
 });
 
-test("what is written after the client has killed its server is stored, by one process", async () => {
+test("lines written after the client has killed its server are stored, by one process", async () => {
   const { home, here, db, env } = machine();
   writeTurn(home, { id: "short", cwd: here, text: "a run of a second" });
   const args = ["--db", db, "--final-read", "1"];

@@ -198,7 +198,7 @@ describe("being told of changes", () => {
     await Promise.all([reader.close(), stranger.close()]);
   });
 
-  test("who speaks the protocol of 2025 is not promised what cannot be told", async () => {
+  test("a client of the 2025 protocol is not promised notifications that it cannot get", async () => {
     const reader = await connectHttp(http.url, "2025-11-25", "reader");
     expect(reader.getServerCapabilities()).toMatchObject({
       resources: { subscribe: false, listChanged: false },

@@ -22,6 +22,7 @@ const READING = [
   "search_memory",
   "build_context",
   "recap",
+  "related",
   "trace",
 ];
 const WRITING = ["remember", "compact_conversation", "append_message"];
@@ -108,7 +109,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     const bytes = Buffer.byteLength(
       JSON.stringify(tools.map(({ outputSchema: _, ...told }) => told)),
     );
-    expect(bytes).toBeLessThan(18_000);
+    expect(bytes).toBeLessThan(19_500);
     const seen = (await reader.listTools()).tools.map(({ name }) => name);
     expect(seen.sort()).toEqual([...READING].sort());
   });
@@ -145,6 +146,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     }
     for (const [name, args] of [
       ["recap", {}],
+      ["related", { question: "lock" }],
       ["trace", { error: "lock" }],
     ] as const) {
       expect((await callFull(stranger, name, args)).text).not.toContain(session.id);
@@ -173,6 +175,8 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["build_context", { session_id: "SESSION", token_budget: 1 }, "invalid_input", "token_budget"],
     ["recap", { session_id: "" }, "invalid_input", "session_id"],
     ["recap", { since: "soonish" }, "invalid_input", "since"],
+    ["related", {}, "invalid_input", "question"],
+    ["related", { session_id: "SESSION", question: "x" }, "invalid_input", "question"],
     ["trace", {}, "invalid_input", "file"],
     ["trace", { file: "a.ts", error: "E" }, "invalid_input", "error"],
     ["search_sessions", { query: "x", max_tokens: 10 }, "invalid_input", "max_tokens"],
@@ -291,7 +295,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(error.code).toBe("idempotency_conflict");
   });
 
-  test("who writes is who the token says", async () => {
+  test("the author is the token's actor", async () => {
     const coder = await connectHttp(http.url, era, "coder");
     const live = await talk("acme", "hello");
     const say = { session_id: live.id, role: "assistant", content: "hi" };
@@ -372,7 +376,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     }
   });
 
-  test("what is no tool fails as a request", async () => {
+  test("an unknown tool fails as a request", async () => {
     await expect(writer.callTool({ name: "drop_tables", arguments: {} })).rejects.toMatchObject({
       code: -32602,
       message: expect.stringContaining("there are search_sessions, "),
@@ -380,7 +384,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   });
 });
 
-test("what a tool answers in full keeps to its schema", async () => {
+test("a tool's full answer matches its schema", async () => {
   const client = await connectHttp(http.url, "2025-11-25", "writer");
   const asked: Record<string, object> = {
     search_sessions: { query: "lock" },

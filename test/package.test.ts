@@ -92,6 +92,7 @@ test("the library has these names at run time", () => {
     "open",
     "readTranscript",
     "recapSessions",
+    "relatedSessions",
     "renderContext",
     "restore",
     "reviewSessions",
@@ -465,6 +466,7 @@ describe("the command line", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "search",
       "recap",
+      "related",
       "trace",
       "status",
       "list",

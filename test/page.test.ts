@@ -70,7 +70,7 @@ test("assets are kept for good, and come packed as the caller can unpack", async
   }
 });
 
-test("what was not built is not found, whatever its name leads to", async () => {
+test("files outside the build are not found, whatever path names them", async () => {
   for (const name of [
     "assets/x.js",
     "assets/..%2findex.html",

@@ -165,7 +165,7 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
     }
   });
 
-  test("who is killed between the compaction and its end leaves it to a sweep", async () => {
+  test("a process killed between the compaction and its end leaves the rest to a sweep", async () => {
     const address = await newAddress();
     await using engine = await open(address, { inThread: true, indexing: { flushAt: 0 } });
     // One dies right after the compaction, one when a part of it is erased.

@@ -29,7 +29,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   }
 
   describe("ensureSession", () => {
-    test("creates one session for a key, whoever asks for it", async () => {
+    test("creates one session for a key under concurrent calls", async () => {
       const key = "projects/my app/chat 7";
       const asked = Array.from({ length: 64 }, (_, i) =>
         tenant.ensureSession({ ...create, key, title: `asked by ${i}` }),
@@ -157,6 +157,40 @@ describe.each(WORLDS)("on %s", (_, start) => {
       const first = await session.appendEntries(batch, options);
       expect(await session.appendEntries(batch, options)).toEqual(first);
       expect(await texts(session)).toEqual(["a", "unnamed"]);
+    });
+
+    test("gives a replay in the order of its request after an entry of it was removed", async () => {
+      const session = await newSession();
+      const batch: EntryInput[] = [
+        { role: "user", content: "named", externalId: "a" },
+        { role: "assistant", content: "unnamed" },
+        { role: "user", content: "last" },
+      ];
+      const options = { idempotencyKey: "once", existing: "replace" } as const;
+      const ids = (await session.appendEntries(batch, options)).map(({ id }) => id);
+      await session.removeEntry(ids[0] ?? "");
+      const again = await session.appendEntries(batch, options);
+      expect(again.map(({ id }) => id)).toEqual(ids);
+      // The same of a version that has an id of its own.
+      const changed = [{ ...batch[0], content: "new" } as EntryInput, ...batch.slice(1)];
+      const other = await newSession();
+      await other.appendEntries([batch[0] as EntryInput]);
+      const versions = (await other.appendEntries(changed, options)).map(({ id }) => id);
+      await other.removeEntry(versions[0] ?? "");
+      const replayed = await other.appendEntries(changed, options);
+      expect(replayed.map(({ id }) => id)).toEqual(versions);
+    });
+
+    test("is another request under its key if it continues from another entry", async () => {
+      const session = await newSession();
+      const [a, b] = await session.append([
+        { role: "user", content: "a" },
+        { role: "user", content: "b" },
+      ]);
+      const batch: EntryInput[] = [{ role: "user", content: "x", externalId: "x" }];
+      await session.appendEntries(batch, { parent: a?.id ?? "", idempotencyKey: "k" });
+      const other = session.appendEntries(batch, { parent: b?.id ?? "", idempotencyKey: "k" });
+      await expect(other).rejects.toMatchObject({ code: "idempotency_conflict" });
     });
 
     test("replaces an entry by a sibling if asked to, and keeps one that is the same", async () => {
@@ -320,6 +354,36 @@ describe.each(WORLDS)("on %s", (_, start) => {
       await session.append({ role: "user", content: "anew" });
       expect(await texts(session)).toEqual(["anew"]);
     });
+  });
+
+  test("the feed tells of a suffix that annotations alone replace", async () => {
+    const session = await newSession();
+    const [a, b] = await session.append([
+      { role: "user", content: "kept anteater" },
+      { role: "user", content: "replaced anteater" },
+    ]);
+    const found = () => tenant.searchSessions("replaced", { session: session.id, match: "all" });
+    expect((await found()).hits).toHaveLength(1);
+    const { next } = await tenant.listChanges({ after: "start", limit: 500 });
+    const replacement: EntryInput[] = [{ kind: "custom", type: "undone", data: 1 }];
+    await session.replaceSuffix({ expected: [b?.id ?? ""], replacement });
+    expect((await session.meta()).leaf).toBe(a?.id);
+    const { changes } = await tenant.listChanges({ after: next, limit: 500 });
+    const moved = changes.filter(({ kind }) => kind === "leaf_moved");
+    expect(moved).toMatchObject([{ entryId: a?.id, details: { from: b?.id } }]);
+    expect((await found()).hits).toEqual([]);
+  });
+
+  test("a message cannot take its own place", async () => {
+    const session = await newSession();
+    const open = await session.openMessage({ role: "assistant" });
+    await open.write("said");
+    const own = open.commit({ supersedes: open.id });
+    await expect(own).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { field: "supersedes" },
+    });
+    expect((await open.commit()).supersededBy).toBeNull();
   });
 
   describe("removeEntry", () => {

@@ -54,6 +54,7 @@ export const hit: Any<SearchHit> = fc.record(
     leaf: textOrNull,
     branch: fc.constantFrom("late", "left", null),
     score: number,
+    similarity: number,
     window,
     meta: fc.record(
       {

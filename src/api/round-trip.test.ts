@@ -102,7 +102,7 @@ function check<Value, Wire>(
   );
 }
 
-describe("what went over the wire is what it was", () => {
+describe("values survive the wire and back unchanged", () => {
   test("an entry, with blocks and data", () => check(entry, toWireEntry, fromWireEntry));
   test("a session", () => check(session, toWireSession, fromWireSession));
   test("a change", () => check(change, toWireChange, fromWireChange));
@@ -110,7 +110,7 @@ describe("what went over the wire is what it was", () => {
   test("a fact", () => check(fact, toWireFact, fromWireFact));
   test("a hit", () => check(hit, toWireHit, fromWireHit));
   test("a search", () => check(searchResult, toWireSearchResult, fromWireSearchResult));
-  test("what was recalled", () => check(recalled, toWireRecalled, fromWireRecalled));
+  test("recalled passages", () => check(recalled, toWireRecalled, fromWireRecalled));
   test("a context", () =>
     check<BuiltContext, ReturnType<typeof toWireContext>>(context, toWireContext, fromWireContext));
   test("a compaction", () => check(compactionResult, toWireCompaction, fromWireCompaction));

@@ -37,6 +37,7 @@ export interface WireHit {
   readonly leaf: string | null;
   readonly branch: SearchHit["branch"];
   readonly score: number;
+  readonly similarity: number | null;
   readonly window: readonly WireWindowItem[];
   readonly parts: unknown;
 }
@@ -93,6 +94,7 @@ export function toWireHit(hit: SearchHit): WireHit {
     leaf: hit.leaf,
     branch: hit.branch,
     score: hit.score,
+    similarity: hit.similarity ?? null,
     window: hit.window.map(toWireWindowItem),
     parts: hit.parts ?? null,
   };
@@ -152,6 +154,7 @@ export function fromWireHit(hit: WireHit): SearchHit {
     leaf: hit.leaf,
     branch: hit.branch ?? null,
     score: hit.score,
+    ...(typeof hit.similarity === "number" ? { similarity: hit.similarity } : {}),
     window: hit.window.map(fromWireWindowItem),
     ...(hit.parts === null ? {} : { parts: hit.parts as NonNullable<SearchHit["parts"]> }),
   };

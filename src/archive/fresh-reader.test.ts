@@ -34,7 +34,7 @@ test("reads what is new, and nothing twice", async () => {
   expect(errors).toEqual([]);
 });
 
-test("what does not fit into the time is counted, and the newest is read first", async () => {
+test("files beyond the time limit are counted, and the newest file is read first", async () => {
   const home = createFolder();
   const here = join(home, "here");
   await using memory = await open(":memory:");
@@ -56,7 +56,7 @@ test("what does not fit into the time is counted, and the newest is read first",
   ]);
 });
 
-test("whoever has no time is answered all the same", async () => {
+test("a time limit of zero still gets an answer", async () => {
   const home = createFolder();
   await using memory = await open(":memory:");
   writeTurn(home, { id: "mine", cwd: home, text: "the walrus" });

@@ -69,7 +69,7 @@ test("a long note is several memories, and nothing of it is lost", async () => {
   });
 });
 
-test("whoever watches sees a note as it is written", async () => {
+test("a watcher stores a note as it is written", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   machine.put(`${FOLDER}/s.jsonl`, TRANSCRIPT);

@@ -62,7 +62,7 @@ test("a file of pi that goes back to what is long past is read whole", async () 
   expect(await path(engine)).toEqual(["message 0", "message 1", "message 2", "goes back"]);
 });
 
-test("what the source says of the cost is added up, and told for what grew", async () => {
+test("costs that the source reports are summed, and reported for the part that grew", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const answer = (id: string, parentId: string, total: number) => ({

@@ -21,7 +21,7 @@ test("many small files are read at once, and one that is large", async () => {
   expect((await fill(new Lanes(), 250 * 1024 * 1024)).count).toBe(1);
 });
 
-test("who waits goes on when another is done", async () => {
+test("a waiting task starts when a running one ends", async () => {
   const lanes = new Lanes();
   const { ends } = await fill(lanes, 10_000);
   const waiting = lanes.room(10_000);

@@ -91,7 +91,7 @@ test("files that come together are read by when they were written, none of them 
   expect(sessions[0]?.figures?.toolCounts).toEqual({ Bash: 4 });
 });
 
-test("whoever watches gets the same path", async () => {
+test("a watcher stores the same path", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   write(machine, "a", 4);
@@ -159,7 +159,7 @@ test("a late file is a branch, too, where another file of the session is gone", 
   expect(await path(engine)).toEqual(PATH.slice(3));
 });
 
-test("what is stored anew was not forgotten, also if that was cut off", async () => {
+test("a session that is stored anew is not marked as deleted, also after an interruption", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   write(machine, "a", 5);

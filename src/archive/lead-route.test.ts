@@ -49,7 +49,7 @@ test("a gateway's list of sessions leads to routes, and follows its resets", asy
   expect((await engine.routes.get(KEY)).sessionId).toBe(live.id);
 });
 
-test("what is no field of a route costs the route, and not the transcript", async () => {
+test("an unknown field of a route drops the route and keeps the transcript", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const list = { [KEY]: { sessionId: "a1", chatType: "choir" } };

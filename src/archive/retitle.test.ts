@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { open } from "../open.ts";
 import { retitleSessions } from "./retitle.ts";
 
-test("makes the titles again that nobody has set, and leaves the others", async () => {
+test("regenerates derived titles and leaves titles that were set", async () => {
   await using engine = await open(":memory:");
   const add = async (id: string, title: string, metadata: Record<string, string>) => {
     const session = await engine.createSession({ id, agent: "a", createdBy: "a", title, metadata });

@@ -1,5 +1,6 @@
 /** Prints entries for people: actor, time, and the first lines. */
 
+import { telling } from "../api/text/tool-call-line.ts";
 import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { formatBytes, formatTime } from "./print.ts";
@@ -86,10 +87,14 @@ function textOf(entry: Entry, folds = false): string {
   return entry.data === null ? "" : JSON.stringify(entry.data);
 }
 
-/** A call, and what came of it, on a line each. */
+/** A call with its most telling argument, and what came of it, on a line each. */
 function foldedText(block: Block): string {
   const text = blockText(block);
-  if (block.type !== "tool_use" && block.type !== "tool_result") return text;
+  if (block.type === "tool_use") {
+    const input = inputTextOf(block);
+    return clip(`[tool_use ${block.name}] ${oneLine(telling(input) ?? input)}`, FOLDED_COLUMNS);
+  }
+  if (block.type !== "tool_result") return text;
   const [first = "", ...rest] = text.split("\n");
   const more = rest.length === 0 ? "" : ` (${rest.length} more lines; --tools shows them)`;
   return clip(first, FOLDED_COLUMNS) + more;

@@ -82,7 +82,7 @@ test.each([
   expect((await engine.getEntry(id)).blocks).toEqual([{ type: "text", text: chunks.join("") }]);
 });
 
-test("what was sent before the commit counts in the estimate of its context", async () => {
+test("chunks sent before the commit count in the estimate of its context", async () => {
   const client = await connect(url);
   onTestFinished(() => client.close());
   const tokens = [];

@@ -19,7 +19,7 @@ async function answerWith(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
-describe("what the store refuses", () => {
+describe("a request that the store refuses", () => {
   test("has the code, the words and the details of the library", async () => {
     const { remote, engine } = served;
     const failures = async (of: typeof remote | typeof engine) => {
@@ -56,8 +56,8 @@ describe("what the store refuses", () => {
   });
 });
 
-describe("who is not let in", () => {
-  test("hears so when connecting, and the token is told to nobody", async () => {
+describe("a caller without access", () => {
+  test("hears so when connecting, and the token is in no message", async () => {
     const failed = served.connect({ token: "s3cret-token" });
     await expect(failed).rejects.toMatchObject({ code: "unauthorized" });
     await expect(failed).rejects.not.toThrow(/s3cret/);
@@ -68,7 +68,7 @@ describe("who is not let in", () => {
   });
 });
 
-describe("who has a token", () => {
+describe("a caller with a token", () => {
   test("is in its tenant, and goes as far as it reaches", async () => {
     const { connect, engine } = await serveStore();
     const acme = engine.forTenant("acme");

@@ -51,7 +51,7 @@ describe("following the feed over the network", () => {
     expect(kinds).toEqual(["session_created", "entry_appended"]);
   });
 
-  test("tells of a session's end although nobody was connected then", async () => {
+  test("reports a session's deletion that happened while disconnected", async () => {
     const { remote, engine, line } = served;
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
     const following = remote.subscribe({ session: session.id, after: "start" });

@@ -28,7 +28,7 @@ async function serveHeld(): Promise<{
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, held };
 }
 
-test("what takes long is waited for when fetch itself would have given up", async () => {
+test("a slow answer is awaited beyond the timeout of fetch itself", async () => {
   const { url, held } = await serveHeld();
   const client = await connect(url, { retries: 0 });
   // Node's own limit is 300 seconds: this one is of the same kind, and over soon.

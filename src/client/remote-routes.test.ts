@@ -77,7 +77,7 @@ describe("session keys over the network", () => {
   });
 });
 
-describe("what a gateway says, by the server's settings", () => {
+describe("a gateway's answers, by the server's settings", () => {
   test("how a session stands", async () => {
     const { engine, remote } = served;
     const session = await remote.createSession({ agent: "main", createdBy: "ana" });

@@ -221,7 +221,7 @@ describe("a session over the network", () => {
   });
 });
 
-describe("what cannot be sent", () => {
+describe("input that cannot be serialised", () => {
   test.each([
     ["summarizer", (s: Session) => s.compact({ summarizer: { name: "x" } as never })],
     ["before", (s: Session) => s.compact({ before: () => undefined })],

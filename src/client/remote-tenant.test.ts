@@ -40,6 +40,7 @@ const ONLY_THERE = [
   "sessionStatus",
   "export",
   "recapSessions",
+  "relatedSessions",
   "traceWork",
 ];
 

@@ -51,6 +51,7 @@ import type { Fact, Memory } from "../model/note.ts";
 import type { Review } from "../model/review.ts";
 import type { Session } from "../model/session.ts";
 import type { Recap, RecapInput } from "../recap/recap.ts";
+import type { Related, RelatedInput } from "../recap/related.ts";
 import type { ReviewInput } from "../recap/review.ts";
 import type { Trace, TraceInput } from "../recap/trace.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
@@ -58,7 +59,7 @@ import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Quota, TenantStatus } from "../store/records.ts";
 import type { ResumeCommand } from "../transfer/resume-command.ts";
 import { maintainSessions, sessionStatus } from "./calls/gateway.ts";
-import { recapSessions, traceWork } from "./calls/recap.ts";
+import { recapSessions, relatedSessions, traceWork } from "./calls/recap.ts";
 import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
@@ -128,6 +129,11 @@ export class RemoteTenant implements TenantApi {
   /** As `recapSessions` of the library, in one request. */
   recapSessions(input: RecapInput = {}): Promise<Recap> {
     return recapSessions(this.connection, input);
+  }
+
+  /** As `relatedSessions` of the library, in one request. */
+  relatedSessions(input: RelatedInput): Promise<Related> {
+    return relatedSessions(this.connection, input);
   }
 
   /** As `traceWork` of the library, in one request. */

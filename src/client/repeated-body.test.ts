@@ -17,7 +17,7 @@ function bodyOf(pieces: readonly string[], limit: number, failure?: Error): Repe
 
 const read = (body: RepeatedBody) => new Response(body.open()).text();
 
-test("what was sent is sent again from its beginning, and read on where the source is", async () => {
+test("sent pieces are sent again from the beginning, and the source is read on from its position", async () => {
   const body = bodyOf(["a", "b", "c"], 100);
   const first = body.open().getReader();
   await first.read();
@@ -27,7 +27,7 @@ test("what was sent is sent again from its beginning, and read on where the sour
   expect(body.isRepeatable).toBe(true);
 });
 
-test("a piece that somebody still waits for is lost to nobody", async () => {
+test("a piece with waiting readers reaches each of them", async () => {
   const body = bodyOf(["a", "b"], 100);
   const waiting = body.open().getReader().read();
   expect(await read(body)).toBe("ab");
@@ -40,7 +40,7 @@ test("no more is kept than is allowed; then it is sent once", async () => {
   expect(body.isRepeatable).toBe(false);
 });
 
-test("what could not be made is not sent again", async () => {
+test("a body whose source failed is not sent again", async () => {
   const body = bodyOf(["a"], 100, new Error("the disk is gone"));
   await expect(read(body)).rejects.toThrow("the disk is gone");
   expect(body.isRepeatable).toBe(false);

@@ -164,12 +164,12 @@ describe("a pending turn", () => {
     check("u c1,2,3 r2 r1", HALF, "0 |~ 1 2 3");
   });
 
-  test("is the newest message of those that nobody has answered", () => {
+  test("is the newest unanswered message", () => {
     check("u a u u", NONE, "0 1 2 | 3");
     check("u u u", NONE, "0 1 | 2");
   });
 
-  test("stays behind somebody else's answer, which can be covered without it", () => {
+  test("stays behind another agent's answer, which can be covered without it", () => {
     check("u a u u a@2", NONE, "0 1 2 4 [3] |");
     check("u u c1@0 r1 c2@0 r2 a@0 u", NONE, "0 2 3 4 5 6 [1] | 7");
     check("u a@9", NONE, "1 [0] |");
@@ -194,7 +194,7 @@ describe("a pending turn", () => {
   });
 });
 
-describe("what is pinned", () => {
+describe("pinned entries", () => {
   test("stays, wherever it is", () => {
     check("u! a u a u a", messages(2), "1 2 3 [0] | 4 5");
     check("u a u a! u a", messages(2), "0 1 2 [3] | 4 5");

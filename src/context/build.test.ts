@@ -119,7 +119,7 @@ describe("over budget", () => {
     expect(withSummary.lastIndexOf(true)).toBeLessThan(withSummary.indexOf(false));
   });
 
-  test("what was left out is listed with the reason", () => {
+  test("omitted entries are listed with the reason", () => {
     const context = assemble({ ...all, unread: 7 }, 570, 2);
     expect(context.omitted).toEqual([
       { part: "facts", reason: "budget", count: 3, tokens: null, ids: ["f1", "f2", "f3"] },

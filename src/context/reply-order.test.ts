@@ -13,7 +13,7 @@ function check(entries: readonly Entry[], id: string, expected: string): void {
   expect(ids(orderForReply(entries, message))).toBe(expected);
 }
 
-describe("what is answered", () => {
+describe("the answered message", () => {
   test("stays where it is while nothing else stands behind it", () => {
     const path = pathOf(
       says("user", "a"),

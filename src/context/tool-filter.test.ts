@@ -19,7 +19,7 @@ test("a star stands for anything, every other sign for itself", () => {
   check({ allow: ["*"] }, "read Read_File shell.run a+b ");
 });
 
-test("what is denied is denied, also if it is allowed", () => {
+test("a denied tool stays denied when it is also allowed", () => {
   check({ deny: ["*_file"] }, "read shell.run a+b ");
   check({ allow: ["read*"], deny: ["READ"] }, "Read_File");
 });

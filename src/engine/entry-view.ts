@@ -3,7 +3,7 @@
 import { type Entry, kindRules } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import { readableBlock } from "../model/tool-input.ts";
-import { pendingChunks } from "../store/plan-stream.ts";
+import { pendingChunks } from "../store/plan/plan-stream.ts";
 import type { EntryRecord, PlacedEntry } from "../store/records.ts";
 import type { PendingRecord } from "../store/stream-records.ts";
 import { foldChunks } from "../transcript/chunks.ts";

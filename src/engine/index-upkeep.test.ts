@@ -50,7 +50,7 @@ test.each(ADDRESSES)("after holders were killed again and again, on %s", async (
   }
 });
 
-test("whoever searches mends what dead writers left", async () => {
+test("a search repairs the index that dead writers left behind", async () => {
   const at = join(createFolder(), "x.db");
   {
     await using writer = await open(at, { indexing: { flushAt: 0 } });

@@ -170,7 +170,7 @@ describe("abort and dispose", () => {
     expect((await session.meta()).messageCount).toBe(0);
   });
 
-  test("leaving the block aborts what nobody ended", async () => {
+  test("leaving the block aborts a message that was not ended", async () => {
     let id: string;
     {
       await using message = await session.openMessage({ role: "assistant" });
@@ -222,7 +222,7 @@ describe("the lease", () => {
     expect((await engine.getEntry(message.id)).status).toBe("aborted");
   });
 
-  test("goes to whoever opens the message again under its key", async () => {
+  test("goes to the writer that opens the message again under its key", async () => {
     const input = { role: "assistant", idempotencyKey: "turn-1" } as const;
     const first = await session.openMessage(input);
     await first.write("from the first, ");
@@ -249,7 +249,7 @@ describe("the lease", () => {
   });
 });
 
-describe("what was written", () => {
+describe("written chunks", () => {
   test("is stored later when the store is busy now", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
     const file = join(folder, "busy.db");

@@ -15,11 +15,11 @@ import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonObject } from "../model/json.ts";
 import { MAX_BLOCKS } from "../model/limits.ts";
-import { pendingChunks } from "../store/plan-stream.ts";
+import { pendingChunks } from "../store/plan/plan-stream.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
-import { checkInput, checkKey, checkMetadata, checkOneOf, tooLarge } from "./check.ts";
+import { checkInput, checkKey, checkMetadata, checkOneOf, invalid, tooLarge } from "./check.ts";
 import { takeContextSize } from "./context/estimate-calls.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { toEntry } from "./entry-view.ts";
@@ -188,6 +188,9 @@ export class MessageStream {
     const request = toCommitRequest(input);
     const { contextSizes, store, tenant } = this.#engine;
     const { sessionId, id } = this;
+    if (request.supersedes === id) {
+      throw invalid("supersedes", `message ${id} cannot take its own place; name another entry`);
+    }
     const key = idempotency(input.idempotencyKey, () => ["commit", id, request]);
     const isCall = this.#opened.role === "assistant" && request.usage === null;
     const isUnmeasured = isCall && (request.model ?? this.#opened.model) !== null;

@@ -48,7 +48,7 @@ searchCases("in segments, on PostgreSQL", createDatabase, async (tenant) => {
   await tenant.maintainIndex("purge");
 });
 
-test("what tools were given and gave back is found where the host wants it", async () => {
+test("inputs and outputs of tools are found where the host indexes them", async () => {
   const found = async (tools: "names" | "inputs" | "all") => {
     await using engine = await open(":memory:", { indexing: { tools } });
     await talk(engine, [
@@ -78,7 +78,7 @@ test("languages differ in how words are brought to one form", async () => {
 });
 
 test.each(["flush", "rebuild", "purge"] as const)(
-  "a %s ends while somebody goes on writing",
+  "a %s ends while another writer continues",
   async (task) => {
     await using engine = await open(":memory:", { indexing: { flushAt: 0 } });
     const session = await talk(engine, ["the first lock", "another lock"]);

@@ -24,7 +24,7 @@ describe("parseFacts reads", () => {
     ]);
   });
 
-  test("what stands in code fences and between sentences", () => {
+  test("JSON in code fences and between sentences", () => {
     check(`Here are the facts (see [the rules]):\n\`\`\`json\n[\n${LINE}\n]\n\`\`\`\nDone!`, [ANA]);
   });
 

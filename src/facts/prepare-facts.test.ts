@@ -41,7 +41,7 @@ test("confidence is a share; a fact that cites nothing of the record is a guess"
   );
 });
 
-test("what is withheld is counted, whoever withholds it, and no proposal can break it", async () => {
+test("withheld facts are counted by either filter, and no proposal can break it", async () => {
   const odd = [null, 5, {}, { subject: "a" }, fact(" "), fact("x".repeat(5_000))];
   expect(await prepare(odd as ProposedFact[])).toEqual({ facts: [], withheld: 6 });
   const secret = fact("hunter22", { predicate: "password" });

@@ -130,7 +130,7 @@ describe("settleFacts", () => {
     object,
   });
 
-  test("of what two have added at once, the greater id stays, whoever looks", () => {
+  test("of two facts added at once the greater id stays, for every reader", () => {
     const held = [fact("1", "Rome"), fact("2", "rome"), fact("3", "Oslo")];
     const one = () => false;
     expect(settleFacts([fact("1", "Rome")], held.slice(0, 2), new Set(), one)).toEqual([

@@ -115,7 +115,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   });
 
   describe("a reset", () => {
-    test("on request passes on the rest, and keeps how somebody likes to be answered", async () => {
+    test("on request passes on the rest, and keeps the preferences of answers", async () => {
       const { gateway, engine } = await testGateway();
       const first = await gateway.inbound(say("The cron lock is gone", { displayName: "Ana" }));
       await gateway.tenant.routes.patch(first.key, {
@@ -172,7 +172,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await turn.session?.meta())?.entryCount).toBe(0);
     });
 
-    test("is not for those who may not command", async () => {
+    test("is refused for callers without the right to command", async () => {
       const { gateway } = await testGateway();
       await gateway.inbound(say("a"));
       const turn = await gateway.inbound(say("/new b", { authorized: false }));

@@ -80,7 +80,7 @@ describe("scanning an object", () => {
     );
   });
 
-  test("what is no JSON ends", () => {
+  test("invalid JSON ends the scan", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\1e-a ') }), (text) => {
         expect(scanObject(text, "a")?.depth ?? 1).toBeGreaterThan(0);

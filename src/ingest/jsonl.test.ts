@@ -39,7 +39,7 @@ describe("a line of which the beginning is enough", () => {
   });
 });
 
-test("what is cut out of a line is looked at as well", async () => {
+test("values cut out of a line are checked as well", async () => {
   const digest = { name: "long", maxLength: 4, of: () => "cut" };
   const lines = ['{"long":[1,2,3]}', '{"long":[1 2 3]}', '{"long":[one,two]}', '{"long":[1,"a"b]}'];
   const { found, codes } = await records(Buffer.from(`${lines.join("\n")}\n`), { digest });

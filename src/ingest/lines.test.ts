@@ -59,7 +59,7 @@ describe("splitLines", () => {
 describe("long lines", () => {
   const MEGABYTE = Buffer.alloc(1024 * 1024, "x");
 
-  test("are put together one at a time, whoever reads them", async () => {
+  test("are assembled one at a time, across all readers", async () => {
     const longLines = new Slots(1);
     let inside = 0;
     let most = 0;
@@ -92,7 +92,7 @@ describe("long lines", () => {
     expect(most).toBe(1);
   });
 
-  test("wait for nobody without slots, as one that never ends may come from afar", async () => {
+  test("do not wait without slots, as one that never ends may come over the network", async () => {
     async function* stalled(): AsyncGenerator<Uint8Array> {
       yield MEGABYTE;
       yield MEGABYTE;
@@ -105,7 +105,7 @@ describe("long lines", () => {
     expect(lengths).toEqual([2 * MEGABYTE.length]);
   });
 
-  test("of a reading that is given up, or fails, keep nobody waiting", async () => {
+  test("of an abandoned or failed reading release their slot", async () => {
     async function* endless(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("first\n");
       for (;;) yield MEGABYTE;

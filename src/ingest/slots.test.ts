@@ -28,7 +28,7 @@ test("no more at a time than there are slots, in their order", async () => {
   expect(await Promise.all(works)).toEqual([0, 1, 2, 3]);
 });
 
-test("who fails leaves its slot", async () => {
+test("a failed task releases its slot", async () => {
   const slots = new Slots(1);
   await expect(slots.take(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await slots.take(async () => "next")).toBe("next");

@@ -30,7 +30,7 @@ const BOUNDS: StreamBounds = { unreadBytes: 10, patienceMs: 0, mostBytes: 1_000 
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-test("who reads gets everything, however much it is", async () => {
+test("a reading client gets everything, however much it is", async () => {
   const { body, send, end } = source();
   let drops = 0;
   const bounded = boundedStream(body, BOUNDS, () => drops++);
@@ -43,7 +43,7 @@ test("who reads gets everything, however much it is", async () => {
   expect([(await text).length, drops]).toEqual([250, 0]);
 });
 
-test("who does not read is dropped once more waits than is allowed", async () => {
+test("a client that does not read is dropped once more waits than is allowed", async () => {
   const watched = watch(BOUNDS);
   const { reader, send } = watched;
   send("12345");
@@ -54,7 +54,7 @@ test("who does not read is dropped once more waits than is allowed", async () =>
   await expectLastDrop(watched);
 });
 
-test("who is behind and goes on reading is not dropped, but for who is hopelessly behind", async () => {
+test("a slow reader is not dropped, unless it is too far behind", async () => {
   const watched = watch({ ...BOUNDS, patienceMs: 600_000, mostBytes: 50 });
   const { reader, send } = watched;
   for (let i = 0; i < 10; i++) send("12345");
@@ -67,7 +67,7 @@ test("who is behind and goes on reading is not dropped, but for who is hopelessl
   await expectLastDrop(watched);
 });
 
-test("nobody lets more than 2 MiB wait, however fast it goes on reading", async () => {
+test("no client lets more than 2 MiB wait, however fast it reads", async () => {
   const { reader, send, outcome } = watch(STREAM_BOUNDS);
   const piece = "x".repeat(128 * 1024);
   let sent = 0;
@@ -104,7 +104,7 @@ test("a single piece may be larger than the limit", async () => {
   expect([(await new Response(bounded).text()).length, drops]).toEqual([1_000, 0]);
 });
 
-test("who goes is told to the source, and what fails to the reader", async () => {
+test("the source hears of a client that left, and the reader of a source that failed", async () => {
   const gone = source();
   await boundedStream(gone.body, BOUNDS, () => undefined).cancel();
   expect(gone.isCancelled()).toBe(true);

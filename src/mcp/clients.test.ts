@@ -17,7 +17,7 @@ test("an agent that was started inside another does not take the other's convers
   ).toEqual(["t"]);
 });
 
-test("what is no id is passed over", () => {
+test("a value that is no id is skipped", () => {
   const meta = { threadId: 7, sessionId: "", "vscode.conversationId": "x".repeat(200) };
   expect(conversationIds({ meta })).toEqual([]);
 });

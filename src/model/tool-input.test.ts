@@ -33,7 +33,7 @@ describe("a stored call, read", () => {
   );
 });
 
-test("what is read and handed in again is stored as it was, whatever it was", () => {
+test("an input that is read and written again is stored unchanged, whatever its form", () => {
   const texts = fc.oneof(
     fc.json(),
     fc.json().map((json) => ` ${json} `),

@@ -30,7 +30,9 @@ export function App() {
 }
 
 function Views({ isOpen }: { readonly isOpen: boolean }) {
-  useEffect(() => (isOpen ? refreshByFeed() : undefined), [isOpen]);
+  const { view } = address.value;
+  const showsList = isOpen && view === "find";
+  useEffect(() => (showsList ? refreshByFeed() : undefined), [showsList]);
   useEffect(() => {
     const ends = [searchByAddress(), listByAddress(), countByAddress(), loadReaderWhenIdle()];
     document.addEventListener("keydown", onKey);
@@ -39,7 +41,6 @@ function Views({ isOpen }: { readonly isOpen: boolean }) {
       document.removeEventListener("keydown", onKey);
     };
   }, []);
-  const { view } = address.value;
   return (
     <>
       <Bar view={view} />

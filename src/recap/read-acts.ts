@@ -78,10 +78,6 @@ export async function readActs(
   return { acts: reader.acts, messages, unread: start };
 }
 
-/** Text that agents inject into user messages. */
-const NOT_SAID =
-  /^(Base directory for this skill:|\[Request interrupted by user|Caveat: The messages below)/;
-
 class ActReader {
   readonly acts: Act[] = [];
   readonly #open = new Map<string, Call>();
@@ -91,8 +87,7 @@ class ActReader {
     const text = isInjected(metadata) ? "" : textOf(blocks).trim();
     if (text !== "" && (role === "user" || role === "assistant")) {
       const said = role === "user" ? withoutInjected(text).trim() : text;
-      if (said !== "" && !NOT_SAID.test(said))
-        this.acts.push({ type: "said", index, role, text: said, at });
+      if (said !== "") this.acts.push({ type: "said", index, role, text: said, at });
     }
     for (const block of blocks) {
       if (block.type === "tool_use") this.#call(block, index, at);

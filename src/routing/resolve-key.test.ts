@@ -30,7 +30,7 @@ describe("direct messages", () => {
     expect(keyOf(ana, { dmScope })).toBe(key);
   });
 
-  test("come to the main conversation where nobody is named", () => {
+  test("come to the main conversation where no person is named", () => {
     for (const dmScope of DM_SCOPES) {
       for (const peer of [undefined, "", "  "]) {
         const origin = { channel: "telegram", ...(peer === undefined ? {} : { peer }) };
@@ -110,7 +110,7 @@ describe("identity links", () => {
     }
   });
 
-  test("may name a person with a colon, and nobody else comes to be that person", () => {
+  test("may name a person with a colon, without a collision with another person", () => {
     const links = { "irc:ana": ["telegram:1"], ana: ["telegram:2"] };
     const of = (channel: string, peer: string) =>
       keyOf({ channel, peer }, { dmScope: "per-peer", identityLinks: links });

@@ -26,6 +26,11 @@ const ADDED_SESSIONS = 40;
 /** Vectors that are looked at for them. */
 const LOOKED_AT = 400;
 
+/** What was found, and how near it is; undefined: words alone. */
+export interface RankedHit extends Ranked {
+  readonly similarity?: number;
+}
+
 export interface MeaningSearch {
   readonly request: SearchRequest;
   readonly meaning: MeaningQuery;
@@ -39,7 +44,7 @@ export interface MeaningSearch {
 export function* rankByMeaning(
   search: MeaningSearch,
   byWords: readonly Ranked[],
-): Asking<readonly Ranked[]> {
+): Asking<readonly RankedHit[]> {
   const { request, meaning, snapshot, cache, filter } = search;
   const { vectors } = cache;
   const segments = yield* vectors.open(snapshot.vectors?.segments ?? []);
@@ -53,10 +58,10 @@ export function* rankByMeaning(
   }
   const weight = request.profile.meaning;
   const best = byWords[0]?.score || 1;
-  const add = (ranked: Ranked, similarity: number): Ranked => {
+  const add = (ranked: Ranked, similarity: number): RankedHit => {
     const points = weight * best * Math.max(0, similarity);
     const parts = { ...ranked.parts, meaning: points };
-    return { ...ranked, score: ranked.score + points, parts };
+    return { ...ranked, score: ranked.score + points, parts, similarity };
   };
   const isByMessage = isOfMessages(request);
   const similarityOf = similarities(near, isByMessage);
@@ -80,9 +85,9 @@ function isOfMessages({ reach, perSession }: SearchRequest): boolean {
 
 /** No more than `perSession` of each session. */
 function withinSessions(
-  ranked: readonly Ranked[],
+  ranked: readonly RankedHit[],
   { perSession }: SearchRequest,
-): readonly Ranked[] {
+): readonly RankedHit[] {
   const counts = new Map<number, number>();
   return ranked.filter(({ session }) => {
     const count = (counts.get(session) ?? 0) + 1;

@@ -17,7 +17,7 @@ const heads: fc.Arbitrary<WindowHead> = fc.record({
   lateLeaves: fc.array(fc.constantFrom("e1", "e2", "e3"), { maxLength: 2 }),
 });
 
-test("what is remembered of a session is what was added, until it is forgotten", () => {
+test("a session's cached head is the one that was added, until it is forgotten", () => {
   const session = fc.nat({ max: 200 });
   const steps = fc.array(fc.tuple(session, fc.option(heads)), { maxLength: 400 });
   fc.assert(

@@ -104,6 +104,11 @@ export interface SearchHit {
    */
   readonly branch: HitBranch | null;
   readonly score: number;
+  /**
+   * The cosine of the query with the nearest piece of the session, or of the message where messages of
+   * one session are compared; 0 without a vector. Absent: words alone were looked for.
+   */
+  readonly similarity?: number;
   /** At most 16 messages. The one that was found is always among them. */
   readonly window: readonly WindowItem[];
   readonly parts?: ScoreParts;

@@ -6,6 +6,7 @@ import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
 import type { Liveness } from "./index/liveness.ts";
 import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
 import { RememberedHeads } from "./remembered-heads.ts";
+import { RememberedScopes } from "./remembered-scopes.ts";
 import type { Tail } from "./tail.ts";
 import { VectorCache } from "./vectors/vector-cache.ts";
 
@@ -32,11 +33,11 @@ export class SearchCache {
     const known = this.#tenants.get(name);
     // The last one asked for is the last in order, so the first is the one to forget.
     this.#tenants.delete(name);
-    const memory = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
-    this.#tenants.set(name, memory);
+    const cache = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
+    this.#tenants.set(name, cache);
     const [oldest] = this.#tenants.keys();
     if (this.#tenants.size > MAX_TENANTS && oldest !== undefined) this.#tenants.delete(oldest);
-    return memory;
+    return cache;
   }
 }
 
@@ -44,13 +45,6 @@ export class SearchCache {
 const MAX_TENANTS = 32;
 /** Paths of sessions that are remembered. */
 const MAX_PATHS = 50_000;
-/**
- * Scopes that are remembered, an LRU: of each, a number a session, and a bit a message that was looked
- * at. A store has that many projects; to read one of 20,000 sessions takes as long as half a search.
- */
-const MAX_SCOPES = 64;
-/** Sessions of all of them together. */
-const MAX_SCOPED = 500_000;
 /** Not needed for a session without branches. */
 const NO_RANGES: SessionPath["ranges"] = [];
 
@@ -66,8 +60,7 @@ export class TenantCache {
   readonly #paths = new Map<number, SessionPath>();
   /** Sessions that never did, which are most: as of the same position, as all that follows. */
   readonly #whole = new Set<number>();
-  /** Which sessions a scope has, by its text. */
-  readonly #scopes = new Map<string, Uint32Array>();
+  readonly #scopes = new RememberedScopes();
   /** What windows show of sessions. */
   readonly #heads = new RememberedHeads();
   #seen = 0;
@@ -97,23 +90,12 @@ export class TenantCache {
   }
 
   scope(key: string): Uint32Array | undefined {
-    const known = this.#scopes.get(key);
-    if (known === undefined) return undefined;
-    this.#scopes.delete(key);
-    this.#scopes.set(key, known);
-    return known;
+    return this.#scopes.get(key);
   }
 
   /** `sessions` was read in this snapshot. */
   rememberScope(key: string, sessions: Uint32Array): void {
-    this.#scopes.set(key, sessions);
-    let scoped = 0;
-    for (const each of this.#scopes.values()) scoped += each.length;
-    for (const [oldest, each] of this.#scopes) {
-      if (this.#scopes.size <= MAX_SCOPES && scoped <= MAX_SCOPED) break;
-      this.#scopes.delete(oldest);
-      scoped -= each.length;
-    }
+    this.#scopes.add(key, sessions);
   }
 
   head(session: number): WindowHead | undefined {
@@ -129,9 +111,7 @@ export class TenantCache {
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
     if (sessions.length + deleted.length > 0) this.#scopes.clear();
     // An append adds its actor to the participants, and its model to the models.
-    for (const key of touched.length > 0 ? this.#scopes.keys() : []) {
-      if (/"(participants|models)":/.test(key)) this.#scopes.delete(key);
-    }
+    if (touched.length > 0) this.#scopes.forget(/"(participants|models)":/);
     if (after > this.#seen) this.forgetJoined();
     for (const session of touched) {
       this.#paths.delete(session);

@@ -211,7 +211,10 @@ describe("the index ranks as the plain formula does", () => {
     const words = (count: number) => Array.from({ length: count }, word).join(" ");
     const sessions: number[] = [];
     for (let i = 0; i < 9_000; i++) {
-      if (i % 40 === 0) sessions.push(fixture.model.createSession({ title: words(3) }));
+      if (i % 40 === 0) {
+        const agent = i % 120 === 0 ? "b" : "a";
+        sessions.push(fixture.model.createSession({ title: words(3), agent }));
+      }
       const session = sessions[Math.max(0, sessions.length - 1 - next(5))] as number;
       fixture.model.append(session, i % 2 === 0 ? "user" : "assistant", words(3 + next(25)));
       if (i % 1_000 === 999) fixture.maintain("flush");
@@ -227,6 +230,11 @@ describe("the index ranks as the plain formula does", () => {
       expectSame(fixture, brute, `${query} +w1`, { limit: 5 });
       expectSame(fixture, brute, `${query} -w2`, { limit: 5 });
       expectSame(fixture, brute, `${query} "w0 w1"`, { limit: 5 });
+      expectSame(fixture, brute, query, {
+        limit: 5,
+        more: { scope: { agents: ["b"] } },
+        inScope: (session) => fixture.model.sessions.get(session)?.agent === "b",
+      });
     }
     fixture.maintain("purge");
     for (let i = 0; i < repeats(3, 6); i++)
@@ -249,7 +257,7 @@ test("messages of one score are in order although what decides is read late", ()
   expectSame(fixture, new BruteForce(fixture.model), "cron", { profile });
 });
 
-describe("what was deleted", () => {
+describe("deleted sessions", () => {
   test("leaves the segments by itself when it is much, or old", () => {
     const fixture = new IndexFixture();
     const sessions = Array.from({ length: 40 }, () => fixture.model.createSession());

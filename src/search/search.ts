@@ -10,11 +10,10 @@ import type { Asking } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
-import { rankByMeaning } from "./rank-by-meaning.ts";
+import { type RankedHit, rankByMeaning } from "./rank-by-meaning.ts";
 import type { MeaningQuery, SearchAnswer, SearchRequest } from "./request.ts";
 import { readMessageFilter } from "./score/filter/read-filter.ts";
 import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
-import type { Ranked } from "./score/rank.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 
@@ -69,7 +68,7 @@ function* searchOnce(
   const blobs = new Blobs(cache.cache);
   let snapshot: Snapshot;
   let found: Candidates;
-  let ranked: readonly Ranked[];
+  let ranked: readonly RankedHit[];
   let meaning: MeaningQuery | undefined;
   try {
     snapshot = yield* readSnapshot(cache, blobs, unreadable, time.isLate);

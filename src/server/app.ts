@@ -25,6 +25,7 @@ import { Budget, type BudgetOptions, type Ticket } from "./load/budget.ts";
 import { NewestSearch } from "./load/newest-search.ts";
 import { WorkShare } from "./load/work-share.ts";
 import type { LogRequest } from "./log.ts";
+import { staysOnMachine } from "./loopback.ts";
 import { Metrics } from "./metrics.ts";
 import { pack } from "./pack.ts";
 import { Page } from "./page/page.ts";
@@ -203,7 +204,10 @@ export function createApp(options: AppOptions): App {
       for (const [key, value] of corsHeaders(request, admission.origins)) {
         response.headers.set(key, value);
       }
-      if (request.method !== "HEAD") return pack(request, response);
+      if (request.method !== "HEAD") {
+        const isNear = staysOnMachine(c.env.incoming?.socket.remoteAddress, request.headers);
+        return isNear ? response : pack(request, response);
+      }
       // The caller has left: do not start a stream.
       await response.body?.cancel();
       return new Response(null, response);

@@ -1,4 +1,7 @@
-/** Answers packed with gzip, for callers that can unpack, where it is worth it. */
+/**
+ * Answers packed with gzip, for callers that can unpack, where it is worth it. On the loopback
+ * interface it is not: packing an answer takes longer than copying it.
+ */
 
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";

@@ -18,6 +18,7 @@ import { listen } from "./listen.ts";
 import { type FollowerLimits, Subscribers } from "./live/subscribers.ts";
 import type { BudgetOptions } from "./load/budget.ts";
 import type { LogRequest } from "./log.ts";
+import { LOOPBACK_NAMES } from "./loopback.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { CopyStore } from "./route.ts";
 
@@ -67,14 +68,13 @@ export interface RunningServer {
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 7423;
 
-const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 const RATE_LIMIT: RateLimit = { perSecond: 200, burst: 400 };
 
 export async function openServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, allowHosts = [], allowOrigins = [] } = options;
   checkFields(options, "options", INPUTS.openServer);
   checkAnswering(engine, options.gateway);
-  const isLoopback = LOOPBACK.has(host);
+  const isLoopback = LOOPBACK_NAMES.has(host);
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
   const rateLimit = options.rateLimit ?? (isLoopback ? null : RATE_LIMIT);
@@ -130,7 +130,7 @@ function anonymous(tenant: string): Access {
 }
 
 function namesOf(host: string, allowed: readonly string[]): ReadonlySet<string> {
-  const own = LOOPBACK.has(host) ? [...LOOPBACK] : [host];
+  const own = LOOPBACK_NAMES.has(host) ? [...LOOPBACK_NAMES] : [host];
   return new Set([...own, ...allowed].map(hostName));
 }
 

@@ -17,11 +17,11 @@ export {
   type NewChange,
   planAppend,
   type SessionState,
-} from "../store/plan-append.ts";
-export { type ErasePlan, planErase } from "../store/plan-erase.ts";
-export { type CopiedEntries, copyEntries } from "../store/plan-fork.ts";
-export { planPatchRoute, planPutRoute } from "../store/plan-route.ts";
-export { abortedEntry, committedEntry, pendingChunks } from "../store/plan-stream.ts";
+} from "../store/plan/plan-append.ts";
+export { type ErasePlan, planErase } from "../store/plan/plan-erase.ts";
+export { type CopiedEntries, copyEntries } from "../store/plan/plan-fork.ts";
+export { planPatchRoute, planPutRoute } from "../store/plan/plan-route.ts";
+export { abortedEntry, committedEntry, pendingChunks } from "../store/plan/plan-stream.ts";
 export type * from "../store/records.ts";
 export { SESSION_COLUMNS, toSession } from "../store/rows/session-row.ts";
 export {

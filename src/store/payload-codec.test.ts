@@ -7,7 +7,7 @@ function text(length: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, i) => 97 + ((i * i) % 23)));
 }
 
-describe("what was packed is unpacked", () => {
+describe("packed bytes are unpacked", () => {
   test.each([
     0, 1, 63, 64, 255, 256, 257, 65_791, 65_792, 131_072, 1_048_575, 1_048_576, 5_000_000,
   ])("%d bytes", (length) => {
@@ -49,7 +49,7 @@ describe("what was packed is unpacked", () => {
   });
 });
 
-test("what claims to be gigabytes, and is not, throws without asking for them", () => {
+test("a header that claims gigabytes throws without allocating them", () => {
   const bytes = Buffer.from(zstdCompressSync(text(70_000)));
   expect((bytes[4] ?? 0) >> 6).toBe(2);
   bytes.writeUInt32LE(0xffff_ffff, 5);

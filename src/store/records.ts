@@ -13,9 +13,9 @@ import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/se
 import type { NullableSettable, SettableField } from "../model/session-fields.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
-import type { AppendGuard } from "./append-guard.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
+import type { AppendGuard } from "./plan/append-guard.ts";
 
 /** A key under which a request may be repeated, and what identifies the request. */
 export interface Idempotency {

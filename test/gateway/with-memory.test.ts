@@ -238,7 +238,7 @@ describe("an answer over a real connection", () => {
     expect(await logOf(session)).toEqual(["ana: Go."]);
   });
 
-  test("has a title when somebody asks for one", async () => {
+  test("has a title on request", async () => {
     const session = await start();
     await session.append({
       role: "user",

@@ -118,7 +118,7 @@ describe.each([
     expect(model.requests).toHaveLength(2);
   });
 
-  test("whoever hangs up stops the answer, and finds the message stored", async () => {
+  test("a client that disconnects stops the answer, and finds the message stored", async () => {
     const peer = `p${++people}`;
     const gone = new AbortController();
     model.answer((request, response) => {
@@ -169,7 +169,7 @@ test("a server whose configuration names no model stores, and says why there is 
   await server.stop();
 });
 
-test("a server does not start with a model that nobody has", async () => {
+test("a server does not start with an unknown model", async () => {
   await using engine = await open(":memory:");
   const started = openServer(engine, { version: "0.0.0", port: 0, gateway: config });
   await expect(started).rejects.toMatchObject({

@@ -61,7 +61,7 @@ test("rows of tokens, quotas, routes and deletions name the token and whom it sp
   expect(JSON.stringify(rows)).not.toContain(secret);
 });
 
-test("what leaves no other row has one of its own, before it is done", async () => {
+test("an act without another row has one of its own, before it is carried out", async () => {
   const rows = await rowsOf(async () => {
     await send("POST", "/v1/admin/index", { task: "flush" });
     await send("POST", "/v1/admin/sweep");
@@ -80,7 +80,7 @@ test("what leaves no other row has one of its own, before it is done", async () 
   );
 });
 
-test("what is refused leaves no row", async () => {
+test("a refused act leaves no row", async () => {
   const rows = await rowsOf(async () => {
     const wrong = [
       fetch(`${world.url}/v1/backup`, {
@@ -96,7 +96,7 @@ test("what is refused leaves no row", async () => {
   expect(rows).toEqual([]);
 });
 
-test("without a token the row says that there was none, and the host's own acts name nobody", async () => {
+test("without a token the row says so, and the host's own acts name no actor", async () => {
   const open = await openServer(world.engine, { version: "0.0.0", port: 0, tenant: "local" });
   const rows = await rowsOf(async () => {
     await fetch(`${open.url}/v1/admin/sweep`, { method: "POST" });

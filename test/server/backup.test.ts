@@ -172,7 +172,7 @@ describe("a backup", () => {
     expect([leftovers(), descriptors()]).toEqual([[], []]);
   });
 
-  test("is not made for who asks for its headers only", async () => {
+  test("is not made for a HEAD request", async () => {
     const acts = await actsDuring(async () => {
       const { status, headers } = await fetch(`${world.url}/v1/backup`, {
         method: "HEAD",
@@ -186,7 +186,7 @@ describe("a backup", () => {
 });
 
 describe("a backup that comes to nothing", () => {
-  test("stands in nobody's way where there is no temporary folder", async () => {
+  test("does not disturb other requests where there is no temporary folder", async () => {
     setTemporaryFolder(join(folder, "nowhere"));
     const failed = await ask();
     setTemporaryFolder(folder);
@@ -196,7 +196,7 @@ describe("a backup that comes to nothing", () => {
     await again.arrayBuffer();
   });
 
-  test("is gone with who asked for it, and is no fault of the server's", async () => {
+  test("is deleted when its caller disconnects, which is no error of the server", async () => {
     const started = Promise.withResolvers<void>();
     const events: RequestEvent[] = [];
     const slow = await serve(

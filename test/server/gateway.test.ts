@@ -72,7 +72,7 @@ describe("an inbound message", () => {
     });
   });
 
-  test("is written by who the token says", async () => {
+  test("is written by the token's actor", async () => {
     const body = { channel: "telegram", peer: "5", text: "Hi" };
     expect(await inbound(body, "ana")).toMatchObject({ actor: "ana" });
     expect(await inbound({ ...body, sender: "ben" }, "ana")).toMatchObject({ code: "forbidden" });

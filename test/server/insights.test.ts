@@ -63,7 +63,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     });
   });
 
-  test("a search is counted by what it finds, as somebody types", async () => {
+  test("a search is counted by its hits, also as you type", async () => {
     const { sessions, agent, role } = await memory.facets({ query: "checko", asYouType: true });
     expect({ sessions, agent, role }).toEqual({
       sessions: 2,

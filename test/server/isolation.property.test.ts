@@ -92,6 +92,8 @@ const KINDS: readonly ((id: string, word: string) => Request)[] = [
   () => ["GET", "/v1/facts/search?q=is+umbrageous+zephyrine+lachrymose"],
   () => ["GET", "/v1/changes?after=start&limit=500"],
   () => ["GET", "/v1/recap?limit=20"],
+  (id) => ["GET", `/v1/related?session=${id}`],
+  () => ["GET", "/v1/related?question=is+umbrageous+zephyrine"],
   () => ["GET", "/v1/trace?error=remember"],
   () => ["GET", "/v1/stats"],
   () => ["GET", "/v1/status"],

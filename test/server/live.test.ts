@@ -103,7 +103,7 @@ describe("changes as events", () => {
   });
 });
 
-describe("those who follow", () => {
+describe("followers", () => {
   const followers = async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return /^backscroll_subscribers (\d+)$/m.exec(text)?.[1];

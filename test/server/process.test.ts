@@ -24,7 +24,7 @@ test("starts, says where it listens, keeps what it was told, and ends with 0", a
   expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
 });
 
-test("what it has answered for survives kill -9", async () => {
+test("acknowledged writes survive kill -9", async () => {
   const db = join(createFolder(), "store.db");
   const node = await startNode(["--db", db]);
   const body = JSON.stringify({ agent: "coder", created_by: "ana", id: "one" });

@@ -48,7 +48,7 @@ async function holder(input: CreateTokenInput): Promise<Send> {
 
 const forbidden = { status: 403, json: { code: "forbidden" } };
 
-describe("a token that may not write for everybody", () => {
+describe("a token that may not write for every actor", () => {
   test("stores nothing that others are said to have said", async () => {
     const send = await holder({ scope: "write", actor: "ci", actAs: ["ana"] });
     for (const operation of ["importSession", "importTranscript"]) {
@@ -64,7 +64,7 @@ describe("a token that may not write for everybody", () => {
     }
   });
 
-  test("gives sessions to nobody else", async () => {
+  test("gives sessions to no other owner", async () => {
     const send = await holder({ scope: "write", actor: "ci", actAs: ["bot"] });
     expect(await send("POST", "/v1/sessions", { agent: "a", owner: "ana" })).toMatchObject(
       forbidden,
@@ -77,7 +77,7 @@ describe("a token that may not write for everybody", () => {
     expect(await send("POST", `${path}/fork`, { owner: "ana" })).toMatchObject(forbidden);
   });
 
-  test("says of nobody else that they took part", async () => {
+  test("adds no other participant", async () => {
     const send = await holder({ scope: "write", actor: "ci", actAs: ["bot"] });
     const make = (participants: readonly string[]) =>
       send("POST", "/v1/sessions", { agent: "coder", participants });
@@ -120,7 +120,7 @@ describe("a token that may not write for everybody", () => {
     });
   });
 
-  test("changes nobody's words under their name", async () => {
+  test("edits no message under another author's name", async () => {
     const acme = world.engine.forTenant("acme");
     const session = await acme.createSession({ agent: "a", createdBy: "ana" });
     const entry = await session.append({ role: "user", actor: "ana", content: "no" });
@@ -137,7 +137,7 @@ describe("a token that may not write for everybody", () => {
 describe("a token that is made by another", () => {
   const tokens = "/v1/admin/tokens";
 
-  test("writes for nobody whom that one may not write for", async () => {
+  test("acts for no actor beyond those of the token", async () => {
     const send = await holder({ scope: "admin", actor: "ops", actAs: ["bot"] });
     for (const body of [{ actor: "root" }, { act_as: ["bot", "ana"] }, { act_as: "any" }]) {
       expect(await send("POST", tokens, { scope: "read", ...body })).toMatchObject(forbidden);

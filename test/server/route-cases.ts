@@ -140,6 +140,10 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     stranger: "empty",
   }),
   recapSessions: () => ({ path: "/v1/recap?limit=3&sub_agents=true", stranger: "empty" }),
+  relatedSessions: ({ session }) => ({
+    path: `/v1/related?session=${session}&limit=3`,
+    stranger: none,
+  }),
   traceWork: () => ({ path: "/v1/trace?command=npm+test&agent=coder", stranger: "empty" }),
   traceWorkByBody: () => ({
     path: "/v1/trace",

@@ -241,6 +241,7 @@ const ROUTE_LIST = [
   "get /v1/sessions/{session_id}/usage read",
   "post /v1/sessions/{session_id}/retention write",
   "get /v1/recap read",
+  "get /v1/related read",
   "get /v1/trace read",
   "post /v1/trace read",
   "post /v1/memories/search read",

@@ -1,3 +1,8 @@
+/** Names from lines that have several. */
+function names(...lines: readonly string[]): string[] {
+  return lines.flatMap((line) => line.split(" "));
+}
+
 const DATABASE_READER = {
   folders: ["model", "transcript", "ingest", "ingest/sqlite-file.ts"],
   packages: [],
@@ -79,30 +84,27 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // What the readers know nothing of: this machine, its files, its checkouts.
   "ingest/files": {
     folders: ["model", "ingest"],
-    packages: [
-      ...["node:fs", "node:fs/promises", "node:path", "node:crypto"],
-      ...["node:stream", "node:zlib"],
-    ],
+    packages: names("node:fs node:fs/promises node:path node:crypto", "node:stream node:zlib"),
   },
   "ingest/identity": {
     folders: ["model", "ingest"],
-    packages: [
-      ...["node:fs/promises", "node:path", "node:crypto", "node:os"],
-      ...["node:child_process", "node:util"],
-    ],
+    packages: names(
+      "node:fs/promises node:path node:crypto node:os",
+      "node:child_process node:util",
+    ),
   },
   // Loads the formats when a transcript is read.
   "ingest/read-transcript.ts": { folders: ["model", "ingest", "ingest/sources.ts"], packages: [] },
   "ingest/sources.ts": {
-    folders: [
-      ...["model", "ingest", "ingest/claude-code", "ingest/codex"],
-      ...["ingest/claw-code", "ingest/pi", "ingest/goose", "ingest/hermes", "ingest/crush"],
-      ...["ingest/kimi", "ingest/copilot-chat", "ingest/droid", "ingest/openhands"],
-      ...["ingest/continue", "ingest/atif"],
-      ...["ingest/copilot-cli", "ingest/gemini-cli", "ingest/opencode", "ingest/cursor"],
-      ...["ingest/cline", "ingest/aider", "ingest/chatgpt", "ingest/claude-ai"],
-      ...["ingest/openclaw", "ingest/crabtalk", "ingest/qwen-code"],
-    ],
+    folders: names(
+      "model ingest ingest/claude-code ingest/codex",
+      "ingest/claw-code ingest/pi ingest/goose ingest/hermes ingest/crush",
+      "ingest/kimi ingest/copilot-chat ingest/droid ingest/openhands",
+      "ingest/continue ingest/atif",
+      "ingest/copilot-cli ingest/gemini-cli ingest/opencode ingest/cursor",
+      "ingest/cline ingest/aider ingest/chatgpt ingest/claude-ai",
+      "ingest/openclaw ingest/crabtalk ingest/qwen-code",
+    ),
     packages: [],
   },
 
@@ -125,10 +127,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   "store/sqlite": {
     folders: ["model", "async", "transcript", "search", "store"],
-    packages: [
-      ...["node:sqlite", "node:worker_threads", "node:fs", "node:os", "node:path", "node:v8"],
-      ...["node:crypto", "node:zlib", "node:url"],
-    ],
+    packages: names(
+      "node:sqlite node:worker_threads node:fs node:os node:path node:v8",
+      "node:crypto node:zlib node:url",
+    ),
   },
   "store/postgres": {
     folders: ["model", "async", "transcript", "search", "store"],
@@ -138,20 +140,20 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Of the store and of the readers, only the port. Random ids and secrets are all that it asks of the
   // machine.
   engine: {
-    folders: [
-      ...["model", "async", "secrets", "transcript", "search", "context", "compaction", "facts"],
-      ...["ingest", "store"],
-    ],
+    folders: names(
+      "model async secrets transcript search context compaction facts",
+      "ingest store",
+    ),
     packages: ["node:crypto"],
   },
 
   // Policy of its own: where to look, what a session is called, when a file has to be read.
   archive: {
-    folders: [
-      ...["model", "async", "transcript", "search", "store", "engine"],
-      ...["ingest", "ingest/files", "ingest/identity", "ingest/sources.ts"],
+    folders: names(
+      "model async transcript search store engine",
+      "ingest ingest/files ingest/identity ingest/sources.ts",
       "ingest/read-transcript.ts",
-    ],
+    ),
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
   },
 
@@ -163,10 +165,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: [],
   },
   "gateway/flush": {
-    folders: [
-      ...["model", "context", "engine", "providers"],
-      ...["gateway/compaction", "gateway/silence"],
-    ],
+    folders: names("model context engine providers", "gateway/compaction gateway/silence"),
     packages: ["node:fs/promises", "node:path"],
   },
   "gateway/after-turn": {
@@ -174,35 +173,35 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: [],
   },
   "gateway/generate": {
-    folders: [
-      ...["model", "transcript", "context", "engine", "providers"],
-      ...["gateway/compaction", "gateway/silence", "gateway/after-turn"],
-    ],
+    folders: names(
+      "model transcript context engine providers",
+      "gateway/compaction gateway/silence gateway/after-turn",
+    ),
     packages: [],
   },
   "gateway/with-memory": {
-    folders: [
-      ...["model", "transcript", "context", "engine", "providers"],
-      ...["gateway/compaction", "gateway/after-turn", "gateway/generate"],
-    ],
+    folders: names(
+      "model transcript context engine providers",
+      "gateway/compaction gateway/after-turn gateway/generate",
+    ),
     packages: [],
   },
   gateway: {
-    folders: [
-      ...["model", "context", "routing", "engine", "providers", "gateway/silence"],
-      ...["gateway/compaction", "gateway/flush", "gateway/after-turn", "gateway/generate"],
+    folders: names(
+      "model context routing engine providers gateway/silence",
+      "gateway/compaction gateway/flush gateway/after-turn gateway/generate",
       "gateway/with-memory",
-    ],
+    ),
     packages: ["node:crypto", "node:fs", "node:path"],
   },
 
   // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
   // as they are in the index.
   api: {
-    folders: [
-      ...["model", "secrets", "search", "context", "compaction", "store", "engine", "ingest"],
-      ...["archive", "gateway"],
-    ],
+    folders: names(
+      "model secrets search context compaction store engine ingest",
+      "archive gateway",
+    ),
     packages: [],
   },
 
@@ -211,7 +210,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
   "adapters/openai-agents": { folders: ["model", "async", "engine"], packages: [] },
   "adapters/claude-agent-sdk": {
-    folders: [...["model", "async", "transcript", "engine", "ingest", "ingest/claude-code"]],
+    folders: names("model async transcript engine ingest ingest/claude-code"),
     packages: [],
   },
 
@@ -224,32 +223,32 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "recap/wire": { folders: ["api", "recap"], packages: [] },
   // A session handed to another agent: its files are written, read back and registered here.
   "transfer/resume": {
-    folders: [
-      ...["model", "transcript", "context", "compaction", "engine", "api", "export", "ingest"],
-      ...["ingest/read-transcript.ts", "transfer"],
-    ],
-    packages: [
-      ...["node:child_process", "node:crypto", "node:fs", "node:fs/promises", "node:path"],
-      ...["node:sqlite", "node:util"],
-    ],
+    folders: names(
+      "model transcript context compaction engine api export ingest",
+      "ingest/read-transcript.ts transfer",
+    ),
+    packages: names(
+      "node:child_process node:crypto node:fs node:fs/promises node:path",
+      "node:sqlite node:util",
+    ),
   },
 
   // A surface: REST and live events. Only here are hono and the schemas of the wire named.
   server: {
-    folders: [
-      ...["model", "async", "transcript", "context", "compaction", "engine", "api", "archive"],
-      ...["ingest", "ingest/read-transcript.ts", "export", "transfer"],
-      ...["gateway", "gateway/generate", "recap", "recap/wire"],
+    folders: names(
+      "model async transcript context compaction engine api archive",
+      "ingest ingest/read-transcript.ts export transfer",
+      "gateway gateway/generate recap recap/wire",
       "backup.ts",
-    ],
-    packages: [
-      ...["hono", "@hono/node-server", "zod"],
-      ...["node:http", "node:stream", "node:zlib"],
+    ),
+    packages: names(
+      "hono @hono/node-server zod",
+      "node:http node:stream node:zlib",
       // A backup is made in the temporary folder before it is sent.
-      ...["node:crypto", "node:fs", "node:fs/promises", "node:os", "node:path"],
+      "node:crypto node:fs node:fs/promises node:os node:path",
       // Where the files of the page lie.
       "node:url",
-    ],
+    ),
   },
 
   // The page, bundled for browsers. It reaches the server through the client alone, and each library
@@ -263,10 +262,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: [],
     packages: [
       "highlight.js/lib/core",
-      ...[
-        ...["bash", "cpp", "css", "diff", "go", "java", "javascript", "json"],
-        ...["python", "ruby", "rust", "sql", "typescript", "xml", "yaml"],
-      ].map((language) => `highlight.js/lib/languages/${language}`),
+      ...names(
+        "bash cpp css diff go java javascript json",
+        "python ruby rust sql typescript xml yaml",
+      ).map((language) => `highlight.js/lib/languages/${language}`),
     ],
   },
   "page/difference": { folders: [], packages: ["diff"] },
@@ -274,55 +273,45 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // MCP: only here is its SDK named. Quoting is the context's, a project's id the readers'.
   mcp: {
-    folders: [...["model", "search", "context", "engine", "api", "recap", "ingest/identity"]],
-    packages: [
-      ...["@modelcontextprotocol/server", "@modelcontextprotocol/server/stdio", "zod"],
+    folders: names("model search context engine api recap ingest/identity"),
+    packages: names(
+      "@modelcontextprotocol/server @modelcontextprotocol/server/stdio zod",
       // Standard input, held open until calls are answered.
       "node:stream",
-    ],
+    ),
   },
 
   // The library over the network. It runs in browsers: nothing of Node, and of the engine only types.
   client: {
-    folders: [
-      ...["model", "transcript", "context", "compaction", "store", "ingest", "engine", "api"],
-      ...["gateway", "recap", "recap/wire", "transfer"],
-    ],
+    folders: names(
+      "model transcript context compaction store ingest engine api",
+      "gateway recap recap/wire transfer",
+    ),
     packages: [],
   },
 
   // A surface: translates, never decides.
   cli: {
-    folders: [
-      ...[
-        "model",
-        "async",
-        "transcript",
-        "engine",
-        "api",
-        "archive",
-        "transfer",
-        "open.ts",
-        "backup.ts",
-      ],
-      ...["client", "transfer/resume"],
-      ...["ingest", "ingest/sources.ts", "ingest/read-transcript.ts", "ingest/files"],
-      ...["ingest/identity", "export"],
-      ...["context", "compaction", "store", "mcp", "server", "providers", "gateway"],
-      ...["recap", "recap/wire", "providers/embedding"],
-    ],
-    packages: [
-      ...["node:child_process", "node:crypto", "node:fs", "node:fs/promises", "node:os"],
-      ...["node:path", "node:util", "node:v8"],
-    ],
+    folders: names(
+      "model async transcript engine api archive transfer open.ts backup.ts",
+      "client transfer/resume",
+      "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
+      "ingest/identity export",
+      "context compaction store mcp server providers gateway",
+      "recap recap/wire providers/embedding",
+    ),
+    packages: names(
+      "node:child_process node:crypto node:fs node:fs/promises node:os",
+      "node:path node:util node:v8",
+    ),
   },
 
   // The composition root: the only place that knows a backend by name.
   "open.ts": {
-    folders: [
-      ...["model", "store", "store/sqlite", "store/postgres", "engine"],
-      ...["providers", "providers/embedding"],
-    ],
+    folders: names(
+      "model store store/sqlite store/postgres engine",
+      "providers providers/embedding",
+    ),
     packages: [],
   },
   // The port of a backend and its suite, for backends of others.
@@ -332,12 +321,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:fs", "node:path"],
   },
   "index.ts": {
-    folders: [
-      ...["model", "transcript", "search", "context", "compaction", "store", "engine"],
-      ...["open.ts", "backup.ts"],
-      ...["ingest", "ingest/read-transcript.ts", "facts", "recap"],
-      ...["providers", "providers/embedding"],
-    ],
+    folders: names(
+      "model transcript search context compaction store engine",
+      "open.ts backup.ts",
+      "ingest ingest/read-transcript.ts facts recap",
+      "providers providers/embedding",
+    ),
     packages: [],
   },
 };

@@ -129,6 +129,7 @@ export function callsOf(
     reviewSessions: (input) => reviewSessions(engine, input),
     createShare: (input) => engine.shares.create(session.id, input),
     recapSessions: (input) => library.recapSessions(engine, input),
+    relatedSessions: (input) => library.relatedSessions(engine, merge({ question: "x" }, input)),
     traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
     languageModel: (input) => library.languageModel({} as AiSdkModel, input),
     compatibleModel: (input) => library.compatibleModel(input),

@@ -85,7 +85,7 @@ test("a better reader reads what was kept, under the same ids", async () => {
   await memory.close();
 });
 
-test("what was said here stays, and what is new is added", async () => {
+test("messages that were appended here stay, and new ones are added", async () => {
   const { memory, environment, id } = await world();
   await memory.session(id).append({ role: "user", actor: "ana", content: "said here" });
   const report = await deriveAgain(memory, { environment, sources: [NEW] });
@@ -95,7 +95,7 @@ test("what was said here stays, and what is new is added", async () => {
   await memory.close();
 });
 
-test("what was forgotten stays forgotten, and what is unreadable is told", async () => {
+test("deleted sessions stay deleted, and unreadable files are reported", async () => {
   const { memory, environment, id, file } = await world();
   const [original] = await memory.originals.list();
   if (original === undefined) throw new Error("there is no original");
@@ -117,7 +117,7 @@ test("what was forgotten stays forgotten, and what is unreadable is told", async
   await memory.close();
 });
 
-test("what lay beside a transcript is kept with it, and is there when it is read again", async () => {
+test("companion files are kept with their transcript and present when it is derived again", async () => {
   const home = createFolder();
   const variables = { WORKSTATION_ID: "w1" };
   const environment = { home, variables, platform: "linux" as const };

@@ -56,7 +56,7 @@ describe("the bytes of an ingested file", () => {
     expect(await originalBytes(memory)).toEqual(readFileSync(file));
   });
 
-  test("are not kept if nobody wants them, after a dry run, or of what was forgotten", async () => {
+  test("are not kept when switched off, after a dry run, or for deleted sessions", async () => {
     const folder = createFolder();
     const file = join(folder, "chats.jsonl");
     copyFileSync(FIXTURE, file);

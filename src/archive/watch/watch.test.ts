@@ -68,7 +68,7 @@ test("new files and new folders are followed, too", async () => {
   await found(engine, "quokka");
 });
 
-test("what the system did not tell is found by looking at everything", async () => {
+test("a full scan finds changes that the file system did not report", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   // The place itself is not there yet, so nothing can be watched.

@@ -41,6 +41,7 @@ import { memoryPut } from "./notes/memory-put.ts";
 import { factsSearch } from "./search/facts-search.ts";
 import { memorySearch } from "./search/memory-search.ts";
 import { recap } from "./search/recap.ts";
+import { related } from "./search/related.ts";
 import { search } from "./search/search.ts";
 import { trace } from "./search/trace.ts";
 import { hook } from "./serve/hook.ts";
@@ -67,7 +68,10 @@ import { sweep } from "./store/sweep.ts";
 import { version } from "./store/version.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  { title: "Read", commands: [search, recap, trace, status, list, show, history, changes] },
+  {
+    title: "Read",
+    commands: [search, recap, related, trace, status, list, show, history, changes],
+  },
   {
     title: "What other agents wrote",
     commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],

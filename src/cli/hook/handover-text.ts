@@ -8,6 +8,7 @@
 
 import { open } from "node:fs/promises";
 import { maskText } from "../../api/mask.ts";
+import { saidBlocks } from "../../api/text/said-blocks.ts";
 import type { DigestedEntry } from "../../compaction/digest/digest.ts";
 import {
   addToHandover,
@@ -62,7 +63,9 @@ export async function storedHandover(
   const first = Math.max(0, total - MAX_MESSAGES);
   for (let offset = first; offset < total; offset += PAGE) {
     const { messages } = await session.listMessages({ offset, limit: PAGE, preview: true });
-    for (const entry of messages) addToHandover(handover, entry);
+    for (const entry of messages) {
+      addToHandover(handover, { ...entry, blocks: saidBlocks(entry) });
+    }
   }
   return quoteHandover(handover, shortId);
 }
@@ -106,7 +109,7 @@ async function pathOf({ entries, leaf }: ImportedSession): Promise<DigestedEntry
     if (entry === undefined) break;
     // A damaged file may hold a cycle.
     known.delete(id);
-    path.push({ id, kind: entry.kind, role: entry.role, blocks: entry.blocks });
+    path.push({ id, kind: entry.kind, role: entry.role, blocks: saidBlocks(entry) });
     id = entry.parent;
   }
   return path.reverse();

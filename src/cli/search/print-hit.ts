@@ -1,5 +1,6 @@
 /** Prints hits for people: the session, the matching lines, and their neighbours. */
 
+import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { SearchResult } from "../../engine/search.ts";
 import { formatTime } from "../print.ts";
@@ -19,13 +20,7 @@ const MAX_COLUMNS = 400;
 
 const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
 
-/** How many neighbours with something in them are shown on each side. */
-export interface HitStyle {
-  readonly before: number;
-  readonly after: number;
-}
-
-export function formatHit(hit: Hit, terminal: Terminal, style: HitStyle): string[] {
+export function formatHit(hit: Hit, terminal: Terminal, style: ShownNeighbours): string[] {
   const { title, agent, updatedAt } = hit.meta;
   const id = oneLine(hit.shortId);
   const room = terminal.columns - id.length - 2;
@@ -41,19 +36,6 @@ export function formatHit(hit: Hit, terminal: Terminal, style: HitStyle): string
     `  ${terminal.dim(facts)}`,
     ...(parts.length === 0 ? [] : [terminal.dim(`  ${parts.join(" + ")}`)]),
     ...shownItems(hit.window, style).flatMap((item) => formatItem(item, terminal)),
-  ];
-}
-
-/** The hit and its nearest neighbours with text. */
-function shownItems(window: readonly Item[], { before, after }: HitStyle): readonly Item[] {
-  const at = window.findIndex(({ found }) => found);
-  const saying = (items: readonly Item[]) => items.filter(({ snippet }) => snippet.trim() !== "");
-  if (at < 0) return saying(window).slice(0, Math.max(1, after));
-  const earlier = saying(window.slice(0, at));
-  return [
-    ...earlier.slice(Math.max(0, earlier.length - before)),
-    window[at] as Item,
-    ...saying(window.slice(at + 1)).slice(0, after),
   ];
 }
 

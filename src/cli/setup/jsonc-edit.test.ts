@@ -65,7 +65,7 @@ test("the first of several members can go", () => {
   expect(removeJson('{\n  "a": 1,\n  "b": 2\n}', ["a"])).toBe('{\n  "b": 2\n}');
 });
 
-describe("what does not parse is located", () => {
+describe("a syntax error has its position", () => {
   test.each([
     ['{\n  "a": 1\n  "b": 2\n}', 3],
     ['{\n  "a": tru\n}', 2],

@@ -62,7 +62,7 @@ test("an entry that is written in another way is read, and not edited", () => {
   }
 });
 
-describe("what does not parse is located", () => {
+describe("a syntax error has its position", () => {
   test.each([
     ["a = 1\nb = x\n", 2],
     ['a = "x\n', 1],

@@ -26,7 +26,7 @@ test("a process that cannot be started for want of descriptors is an error like 
   expect([ran.status, ran.stderr.toString()]).toEqual([42, ""]);
 });
 
-test("one that nobody waits for any more is not started", async () => {
+test("an abandoned one is not started", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
   const file = join(folder, "copy.db");
   const copying = copyInProcess(join(folder, "store.db"))(file, AbortSignal.abort());

@@ -40,7 +40,7 @@ function planWithin(
 
 const OLD = item("old", "user", 5_000);
 
-test("what fits is left alone", () => {
+test("a text within the limit is left alone", () => {
   const { cuts, tokensAfter } = planWithin(20_110, [OLD, ...round("1", 20_000)]);
   expect({ cuts, tokensAfter }).toEqual({ cuts: [], tokensAfter: 20_110 });
 });
@@ -107,7 +107,7 @@ test("the pending turn stays, and the plan says how far it got", () => {
   });
 });
 
-test("what is pinned is not shortened", () => {
+test("pinned text is not shortened", () => {
   const pinned = round("1", 9_000).map((one) => ({ ...one, pinned: true }));
   const { cuts } = planWithin(9_500, [OLD, ...pinned, ...round("2", 800)]);
   expect(cuts).toEqual([{ entryId: "r2", toolUseId: "2", keepTokens: 380 }]);

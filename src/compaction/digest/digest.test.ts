@@ -8,7 +8,7 @@ import { call, digest, entry, ofKind, result } from "./digest.cases.ts";
 
 const texts = (cited: readonly { readonly text: string }[]) => cited.map(({ text }) => text);
 
-describe("what is extracted", () => {
+describe("the extracted structure", () => {
   test("is the number of messages, by role", () => {
     const { scope } = digest([
       entry("1", "system", "rules"),

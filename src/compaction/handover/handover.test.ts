@@ -52,6 +52,18 @@ test("asks, decisions, figures, files and commands are kept word for word", () =
 - Never touch the lock file.`);
 });
 
+test("questions, announcements and line numbers are neither decisions nor figures", () => {
+  const started = startHandover();
+  const said = [
+    "So we don't need the lock any more? Let me check the reference at line 1196:",
+    "- **Fixed**: `cart.ts:331` and line 12 say so.",
+    "1. **Kept**: the lock stays instead of the queue.",
+  ];
+  addToHandover(started, entry("1", "assistant", said.join("\n")));
+  expect(started.decisions).toEqual(["Kept: the lock stays instead of the queue."]);
+  expect(started.figures).toEqual([]);
+});
+
 test("it keeps to every limit, and gives up the oldest first", () => {
   for (let limit = 0; limit < 400; limit++) {
     expect(Buffer.byteLength(renderHandover(handover(), limit))).toBeLessThanOrEqual(limit);

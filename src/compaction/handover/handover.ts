@@ -24,9 +24,12 @@ const MAX_TEXT_LENGTH = 20_000;
 const DECIDES =
   /\b(?:decid(?:ed?|ing)|decision|agreed?|settled on|chose|chosen|going with|instead of|rather than|must|never|always|do not|don't|only ever|we(?:'ll| will) (?:use|keep|go|do))\b/i;
 
-/** A figure that means something: with a unit, a fraction, a version, or of two digits and more. */
+/**
+ * A figure that means something: with a unit, a fraction, a version, or of two digits and more. A
+ * line number is none.
+ */
 const FIGURE =
-  /(?<![\w./-])(?:v?\d+(?:[.,]\d+)+|\d+\s?(?:%|[kKMGT]i?B|ms|s|min|h|days?|tokens?|rows?|lines?|tests?|px|x)\b|[$€£]\s?\d+|\d{2,})(?![\w/-])/;
+  /(?<![\w./:,-]|\blines? )(?:v?\d+(?:[.,]\d+)+|\d+\s?(?:%|[kKMGT]i?B|ms|s|min|h|days?|tokens?|rows?|lines?|tests?|px|x)\b|[$€£]\s?\d+|\d{2,})(?![\w/-])/;
 
 /** An accumulator that `addToHandover` changes. */
 export interface Handover {
@@ -133,12 +136,20 @@ function join(sections: readonly Section[]): string {
 }
 
 function sentencesOf(text: string): string[] {
-  return text
-    .replace(/```.*?(?:```|$)/gs, "\n")
-    .split(/\n+|(?<=[.!?])\s+/)
-    .map((sentence) => sentence.replace(/^[\s>#*+-]+/, "").trim())
-    .filter((sentence) => sentence.length >= 8)
-    .map((sentence) => oneLine(sentence, LINE_CHARACTERS));
+  return (
+    text
+      .replace(/```.*?(?:```|$)/gs, "\n")
+      .split(/\n+|(?<=[.!?])\s+/)
+      .map((sentence) =>
+        sentence
+          .replace(/^(?:[\s>#]|[*+-]\s|\d{1,2}[.)]\s)+/, "")
+          .replaceAll("**", "")
+          .trim(),
+      )
+      // A question decides nothing, and a line with a colon at its end announces another.
+      .filter((sentence) => sentence.length >= 8 && !/[?:]$/.test(sentence))
+      .map((sentence) => oneLine(sentence, LINE_CHARACTERS))
+  );
 }
 
 /** The newest last; a repeated item counts as new. */

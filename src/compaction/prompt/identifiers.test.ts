@@ -35,7 +35,7 @@ test("plain words, numbers and our own citations are none", () => {
   check("[01ARZ3NDEKTSV4RRFFQ69G5FAV]", []);
 });
 
-test("what most entries mention comes first, and once is not enough", () => {
+test("the most mentioned identifiers come first, and one mention is not enough", () => {
   const entries = [
     entry("EVENT_1", "user", "src/a.ts and src/b.ts, see EVENT_1"),
     entry(

@@ -77,7 +77,7 @@ test("the rich summary tells what was done and cites it", async () => {
   await expect(second).toMatchFileSnapshot(golden("second.rich.txt"));
 });
 
-test("what is older than the lines shown is counted", () => {
+test("items older than the lines shown are counted", () => {
   const many = Array.from({ length: 260 }, (_, i) =>
     entry(`e${i}`, i % 2 === 0 ? "user" : "assistant", `m${i}`),
   );

@@ -58,7 +58,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       await expect(other.revokeToken(record.id)).rejects.toMatchObject({ code: "token_not_found" });
     });
 
-    test("may name nobody, anybody, and the whole store", async () => {
+    test("may name no actor, any actor, and the whole store", async () => {
       const acme = tenant();
       const plain = await acme.createToken({ scope: "read" });
       expect(await engine.authenticate(plain.token)).toMatchObject({
@@ -76,7 +76,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       });
     });
 
-    test("lets nobody in with a wrong secret, or with that of another", async () => {
+    test("is refused with a wrong secret, or with that of another", async () => {
       const acme = tenant();
       const [one, two] = [
         (await acme.createToken({ scope: "read" })).token,
@@ -97,7 +97,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       expect(await engine.authenticate(one)).toBeDefined();
     });
 
-    test("lets nobody in once it has expired or was revoked", async () => {
+    test("is refused once it has expired or was revoked", async () => {
       const acme = tenant();
       const short = await acme.createToken({ scope: "read", expires: now + 10 });
       const long = await acme.createToken({ scope: "read" });

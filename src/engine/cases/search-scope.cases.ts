@@ -164,7 +164,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
     });
   });
 
-  describe("what is never found", () => {
+  describe("text that is never found", () => {
     test("is a secret, in messages, titles and notes; a hit beside it shows it masked", async () => {
       const own = tenant();
       const session = await talk(

@@ -14,7 +14,7 @@ function used(name: string, input: object, output: string, said = ""): MessageIn
 
 /** What tools were given and gave back, and what a search leaves out. */
 export function searchToolCases({ tenant, settle }: SearchCases): void {
-  describe("what tools did", () => {
+  describe("tool calls and results", () => {
     test("is found: arguments, output, and a phrase in it", async () => {
       const own = tenant();
       const { id } = await talk(own, [
@@ -38,6 +38,19 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(found).toMatchObject({ role: "tool", toolName: "Bash" });
       expect(found?.snippet).toContain("panic in impala_test.go");
       expect(found?.matches.length).toBeGreaterThan(0);
+    });
+
+    test("is shown where it matches: behind an escaped line break, and never as an empty result", async () => {
+      const own = tenant();
+      const text = `${"name: tests\n".repeat(200)}kudu: here\n${"end: of it\n".repeat(200)}`;
+      await talk(own, [used("Write", { file_path: "ci.yml", content: text }, "")]);
+      await settle(own);
+      const [hit] = await hitsOf(own, "kudu");
+      const found = hit?.window.find((item) => item.found);
+      expect(found?.matches.map(({ start, end }) => found.snippet.slice(start, end))).toEqual([
+        "kudu",
+      ]);
+      expect(hit?.window.filter(({ role }) => role === "tool")).toMatchObject([{ snippet: "" }]);
     });
 
     test("is found at both ends of a long output, and not between them", async () => {

@@ -3,7 +3,7 @@ import { hitsOf, type SearchCases, sessionsOf, snippetsOf, talk } from "./search
 
 /** What of a conversation can be found, and when: streams, branches, edits, forks, deletion. */
 export function searchTreeCases({ tenant, settle }: SearchCases): void {
-  describe("what is found", () => {
+  describe("the searchable path", () => {
     test("is a message, the moment its append returns", async () => {
       const own = tenant();
       const session = await talk(own, ["the walrus sleeps"]);

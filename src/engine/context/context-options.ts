@@ -21,8 +21,9 @@ export interface BuildContextInput {
   /** At most so many turns as they were said, the newest included; 20 if left out. */
   readonly recentTurns?: number;
   /**
-   * Recall of earlier turns by their words: up to `k` (8) that score at least the share `threshold`
-   * (0 to 1, default 0) of the best score; false: off.
+   * Recall of earlier turns: up to `k` (8) that reach `threshold` (0 to 1, default 0); false: off. With
+   * an embedder the threshold is a similarity (cosine) to the newest user message, without one a share
+   * of the best score.
    */
   readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
   /** Adds the session's facts. */
@@ -120,7 +121,7 @@ function checkScore(value: unknown): number {
   if (typeof value === "number" && value >= 0 && value <= 1) return value;
   throw invalid(
     "semanticRecall.threshold",
-    "semanticRecall.threshold must be a number from 0 to 1: a share of the best score",
+    "semanticRecall.threshold must be a number from 0 to 1: a similarity, or without an embedder a share of the best score",
   );
 }
 

@@ -47,7 +47,9 @@ export async function recallEvicted(
   const { hits } = await searchSessions(engine, words, search, "messages");
   const least = (hits[0]?.score ?? 0) * recall.threshold;
   const found = hits
-    .filter(({ score }) => score >= least)
+    .filter(({ score, similarity }) =>
+      similarity === undefined ? score >= least : similarity >= recall.threshold,
+    )
     .flatMap(({ window }) => window.filter(({ entryId }) => !shown.has(entryId)));
   const kept =
     participants === null ? found : await ofParticipants(engine, sessionId, found, participants);

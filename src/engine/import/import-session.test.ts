@@ -177,8 +177,8 @@ describe("importing again", () => {
   });
 });
 
-describe("importing on behalf of who reads files", () => {
-  test("goes on where an earlier reading ended, also when somebody went on here", async () => {
+describe("importing for a reader of files", () => {
+  test("continues where an earlier reading ended, also after messages were appended here", async () => {
     await using engine = await open(":memory:");
     const { last, sessionId } = await engine.importSession(talk(["a", "b"]));
     const handle = await engine.getSession(sessionId ?? "");
@@ -221,7 +221,7 @@ describe("importing on behalf of who reads files", () => {
 });
 
 describe("importing under a key", () => {
-  test("a file that has grown leaves a title alone that somebody has given since", async () => {
+  test("a file that has grown keeps a title that was set since", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, PI, { idempotencyKey: "first" });
     await handle.update({ title: "My own title" });
@@ -231,7 +231,7 @@ describe("importing under a key", () => {
     expect((await handle.meta()).title).toBe("My own title");
   });
 
-  test("a file that is sent again leaves alone what somebody has changed since", async () => {
+  test("a file that is sent again keeps fields that were changed since", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k" };
     const { handle, result } = await importText(engine, PI, options);

@@ -59,12 +59,12 @@ async function interrupted(engine: Engine): Promise<void> {
 }
 
 describe("a session that is made when it is needed", () => {
-  test("is that of whoever was faster, with the ids that its entries have there", async () => {
+  test("is that of the faster importer, with the ids that its entries have there", async () => {
     await using engine = await open(":memory:");
     await interrupted(engine);
   });
 
-  test("is that of whoever was faster, on PostgreSQL too", async () => {
+  test("is that of the faster importer, on PostgreSQL too", async () => {
     await using engine = await open(await createDatabase());
     await interrupted(engine);
   });

@@ -54,7 +54,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
-  test("is taken over at once by who has the owner of a holder that died", async () => {
+  test("is taken over at once by a caller with the owner of a holder that died", async () => {
     const address = await newAddress();
     const store = await openStore(address);
     onTestFinished(() => store.close());

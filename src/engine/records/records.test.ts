@@ -92,7 +92,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     });
   });
 
-  test("are set only by who has seen the last version", async () => {
+  test("are set only by a writer that has seen the last version", async () => {
     const place = { namespace: "cas", key: "k" };
     const first = await records.compareAndSet({ ...place, value: 1, expectedVersion: null });
     const stale = records.compareAndSet({ ...place, value: 2, expectedVersion: null });

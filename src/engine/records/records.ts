@@ -140,11 +140,26 @@ export class Records {
 
   /** The existing ones, with stored values, for callers that pass them on. */
   async readStored(namespace: string, keys: readonly string[]): Promise<readonly RecordRecord[]> {
-    checkList(keys, "keys");
-    if (keys.length > MAX_PAGE)
-      throw tooLarge("keys", MAX_PAGE, keys.length, "ask for them in parts");
-    const places = keys.map((key) => checkPlace(namespace, key));
+    const places = checkPlaces(namespace, keys);
     return places.length === 0 ? [] : this.#read(places, "all");
+  }
+
+  /** As `readStored`, but no more than one answer should carry; `left` are the keys to ask for next. */
+  async readFitting(
+    namespace: string,
+    keys: readonly string[],
+  ): Promise<{ readonly records: readonly RecordRecord[]; readonly left: readonly string[] }> {
+    const which = checkPlaces(namespace, keys);
+    if (which.length === 0) return { records: [], left: [] };
+    const { store, tenant } = this.#engine;
+    const { records, more } = await store.readRecords(tenant, {
+      which,
+      now: this.#engine.now(),
+      parts: "all",
+      maxBytes: MAX_RECORD_BATCH_BYTES,
+    });
+    const last = which.findIndex(({ key }) => key === records.at(-1)?.key);
+    return { records, left: more ? which.slice(last + 1).map(({ key }) => key) : [] };
   }
 
   /** Records of a namespace by key. */
@@ -210,6 +225,14 @@ export class Records {
     const now = this.#engine.now();
     return (await store.readRecords(tenant, { which, now, parts })).records;
   }
+}
+
+/** Each key once. */
+function checkPlaces(namespace: string, keys: readonly string[]): RecordPlace[] {
+  checkList(keys, "keys");
+  if (keys.length > MAX_PAGE)
+    throw tooLarge("keys", MAX_PAGE, keys.length, "ask for them in parts");
+  return [...new Set(keys)].map((key) => checkPlace(namespace, key));
 }
 
 function toInfo({ bytes: _, text: __, ...info }: RecordRecord): RecordInfo {

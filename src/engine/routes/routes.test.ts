@@ -51,7 +51,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   });
   afterAll(() => engine.close());
 
-  test("a route keeps every field under its name, also those that nobody knows", async () => {
+  test("a route keeps every field under its name, also unknown ones", async () => {
     const routes = newRoutes();
     const fields: NonNullable<PutRouteInput["fields"]> = {
       sessionFile: "/a.jsonl",
@@ -106,7 +106,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await expect(routes.get("key")).rejects.toMatchObject({ code: "session_key_not_found" });
   });
 
-  test("nothing is made by who comes too late", async () => {
+  test("a late caller creates nothing", async () => {
     const tenant = engine.forTenant(`tenant-${++tenants}`);
     await tenant.routes.put("key", { create });
     await expect(tenant.routes.put("key", { create, expectedVersion: 0 })).rejects.toMatchObject({

@@ -44,7 +44,7 @@ async function filled() {
   return engine;
 }
 
-describe("what was used is added up", () => {
+describe("token usage is summed", () => {
   test("by kind, a sub-agent's in its parent's, and a copy not again", async () => {
     await using engine = await filled();
     const { total, agents, projects } = await engine.stats();
@@ -126,7 +126,7 @@ describe("prices", () => {
     },
   );
 
-  test("what a cache takes costs as input does, unless the table says otherwise", () => {
+  test("cache tokens cost as much as input tokens, unless the table has a price of their own", () => {
     const usage = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 2, cacheReadTokens: 3 };
     expect(costOf(usage, { input: 2, output: 9 })).toBe(10);
   });

@@ -10,7 +10,7 @@ import type { Usage } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
 import { rowDamaged } from "../../store/damage/damage-errors.ts";
 import { storedObject } from "../../store/damage/stored-json.ts";
-import { digestOf } from "../../store/plan-erase.ts";
+import { digestOf } from "../../store/plan/plan-erase.ts";
 import type { ChangeRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 

@@ -117,7 +117,7 @@ describe("verify finds", () => {
     expect(await problemsAfter(last)).toContain("the feed ends at");
   });
 
-  test("what comes behind a hole in the feed", async () => {
+  test("changes behind a gap in the feed", async () => {
     const { path } = await createStore();
     {
       await using engine = await open(path, { inThread: true });

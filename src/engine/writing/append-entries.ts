@@ -2,13 +2,13 @@
 
 import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { isGuardFailure } from "../../store/append-guard.ts";
+import { isGuardFailure } from "../../store/plan/append-guard.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { type AppendOptions, appendDrafts, readEntries } from "../append.ts";
 import { checkInput, checkOneOf, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Draft, requestOf } from "../message-input.ts";
-import { newestVersions } from "./external-ids.ts";
+import { newestVersions, readVersions } from "./external-ids.ts";
 import { settleSummary } from "./rewrite.ts";
 
 const EXISTING = ["keep", "replace"] as const;
@@ -42,7 +42,8 @@ export async function appendEntries(
   if (named.length === 0) return appendDrafts(engine, sessionId, drafts, rest);
   const distinct = withoutRepeats(drafts, doesReplace);
   // What identifies the request does not depend on what of it is there already.
-  const request = [distinct.map(requestOf), existing];
+  const from = rest.parent === undefined ? "leaf" : rest.parent;
+  const request = [distinct.map(requestOf), existing, from];
   const ids = named.map(({ entry }) => entry.id);
   let known: ReadonlyMap<string, EntryRecord> = new Map();
   if (doesReplace) known = await newestVersions(engine, ids);
@@ -124,31 +125,39 @@ function isOther({ entry }: Draft, stored: EntryRecord): boolean {
   );
 }
 
-/** `added` has entries without an external id in the order of their drafts, also if it is a replay. */
+/**
+ * `added` is in the order of the drafts, also if it is a replay; those of them that were there when the
+ * request first came are missing.
+ */
 async function inOrder(
   engine: EngineContext,
   drafts: readonly Draft[],
   added: readonly Entry[],
 ): Promise<Entry[]> {
-  const plain = added.filter(({ externalId }) => externalId === null).values();
   const named = new Map(added.map((entry) => [entry.externalId, entry]));
   const missing = drafts.filter(
     ({ externalId }) => externalId !== undefined && !named.has(externalId),
   );
-  const newest = await newestVersions(
+  const versions = await readVersions(
     engine,
     missing.map(({ entry }) => entry.id),
   );
+  // An erased entry has lost its external id, but not its place among the versions.
+  const ofNamed = new Set([...versions.values()].flatMap((all) => all.map(({ id }) => id)));
+  const plain = added
+    .filter(({ externalId, id }) => externalId === null && !ofNamed.has(id))
+    .values();
+  const newestOf = (id: string) => versions.get(id)?.at(-1)?.id ?? "";
   const read = await readEntries(
     engine,
-    [...newest.values()].map(({ id }) => id),
+    missing.map(({ entry }) => newestOf(entry.id)),
   );
   const byId = new Map(read.map((entry) => [entry.id, entry]));
   return drafts.map(({ entry, externalId }) => {
     const stored =
       externalId === undefined
         ? plain.next().value
-        : (named.get(externalId) ?? byId.get(newest.get(entry.id)?.id ?? ""));
+        : (named.get(externalId) ?? byId.get(newestOf(entry.id)));
     if (stored === undefined) throw new Error(`entry ${entry.id} was appended and is not there`);
     return stored;
   });

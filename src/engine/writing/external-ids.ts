@@ -45,10 +45,19 @@ export async function getByExternalId(
 
 /** For each id that an entry has: the entry that nothing has superseded, without its payloads. */
 export async function newestVersions(
-  { store, tenant }: EngineContext,
+  engine: EngineContext,
   ids: readonly string[],
 ): Promise<Map<string, EntryRecord>> {
-  const newest = new Map<string, EntryRecord>();
+  const versions = await readVersions(engine, ids);
+  return new Map([...versions].map(([id, all]) => [id, all.at(-1) as EntryRecord]));
+}
+
+/** For each id that an entry has: the entry and those that superseded it one after another. */
+export async function readVersions(
+  { store, tenant }: EngineContext,
+  ids: readonly string[],
+): Promise<Map<string, EntryRecord[]>> {
+  const versions = new Map<string, EntryRecord[]>();
   let sought = new Map(ids.map((id) => [id, id]));
   while (sought.size > 0) {
     const { entries } = await store.findEntries(tenant, [...sought.values()], false);
@@ -57,10 +66,10 @@ export async function newestVersions(
     for (const [id, version] of sought) {
       const entry = found.get(version);
       if (entry === undefined) continue;
-      newest.set(id, entry);
+      versions.set(id, [...(versions.get(id) ?? []), entry]);
       if (entry.supersededBy !== null) further.set(id, entry.supersededBy);
     }
     sought = further;
   }
-  return newest;
+  return versions;
 }

@@ -156,7 +156,7 @@ describe.each([
     expect(await memory.searchMemory("vermilion", { agent: "quiet" })).toHaveLength(1);
   });
 
-  test("comes before a compaction that nobody saw coming, and again in the next cycle", async () => {
+  test("comes before an unannounced compaction, and again in the next cycle", async () => {
     const session = await start(5_000);
     for (let i = 0; i < 4; i++) await exchange(session, 25_000);
     const { model, asked } = writer(say("NO_REPLY"));

@@ -25,7 +25,7 @@ function check(me: string, messages: readonly ContextMessage[], expected: readon
   expect(seen).toEqual(expected);
 }
 
-describe("what an agent sees", () => {
+describe("an agent's perspective", () => {
   test("of a talk with one person is as it was said", () => {
     const talk = [say("user", "ana", "Hi."), say("assistant", "coder", "Hello.", use("a"))];
     expect(seenBy([...talk, say("tool", "bash", result("a"))], "coder")).toEqual([
@@ -54,7 +54,7 @@ describe("what an agent sees", () => {
     ]);
   });
 
-  test("of a result is told by who called last, should two agents use one id", () => {
+  test("of a result is that of the last caller, should two agents use one id", () => {
     const talk = [
       say("assistant", "coder", use("call_1")),
       say("tool", "bash", result("call_1")),
@@ -74,7 +74,7 @@ describe("what an agent sees", () => {
     check("coder", talk, ["user: [ana] One.", "user: [bo] Two.", "user: Three."]);
   });
 
-  test("of what nobody in particular said is left alone", () => {
+  test("of a message without an actor is left alone", () => {
     check(
       "coder",
       [say("system", null, "Rules."), say("assistant", null, "Old.")],

@@ -28,13 +28,13 @@ function plan(sessions: readonly MaintainedSession[], maintenance: object = {}) 
 }
 
 describe("sessions go", () => {
-  test("when nobody has written for longer than they are kept, to the millisecond", () => {
+  test("when the last write is older than the limit, to the millisecond", () => {
     const just = { lastInteractionAt: NOW - 30 * DAY };
     const over = { lastInteractionAt: NOW - 30 * DAY - 1 };
     expect(plan([session("a", just), session("b", over), session("c")]).gone).toEqual(["b age"]);
   });
 
-  test("when there are too many, those that nobody goes on with first", () => {
+  test("when there are too many, abandoned ones first", () => {
     const all = [
       session("used", { ...old(20), key: "agent:main:main" }),
       session("old", old(3)),

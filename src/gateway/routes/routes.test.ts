@@ -112,7 +112,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     const model = { compaction: { summarizer: "model" } } as const;
     const LONG = "They spoke of words, and of words again, at length and with patience. ".repeat(8);
 
-    test("that nobody follows are said to be unused", async () => {
+    test("without effect are reported as unused", async () => {
       expect((await asked({})).answer).toMatch(UNUSED);
     });
 

@@ -91,7 +91,7 @@ test("an ordinary answer is not held up: its first word gets through at once", (
   ]);
 });
 
-test("what comes in pieces is judged as the same text is in one", () => {
+test("a streamed text is judged as the same text is in one piece", () => {
   const piece = fc.oneof(
     fc.constantFrom("NO_", "REPLY", "no_reply", " ", "\n", ".", "NO_REPLY", "N", "x"),
     fc.string({ maxLength: 3 }),

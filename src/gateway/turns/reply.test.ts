@@ -78,7 +78,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(spoken(model.requests[1]?.messages)).toEqual(["user: And now?"]);
     });
 
-    test("is none, and says why, where nobody has said which model answers", async () => {
+    test("is none, with the reason, where no model is configured", async () => {
       const { gateway, model } = await answering([say("a")], {});
       const { reply, reason, inbound } = await gateway.reply({ ...ana, text: "Hi" });
       expect({ reply, reason }).toEqual({ reply: null, reason: "no_model" });

@@ -8,7 +8,7 @@ import { compactionOf } from "./compaction-of.ts";
 
 const ana = { channel: "telegram", peer: "ana", append: true } as const;
 
-describe("what the configuration says", () => {
+describe("the configuration", () => {
   const of = (input: GatewayConfigInput, variables = {}) =>
     compactionOf(readConfig(input, variables).config, { model: scriptedModel() });
 
@@ -105,7 +105,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(after).toMatchObject({ decision: { reason: "over_turns" }, flush: null });
     });
 
-    test("counts with the window of whoever answered last", async () => {
+    test("counts with the window of the model that answered last", async () => {
       const { gateway, session } = await started({ compaction: { policy: "pi" } });
       const usage = { inputTokens: 110_000, outputTokens: 1 };
       await session.append({ role: "assistant", content: "Hm.", usage, model: "gpt-4o-mini" });

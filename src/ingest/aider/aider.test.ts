@@ -83,7 +83,7 @@ describe("a history of Aider", () => {
     expect(problems).toMatchObject([{ line: 4, code: "entry_cut" }]);
   });
 
-  test("passes over entries that nobody reads", async () => {
+  test("skips entries that no reader consumes", async () => {
     const { sessions } = AIDER.read({ path: PATH, lines: lines(HISTORY) });
     const ids = [];
     for await (const { id } of sessions) ids.push(id);

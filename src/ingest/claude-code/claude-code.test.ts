@@ -109,7 +109,7 @@ describe("a file with a sub-agent inside of it", () => {
     });
   });
 
-  test("keeps models, digits, names of tools, and says what nobody wrote", async () => {
+  test("keeps models, digits and names of tools, and marks injected text", async () => {
     const { entries } = await read(V1);
     expect(byId(entries, "4")).toMatchObject({
       model: "claude-sonnet-4-5",

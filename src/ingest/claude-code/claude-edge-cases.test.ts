@@ -164,7 +164,7 @@ test("the command to go on names the folder, and a sub-agent's names its parent"
   expect(command("a; rm -rf /", null)).toBeNull();
 });
 
-test("what stands beside a sub-agent's file is its title", async () => {
+test("the file beside a sub-agent's transcript has its title", async () => {
   const files: FileAccess = {
     readText: async (path) =>
       path === "agent-a1b2c3d.meta.json" ? '{"agentType":"Explore","description":"Find tax"}' : "",
@@ -254,7 +254,7 @@ describe("reading on", () => {
     );
   });
 
-  test("what is remembered stays small, whatever the length of the file", async () => {
+  test("the reader's state stays small, whatever the length of the file", async () => {
     const line = (i: number) =>
       said("user", "x", {
         uuid: `u${i}`,

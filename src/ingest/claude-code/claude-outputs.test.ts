@@ -38,7 +38,7 @@ test("the order stays, whatever lies apart", async () => {
   ]);
 });
 
-test("what is not there any more is shown as the model saw it, and counted", async () => {
+test("a missing output file is shown as the model saw it, and counted", async () => {
   expect(await outputs(`/p/${SESSION}.jsonl`, {})).toEqual([PREVIEW, PREVIEW, PREVIEW]);
   const files = { [`${SESSION}/tool-results/b1.txt`]: "x".repeat(5 * 1024 * 1024) };
   const { problems } = await readWith(CLAUDE_CODE, FILE, { path: `/p/${SESSION}.jsonl`, files });
@@ -102,7 +102,7 @@ describe("an output on a line with several results", () => {
     expect([found, codes]).toEqual([["its own", "all of it"], []]);
   });
 
-  test("takes nothing from the others if nobody knows whose it is", async () => {
+  test("takes no output from the others if its owner is unknown", async () => {
     const { found, codes } = await read("/s/tool-results/b.txt", { x: "its own", y: "and its" });
     expect([found, codes]).toEqual([["its own", "and its"], ["unreadable"]]);
   });

@@ -170,7 +170,7 @@ test("a prompt that was taken back, or that no answer follows, is no message", a
   }
 });
 
-test("what Claude Code puts into the queue itself is no request of the user", async () => {
+test("a queued line that Claude Code wrote itself is no request of the user", async () => {
   await using engine = await open(":memory:");
   const notice = "<task-notification>\n<task-id>a</task-id>\n</task-notification>";
   const lines = [

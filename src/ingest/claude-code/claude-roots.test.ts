@@ -35,7 +35,7 @@ test("a later root, as after plan mode, goes on with the conversation", async ()
   ]);
 });
 
-test("what somebody left by going back is a branch, also at the very beginning", async () => {
+test("messages abandoned by going back are a branch, also at the very beginning", async () => {
   const hook = JSON.stringify({ type: "progress", uuid: "p0", parentUuid: null, sessionId: ID });
   expect(
     await path(hook, said("u1", "p0", "first"), said("a1", "u1", "one"), said("u2", "p0", "again")),
@@ -45,7 +45,7 @@ test("what somebody left by going back is a branch, also at the very beginning",
   ).toEqual(["first", "again"]);
 });
 
-test("what Claude Code answers itself leaves no branch behind it", async () => {
+test("an answer of Claude Code itself leaves no branch behind", async () => {
   const exit = said("u2", "a1", "<command-name>/exit</command-name>");
   const synthetic = JSON.stringify({
     type: "assistant",

@@ -107,7 +107,7 @@ describe("a file that is one object", () => {
     expect(CODEX.recognise(Buffer.from('{"session":{"id":"x"}}'), "/x.json")).toBe(false);
   });
 
-  test("is one whatever it is called, and whoever wrote it", async () => {
+  test("is one under any name and by any author", async () => {
     const parsed = JSON.parse(OLDEST) as { session: object; items: object[] };
     const texts = [
       OLDEST,

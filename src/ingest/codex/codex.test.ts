@@ -187,7 +187,7 @@ test("an old file without payloads is read, its folder found in the first messag
   expect([...(session?.problems.ignored ?? [])]).toEqual([["record_type", 2]]);
 });
 
-test("what a sub-agent copied from its parent is there, and neither found nor counted again", async () => {
+test("entries that a sub-agent copied from its parent are stored, and neither found nor counted again", async () => {
   const { session, entries } = await read(fixture("codex/sub-agent.jsonl"));
   expect(session).toMatchObject({ id: expect.stringContaining("9000"), parentSession: ID });
   expect(shape(entries)).toEqual([
@@ -241,7 +241,7 @@ describe("damaged and odd files", () => {
     ]);
   });
 
-  test("is of the repository that it names, and a summary that nobody can read is none", async () => {
+  test("is of the repository that it names, and a sealed summary is none", async () => {
     const git = { repository_url: "git@github.com:acme/shop.git", branch: "main" };
     const header = { type: "session_meta", payload: { id: ID, cwd: "/srv/shop", git } };
     const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Why?" }] };

@@ -49,7 +49,7 @@ test("a chat is a conversation as it was asked for, or else as it was shown", as
   expect(Object.fromEntries(ignored)).toEqual({ undoStop: 1 });
 });
 
-test("what a sub-agent did is a branch of its request", async () => {
+test("a sub-agent's work is a branch of its request", async () => {
   const tool = { kind: "toolInvocationSerialized", isComplete: true, subAgentInvocationId: "k1" };
   const data = { kind: "subagent", description: "Look", prompt: "Look.", result: "No lock." };
   const response = [

@@ -106,7 +106,7 @@ describe("a file that was found to be small", () => {
   });
 });
 
-describe("what cannot be read is a problem", () => {
+describe("an unreadable file is a problem", () => {
   test.each([
     ["gzip", gzipSync],
     ["zstd", zstdCompressSync],
@@ -194,12 +194,15 @@ describe("files beside a transcript", () => {
   });
 
   // Windows has no pipes among its files.
-  test.skipIf(process.platform === "win32")("nobody waits for the writer of a pipe", async () => {
-    const { root, files } = place();
-    execFileSync("mkfifo", [join(root, "a/pipe.txt")]);
-    expect(await files.readText("pipe.txt", 100)).toBeUndefined();
-    await expect(TranscriptFile.open(join(root, "a/pipe.txt"))).rejects.toThrow("is no file");
-  });
+  test.skipIf(process.platform === "win32")(
+    "opening does not wait for the writer of a pipe",
+    async () => {
+      const { root, files } = place();
+      execFileSync("mkfifo", [join(root, "a/pipe.txt")]);
+      expect(await files.readText("pipe.txt", 100)).toBeUndefined();
+      await expect(TranscriptFile.open(join(root, "a/pipe.txt"))).rejects.toThrow("is no file");
+    },
+  );
 
   test("are listed by name", async () => {
     const { files } = place();

@@ -44,7 +44,7 @@ test("a worktree has the remote of its repository, and a top of its own", async 
   });
 });
 
-test("what is no repository, or not on this machine, has none", async () => {
+test("a folder that is no repository, or not on this machine, has none", async () => {
   const { folder } = repository();
   const lookup = new GitLookup();
   expect(await lookup.find(join(folder, "gone/away"))).toBeUndefined();

@@ -148,7 +148,7 @@ describe("a session in openclaw's archives", () => {
     expect(sessions[2]?.session.metadata).toMatchObject({ gateway: { key: "agent:main:main" } });
   });
 
-  test("may lie in the database or beside it when nobody went on with it", async () => {
+  test("may lie in the database or beside it when it was not continued", async () => {
     const path = makeDatabase((database) => {
       archiveCold(database, "a", coldRows("a", [header("a"), said("1", null, "in it")]));
       archiveCold(database, "b", null);

@@ -44,7 +44,7 @@ const EXPORT = {
   ],
 };
 
-test("what opencode exports is read, whatever the file is called and however it is laid out", async () => {
+test("exports of opencode are read under any file name and in any layout", async () => {
   for (const path of ["/x/export.json", "/x/ses_1.jsonl", ""]) {
     for (const text of [JSON.stringify(EXPORT, null, 2), JSON.stringify(EXPORT)]) {
       const { source, sessions, problems } = await readWhole(text, { path });

@@ -8,6 +8,7 @@ import { listMessages } from "./list-messages.ts";
 import { listSessions } from "./list-sessions.ts";
 import { recall } from "./recall.ts";
 import { recap } from "./recap.ts";
+import { related } from "./related.ts";
 import { remember } from "./remember.ts";
 import { searchMemory } from "./search-memory.ts";
 import { searchSessions } from "./search-sessions.ts";
@@ -18,6 +19,7 @@ export const TOOLS: readonly Tool[] = [
   searchSessions,
   listMessages,
   recap,
+  related,
   trace,
   listSessions,
   getSessionMeta,

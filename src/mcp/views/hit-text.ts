@@ -1,9 +1,9 @@
 /** A hit as text for a model: the session, the match, and a line of context. */
 
 import { sessionHeading } from "../../api/text/session-heading.ts";
+import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { Session } from "../../model/session.ts";
-import { opensInjected } from "../../search/document/injected.ts";
 import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../refs.ts";
 import { toLine, withinProject, withoutNumber } from "./line.ts";
@@ -23,9 +23,7 @@ const BRANCHES = {
 /** Extra neighbours on each side, as empty ones are skipped. */
 export const HIT_REACH = 3;
 
-export interface HitStyle {
-  readonly before: number;
-  readonly after: number;
+export interface HitStyle extends ShownNeighbours {
   readonly now: number;
   /** Of the newest session, if the caller's own is unknown. */
   readonly isNewest: boolean;
@@ -38,28 +36,6 @@ export function showHit(hit: SearchHit, session: Session, style: HitStyle): stri
   const newest = style.isNewest ? " (the newest session here: maybe the one you speak in)" : "";
   const branch = hit.branch === null ? "" : BRANCHES[hit.branch];
   return [`${heading.replace(hit.shortId, () => ref)}${branch}${newest}`, ...lines].join("\n");
-}
-
-/** The hit and its nearest neighbours with text. */
-function shownItems(
-  window: readonly WindowItem[],
-  { before, after }: HitStyle,
-): readonly WindowItem[] {
-  const at = window.findIndex(({ found }) => found);
-  const saying = (items: readonly WindowItem[]) => items.filter(isSaid);
-  if (at < 0) return saying(window).slice(0, Math.max(1, after));
-  const earlier = saying(window.slice(0, at));
-  return [
-    ...earlier.slice(Math.max(0, earlier.length - before)),
-    ...window.slice(at, at + 1),
-    ...saying(window.slice(at + 1)).slice(0, after),
-  ];
-}
-
-/** Neighbours without text, system messages and injected text are skipped. */
-function isSaid({ snippet, role }: WindowItem): boolean {
-  if (snippet.trim() === "" || role === "system") return false;
-  return role === "assistant" || !opensInjected(snippet);
 }
 
 function showItem(item: WindowItem, { agent, origin }: Session): string {

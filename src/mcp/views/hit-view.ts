@@ -2,9 +2,10 @@
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
-import { toWireSearchResult, type WireHit, type WireWindowItem } from "../../api/search.ts";
+import { toWireHit, type WireHit, type WireWindowItem } from "../../api/search.ts";
 import type { SearchResult } from "../../engine/search.ts";
 import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
+import type { SearchHit } from "../../search/request.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
@@ -30,6 +31,7 @@ export const HIT_VIEW: z.ZodType<HitView> = z.object({
   leaf: text,
   branch: z.enum(HIT_BRANCHES).nullable().describe("Null on the active path."),
   score: z.number(),
+  similarity: z.number().nullable(),
   newest: z.boolean().describe("Of the newest session here, which may be the one you speak in."),
   window: z.array(
     z.object({
@@ -47,10 +49,15 @@ export const HIT_VIEW: z.ZodType<HitView> = z.object({
 });
 
 export function toHitViews(result: SearchResult, newest?: string): readonly HitView[] {
-  return toWireSearchResult(result).hits.map(({ parts: _, window, meta, ...hit }) => ({
+  return result.hits.map((hit) => toHitView(hit, newest));
+}
+
+export function toHitView(found: SearchHit, newest?: string): HitView {
+  const { parts: _, window, meta, ...hit } = toWireHit(found);
+  return {
     ...hit,
     newest: hit.session_id === newest,
     meta: { ...meta, title: maskText(meta.title) },
     window: window.map(({ matches: _matches, ...item }) => item),
-  }));
+  };
 }

@@ -2,6 +2,7 @@
 
 import { maskBlock } from "../../api/mask.ts";
 import { formatSpan } from "../../api/text/age.ts";
+import { saidBlocks } from "../../api/text/said-blocks.ts";
 import { telling } from "../../api/text/tool-call-line.ts";
 import { type Block, inputTextOf, textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -12,6 +13,7 @@ import { showBlocks, toBlockViews } from "./message-view.ts";
 
 const CALL_CHARACTERS = 240;
 const RESULT_CHARACTERS = 320;
+const INJECTED_CHARACTERS = 120;
 /** Characters behind a cut that masking also sees. */
 const LONGEST_SECRET_BYTES = 4_096;
 /** A pause that is worth a word. */
@@ -42,8 +44,14 @@ function showBody(entry: Entry, bytes: number | undefined): string {
     const { blocks, truncated } = toBlockViews(entry.blocks, bytes);
     return `${showBlocks(blocks)}${truncated || entry.truncated ? "\n(cut: message_bytes shows more)" : ""}`;
   }
-  const shown = entry.blocks.map((block) => showInShort(block)).filter((text) => text !== "");
-  return shown.join("\n");
+  const shown = saidBlocks(entry)
+    .map(showInShort)
+    .filter((text) => text !== "");
+  const injected = shown.length === 0 ? textOf(entry.blocks).trim() : "";
+  // Text that a client wrote in the user's name, such as a skill, may have thousands of words.
+  return injected === ""
+    ? shown.join("\n")
+    : `(injected by the client) ${toLine(masked({ type: "text", text: injected }, INJECTED_CHARACTERS * 8), INJECTED_CHARACTERS)}`;
 }
 
 function showInShort(block: Block): string {

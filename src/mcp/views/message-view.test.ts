@@ -46,7 +46,7 @@ test("a message is shown with what people read of it", () => {
   );
 });
 
-test("what does not fit is left out, and that is said", () => {
+test("messages beyond the size are left out, and the answer says so", () => {
   const view = toMessageView({ ...ENTRY, blocks: BLOCKS }, 12);
   expect(view.blocks).toEqual([
     { type: "text", text: "Look." },
@@ -74,4 +74,17 @@ test("a secret at the cut is masked whole", () => {
 test("an erased message has nothing to show", () => {
   const style = { agent: "coder", project: undefined };
   expect(showMessage({ ...ENTRY, erased: true }, style)).toContain("(erased)");
+});
+
+test("text that a client injected is a line, and what was typed beside it stays", () => {
+  const style = { agent: "coder", project: undefined };
+  const user: Entry = { ...ENTRY, role: "user", actor: null };
+  const skill = `Base directory for this skill: /srv/skills/review\n${"rule ".repeat(1_000)}`;
+  const shown = showMessage({ ...user, blocks: [{ type: "text", text: skill }] }, style);
+  expect(shown).toMatch(/^#3 user: \(injected by the client\) Base directory for this skill: .*…$/);
+  expect(shown.length).toBeLessThan(200);
+  const typed = "<system-reminder>be brief</system-reminder>Why twice?";
+  expect(showMessage({ ...user, blocks: [{ type: "text", text: typed }] }, style)).toBe(
+    "#3 user: Why twice?",
+  );
 });

@@ -64,6 +64,16 @@ export const UPKEEP_INPUTS = {
     "until",
     "limit",
   ],
+  relatedSessions: [
+    "agent",
+    "owner",
+    "project",
+    "repo",
+    "workstation",
+    "session",
+    "question",
+    "limit",
+  ],
   facets: [
     "query",
     "agent",

@@ -20,6 +20,8 @@ export interface DrawnChart {
 const HEIGHT = 190;
 /** In seconds. */
 const HALF_DAY = 43_200;
+/** A shorter axis would have hours on it. */
+const LEAST_SECONDS = 7 * 86_400;
 
 export function drawDayBars(place: HTMLElement, bars: DayBars): DrawnChart {
   const { days, values, format, colour, text, line } = bars;
@@ -32,8 +34,8 @@ export function drawDayBars(place: HTMLElement, bars: DayBars): DrawnChart {
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        // Half a day on each side: a bar stands in the middle of its day.
-        x: { time: true, range: (_, min, max) => [min - HALF_DAY, max + HALF_DAY] },
+        // Not of what uPlot suggests: from a single day that is three years.
+        x: { time: true, range: () => spanOf(days) },
         y: { range: (_, __, max) => [0, max === 0 ? 1 : max * 1.08] },
       },
       axes: [
@@ -58,4 +60,12 @@ export function drawDayBars(place: HTMLElement, bars: DayBars): DrawnChart {
     resize: (width) => chart.setSize({ width: Math.max(200, width), height: HEIGHT }),
     remove: () => chart.destroy(),
   };
+}
+
+/** From the first to the last day, with room for half a bar on each side. */
+function spanOf(days: readonly number[]): [number, number] {
+  const first = days[0] ?? 0;
+  const last = days.at(-1) ?? first;
+  const room = Math.max(HALF_DAY, (LEAST_SECONDS - (last - first)) / 2);
+  return [first - room, last + room];
 }

@@ -93,12 +93,15 @@ addEventListener("pagehide", write);
 // Following a link pushes an entry: the typed query must be in the one before it.
 addEventListener("click", write, { capture: true });
 
-addEventListener("popstate", () => {
+addEventListener("popstate", follow);
+addEventListener("hashchange", follow);
+
+/** Back and Forward have left the entry that a typed query would be written to. */
+function follow(): void {
+  clearTimeout(writing);
+  unwritten = undefined;
   address.value = parse(location.hash);
-});
-addEventListener("hashchange", () => {
-  address.value = parse(location.hash);
-});
+}
 
 function decode(part: string): string {
   try {

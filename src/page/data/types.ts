@@ -11,6 +11,7 @@ export type BlockOf<Type extends Block["type"]> = Extract<Block, { readonly type
 export type Change = Awaited<ReturnType<RemoteEngine["listChanges"]>>["changes"][number];
 export type SearchResult = Awaited<ReturnType<RemoteEngine["searchSessions"]>>;
 export type Hit = SearchResult["hits"][number];
+export type Related = Awaited<ReturnType<RemoteEngine["relatedSessions"]>>;
 export type WindowItem = Hit["window"][number];
 export type Summary = Awaited<ReturnType<RemoteSession["summaries"]>>[number];
 export type Branch = Awaited<ReturnType<RemoteSession["branches"]>>[number];

@@ -42,21 +42,34 @@ function valuesOf(filter: Filter): readonly FacetValue[] | undefined {
 function Chip(props: { readonly filter: Filter; readonly value: string | undefined }) {
   const { filter, value } = props;
   const isOpen = openMenu.value === filter;
-  const pick = (next: string | undefined) => {
+  const chip = useRef<HTMLButtonElement>(null);
+  /** The focus goes back to the chip: with the menu it would be lost. */
+  const close = () => {
     openMenu.value = undefined;
+    chip.current?.focus();
+  };
+  const pick = (next: string | undefined) => {
+    close();
     choose(filter, next);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the menu from anywhere in it
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape and arrows work from anywhere in the menu
     <div
       class="chip-place"
       onKeyDown={(event) => {
-        if (event.key !== "Escape" || !isOpen) return;
-        event.stopPropagation();
-        openMenu.value = undefined;
+        if (!isOpen) return;
+        if (event.key === "Escape") {
+          event.stopPropagation();
+          close();
+        }
+        if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+          event.preventDefault();
+          focusOption(event.currentTarget, event.key === "ArrowDown" ? 1 : -1);
+        }
       }}
     >
       <button
+        ref={chip}
         type="button"
         class={value === undefined ? "chip" : "chip chosen"}
         aria-expanded={isOpen}
@@ -66,7 +79,7 @@ function Chip(props: { readonly filter: Filter; readonly value: string | undefin
         }}
       >
         {FILTER_NAMES[filter]}
-        {value !== undefined && <b>{wordsFor(filter, value)}</b>}
+        {value !== undefined && <b dir="auto">{wordsFor(filter, value)}</b>}
       </button>
       {value !== undefined && (
         <button
@@ -127,6 +140,14 @@ function Menu(props: {
       )}
     </div>
   );
+}
+
+/** Moves the focus by one among the values; from the chip, to the first or the last. */
+function focusOption(place: Element, step: 1 | -1): void {
+  const options = [...place.querySelectorAll<HTMLElement>("[role=option]")];
+  const at = options.indexOf(document.activeElement as HTMLElement);
+  const next = at === -1 && step === -1 ? -1 : at + step;
+  options.at(next % Math.max(1, options.length))?.focus();
 }
 
 function wordsFor(filter: Filter, value: string): string {

@@ -83,7 +83,7 @@ function HitRow({ hit }: { readonly hit: Hit }) {
         )}
         {after !== undefined && <Line item={after} />}
         <span class="about">
-          {meta.agent}
+          <bdi>{meta.agent}</bdi>
           {session !== undefined && <Origins session={session} />}
           {item !== undefined && <> · #{item.index}</>}
         </span>

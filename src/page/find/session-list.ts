@@ -78,15 +78,15 @@ export function listByAddress(): () => void {
   });
 }
 
-/** Follows the feed of the tenant, and reads the list again when sessions change while it is seen. */
+/** Follows the feed of the tenant while the list is shown, and reads the list again when sessions change. */
 export function refreshByFeed(): () => void {
   const ended = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = () => {
     timer = undefined;
-    const isSeen = address.peek().view === "find" && param("q").trim() === "";
     // Reload as many sessions as are shown, at most one page of the server.
-    if (isSeen) void load(Math.min(500, Math.max(PAGE, listed.peek().sessions.length)));
+    if (param("q").trim() === "")
+      void load(Math.min(500, Math.max(PAGE, listed.peek().sessions.length)));
   };
   const follow = async () => {
     const changes = engine.peek().subscribe({ signal: ended.signal });

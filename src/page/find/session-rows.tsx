@@ -35,7 +35,7 @@ export function SessionRow({ session }: { readonly session: Session }) {
       <a class="session" href={sessionAddress(id)} data-item>
         <b dir="auto">{title === "" ? "Untitled" : title}</b>
         <span class="about">
-          {agent}
+          <bdi>{agent}</bdi>
           <Origins session={session} />
         </span>
         <span class="figures">
@@ -58,8 +58,18 @@ export function Origins({ session }: { readonly session: Session }) {
   const { projectPath, gitBranch } = session.origin;
   return (
     <>
-      {projectPath !== undefined && <span title={projectPath}> · {projectName(projectPath)}</span>}
-      {gitBranch !== undefined && gitBranch !== "HEAD" && <span> · {gitBranch}</span>}
+      {projectPath !== undefined && (
+        <span title={projectPath}>
+          {" · "}
+          <bdi>{projectName(projectPath)}</bdi>
+        </span>
+      )}
+      {gitBranch !== undefined && gitBranch !== "HEAD" && (
+        <span>
+          {" · "}
+          <bdi>{gitBranch}</bdi>
+        </span>
+      )}
     </>
   );
 }

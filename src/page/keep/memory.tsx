@@ -92,7 +92,7 @@ function MemoryNote({ memory, act }: { readonly memory: Memory; readonly act: Ac
       <div class="note-head">
         <b dir="auto">{name}</b>
         <span class="about">
-          {agent} · <span title={moment(updatedAt)}>{age(updatedAt)}</span>
+          <bdi>{agent}</bdi> · <span title={moment(updatedAt)}>{age(updatedAt)}</span>
           {typeof sessionId === "string" && (
             <>
               {" · "}

@@ -6,6 +6,7 @@ import { connection, engine, mayWrite, tell } from "../data/connection.ts";
 import { Copy } from "../parts/copy.tsx";
 import { ask } from "../parts/question.tsx";
 import { counted, size, whole } from "../parts/words.ts";
+import { tellReport } from "./verification.ts";
 
 type TenantState = Awaited<ReturnType<ReturnType<typeof engine.peek>["tenantStatus"]>>;
 type StoreState = Awaited<ReturnType<ReturnType<typeof engine.peek>["status"]>>;
@@ -116,11 +117,9 @@ function Verification() {
   const verify = async () => {
     isRunning.value = true;
     try {
-      const { ok, entries, changes, problemCount, problems } = await engine.peek().verify();
-      isBad.value = !ok;
-      said.value = ok
-        ? `Whole: ${counted(entries, "entry", "entries")} and ${counted(changes, "change")} have the hashes that they should have.`
-        : `${counted(problemCount, "problem")}: ${JSON.stringify(problems[0])}`;
+      const report = await engine.peek().verify();
+      isBad.value = !report.ok;
+      said.value = tellReport(report);
     } catch (error) {
       isBad.value = true;
       said.value = tell(error);

@@ -56,7 +56,8 @@ DOMPurify.setConfig({
   ALLOWED_ATTR: ["href", "class", "align", "type", "checked", "start"],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
   ALLOW_DATA_ATTR: false,
-  RETURN_TRUSTED_TYPE: true,
+  // A fragment is not parsed a second time, as a string would be.
+  RETURN_DOM_FRAGMENT: true,
 });
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "A") {
@@ -66,11 +67,30 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "INPUT") node.setAttribute("disabled", "");
 });
 
+/**
+ * Lines of prose that begin with a letter and have no character that means something in Markdown. Most
+ * of what people type is like this, and needs neither parser nor sanitiser.
+ */
+const PROSE = /^(?:\p{L}[\p{L}\p{M}\p{N} .,;?!()"'’“”…-]*(?:\n{1,2}|$))*$/u;
+
 /** Replaces the content of `place` by `text`. */
 export function showMarkdown(place: Element, text: string): void {
+  if (PROSE.test(text) && !/www\./i.test(text)) {
+    const parts = text.trim().split("\n\n");
+    place.replaceChildren(...parts.filter((part) => part !== "").map(paragraph));
+    return;
+  }
   const html = marked.parse(text, { async: false });
-  const clean = DOMPurify.sanitize(html);
-  place.innerHTML = clean as unknown as string;
+  place.replaceChildren(DOMPurify.sanitize(html) as unknown as DocumentFragment);
+}
+
+function paragraph(text: string): Element {
+  const element = document.createElement("p");
+  for (const [at, line] of text.split("\n").entries()) {
+    if (at > 0) element.append(document.createElement("br"));
+    element.append(line);
+  }
+  return element;
 }
 
 function escapeHtml(text: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clock, day, distinctEnds, dollars, moment, short, whole } from "./words.ts";
+import { clock, day, distinctEnds, dollars, moment, short, whole, withoutAnsi } from "./words.ts";
 
 test("paths are told by the shortest end that no other one has", () => {
   const paths = [
@@ -44,4 +44,11 @@ test("times are written as the command line writes them, in the time zone of the
   expect(day(time)).toBe("2026-05-04");
   expect(clock(time)).toBe("09:05");
   expect(moment(time)).toBe("2026-05-04 09:05");
+});
+
+test("control sequences of terminals are not shown, and what they colour is", () => {
+  const colours = "\u001b[1;31mfailed\u001b[0m and \u001b[38;5;9mred\u001b[m";
+  const link = "\u001b]8;;https://a.example\u0007here\u001b]8;;\u001b\\";
+  expect(withoutAnsi(`${colours} ${link}\u001b[2K\u001bM.`)).toBe("failed and red here.");
+  expect(withoutAnsi("[31m is text without its escape")).toBe("[31m is text without its escape");
 });

@@ -93,6 +93,15 @@ export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, stri
   return ends;
 }
 
+/** ECMA-48 control sequences, such as the colours that commands print, and single escapes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
+
+/** The text that a terminal would show of it. */
+export function withoutAnsi(text: string): string {
+  return text.includes("\u001b") ? text.replace(ANSI, "") : text;
+}
+
 /** The end of a path, of either kind of system: two parts where the last is but a number, as of worktrees. */
 export function projectName(path: string): string {
   const parts = path.split(/[/\\]/).filter(Boolean);

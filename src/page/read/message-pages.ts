@@ -5,6 +5,10 @@ import type { RemoteEngine } from "../../client/index.ts";
 import type { Entry } from "../data/types.ts";
 
 const PAGE = 50;
+/** Messages beside the rows that are read ahead. */
+const MARGIN = 20;
+/** Reading ahead waits until a link's target is painted, in milliseconds. */
+const AFTER_PAINT_MS = 100;
 /** About 3,000 previews: a bound for memory. */
 const MAX_PAGES = 60;
 
@@ -21,6 +25,7 @@ export class MessagePages {
   readonly #coming = new Map<number, Promise<void>>();
   /** The messages around a link's target, shown until their pages arrive. */
   #around: { readonly offset: number; readonly messages: readonly Entry[] } | undefined;
+  #readAhead: ReturnType<typeof setTimeout> | undefined;
   /** Discards answers to requests from before a change of path. */
   #epoch = 0;
 
@@ -47,10 +52,15 @@ export class MessagePages {
     return messages[index - page * PAGE];
   }
 
-  /** Has the messages of a range there, or coming. */
+  /** Has the messages of a range, and some beside it, there or coming. */
   want(first: number, last: number): void {
-    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
-      if (!this.#pages.has(page)) this.load(page).catch(this.#onFailure);
+    if (this.#isAround(first) && this.#isAround(last - 1)) {
+      this.#readAhead ??= setTimeout(() => {
+        this.#readAhead = undefined;
+        this.#load(first - MARGIN, last + MARGIN);
+      }, AFTER_PAINT_MS);
+    } else {
+      this.#load(first - MARGIN, last + MARGIN);
     }
   }
 
@@ -120,6 +130,17 @@ export class MessagePages {
       if (!kept.includes(page)) this.#pages.delete(page);
     }
     this.version.value++;
+  }
+
+  #load(first: number, last: number): void {
+    const end = Math.min(last, this.total.peek());
+    for (let page = Math.floor(Math.max(0, first) / PAGE); page * PAGE < end; page++) {
+      if (!this.#pages.has(page)) this.load(page).catch(this.#onFailure);
+    }
+  }
+
+  #isAround(index: number): boolean {
+    return this.#around?.messages[index - this.#around.offset] !== undefined;
   }
 
   async #read(page: number): Promise<void> {

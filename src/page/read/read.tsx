@@ -125,9 +125,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
               isTarget={target.value !== "" && model.pages.get(index)?.id === target.value}
             />
           )}
-          onRange={({ first, last }) =>
-            model.pages.want(Math.max(0, first - 20), Math.min(model.pages.total.peek(), last + 20))
-          }
+          onRange={({ first, last }) => model.pages.want(first, last)}
           onEnd={(isEnd) => {
             atEnd.value = isEnd;
             if (isEnd) seen.value = total;

@@ -38,6 +38,14 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
   const flip = (what: Shown) => {
     shows.value = shows.value === what ? "" : what;
   };
+  // A panel takes the focus when it opens, and gives it back to its button.
+  useEffect(() => {
+    place.current?.querySelector<HTMLElement>(".panel-pop :is(button, select)")?.focus();
+  }, [shows.value]);
+  const close = () => {
+    place.current?.querySelector<HTMLElement>("[aria-expanded=true]")?.focus();
+    shows.value = "";
+  };
   const remove = async () => {
     const text = `“${session.title || session.shortId}” with ${counted(session.messageCount, "message")} is deleted for good, with what was derived from it alone. A tombstone without content stays.`;
     if (!(await ask("Delete this session?", text, "Delete"))) return;
@@ -54,7 +62,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
       class="actions"
       ref={place}
       onKeyDown={(event) => {
-        if (event.key === "Escape") shows.value = "";
+        if (event.key === "Escape" && shows.value !== "") close();
       }}
     >
       {command.value !== null && (

@@ -7,6 +7,7 @@ import { Origins } from "../find/session-rows.tsx";
 import { age, counted, day, moment, short } from "../parts/words.ts";
 import { firstSince } from "./find-date.ts";
 import { FindInSession } from "./find-in-session.tsx";
+import { RelatedSessions } from "./related-sessions.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { SessionTree } from "./session-tree.tsx";
@@ -22,11 +23,11 @@ export function SessionHead(props: {
 }) {
   const { model, session, onJump, onIndex } = props;
   const { title, agent, startedAt, updatedAt, messageCount, tokens } = session;
-  const shows = useSignal<"" | "tree" | "agents">("");
+  const shows = useSignal<"" | "tree" | "agents" | "related">("");
   const branches = model.branches.value;
   const forks = model.subagents.value.filter(({ forkPoint }) => forkPoint !== null).length;
   const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
-  const flip = (what: "tree" | "agents") => {
+  const flip = (what: "tree" | "agents" | "related") => {
     shows.value = shows.value === what ? "" : what;
   };
   const used = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
@@ -45,7 +46,7 @@ export function SessionHead(props: {
       </div>
       <p class="about">
         <span>
-          {agent}
+          <bdi>{agent}</bdi>
           <Origins session={session} />
         </span>
         <span title={`${moment(startedAt)} to ${moment(updatedAt)}`}>
@@ -84,6 +85,14 @@ export function SessionHead(props: {
             {forks > 0 && `, ${counted(forks, "fork")}`}
           </button>
         )}
+        <button
+          type="button"
+          class="link"
+          aria-expanded={shows.value === "related"}
+          onClick={() => flip("related")}
+        >
+          Related
+        </button>
         {model.leaf !== undefined && (
           <a href={sessionAddress(session.id)}>Back to the active path</a>
         )}
@@ -93,6 +102,7 @@ export function SessionHead(props: {
         )}
       </p>
       {shows.value === "tree" && <SessionTree model={model} session={session} />}
+      {shows.value === "related" && <RelatedSessions model={model} session={session} />}
       {shows.value === "agents" && (
         <ul class="sub-list">
           {agents.map((one) => (

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { colour } from "../code/colour.ts";
 import { MAX_MARKDOWN, showMarkdown } from "../markdown/markdown.ts";
-import { size } from "../parts/words.ts";
+import { size, withoutAnsi } from "../parts/words.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
   const place = useRef<HTMLDivElement>(null);
@@ -24,7 +24,9 @@ export function Markdown({ text }: { readonly text: string }) {
 /** The initially shown part of a long text, in characters. */
 const PART = 100_000;
 
-export function Plain({ text, class: name }: { readonly text: string; readonly class?: string }) {
+export function Plain(props: { readonly text: string; readonly class?: string }) {
+  const { class: name } = props;
+  const text = withoutAnsi(props.text);
   const shown = useSignal(PART);
   return (
     <>

@@ -1,6 +1,7 @@
 /** A tool call as one line, and what an edit changed. Pure: tool names of several agents are known here. */
 
 import { type DiffLine, diffOf } from "../difference/lines.ts";
+import { withoutAnsi } from "../parts/words.ts";
 
 /** Fields that say most about a call, the best first. */
 const TELLING = [
@@ -43,8 +44,7 @@ export function callLine(input: Readonly<Record<string, unknown>>, json: string)
 }
 
 export function oneLine(text: string): string {
-  const line = text
-    .slice(0, LINE * 4)
+  const line = withoutAnsi(text.slice(0, LINE * 4))
     .trim()
     .replace(/\s+/g, " ");
   return line.length > LINE ? `${line.slice(0, LINE)}…` : line;

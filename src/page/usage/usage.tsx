@@ -35,8 +35,14 @@ export function Usage() {
         <Periods />
       </div>
       {failure.value !== "" && <p class="failure">{failure.value}</p>}
-      {stats.value !== undefined && <Figures stats={stats.value} />}
-      <Troubles />
+      {stats.value?.total.sessions === 0 ? (
+        <p class="empty">No session was written to in this time.</p>
+      ) : (
+        <>
+          {stats.value !== undefined && <Figures stats={stats.value} />}
+          <Troubles />
+        </>
+      )}
     </main>
   );
 }
@@ -71,8 +77,8 @@ const MEASURES: Readonly<
 };
 
 function Figures({ stats }: { readonly stats: Stats }) {
-  const measure = useSignal<Measure>("cost");
   const { total } = stats;
+  const measure = useSignal<Measure>(total.costMicroUsd > 0 ? "cost" : "tokens");
   const { of, show, words } = MEASURES[measure.value];
   const days = useMemo(
     () => [...stats.days].map(([day, sum]) => ({ day, value: of(sum) })),
@@ -97,7 +103,14 @@ function Figures({ stats }: { readonly stats: Stats }) {
       </dl>
       {stats.prices.unknown.length > 0 && (
         <p class="remark">
-          Without a known price, and so not in the cost: {stats.prices.unknown.join(", ")}.
+          Without a known price, and so not in the cost:{" "}
+          {stats.prices.unknown.map((model, at) => (
+            <span key={model}>
+              {at > 0 && ", "}
+              <bdi>{model}</bdi>
+            </span>
+          ))}
+          .
         </p>
       )}
       <section>

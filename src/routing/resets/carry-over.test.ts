@@ -41,7 +41,7 @@ test("a session that ran its course leaves what describes the place", () => {
   expect(carryOver(FIELDS, "stale")).toEqual({ ...PLACE, compactionCount: 0 });
 });
 
-test("one that somebody ended also leaves how they like to be answered", () => {
+test("one that was ended on request also leaves the preferences of answers", () => {
   expect(carryOver(FIELDS, "explicit")).toEqual({
     ...PLACE,
     thinkingLevel: "high",
@@ -51,6 +51,6 @@ test("one that somebody ended also leaves how they like to be answered", () => {
   });
 });
 
-test("what was not there is not there afterwards either", () => {
+test("absent fields stay absent", () => {
   expect(carryOver({}, "explicit")).toEqual({ compactionCount: 0 });
 });

@@ -14,7 +14,7 @@ function check(expected: string, terms: string[], prefixes: string[] = []): void
   expect(marked).toBe(expected);
 }
 
-describe("what finds matches", () => {
+describe("the words that match", () => {
   test("finds words in the form that they are written in", () => {
     check("The «locks» were «Locked».", ["lock"]);
     check("a «Café», a «cafe\u0301»", ["cafe"]);

@@ -24,7 +24,7 @@ function parts(entry: IndexableEntry, tools?: ToolIndexing): readonly string[] {
   return indexableText(entry, tools === undefined ? {} : { tools }).parts;
 }
 
-describe("what is indexed", () => {
+describe("the indexed text", () => {
   test("is text and the names of tools", () => {
     const blocks: Block[] = [
       text("look"),

@@ -5,7 +5,7 @@ function check(text: string, expected: string): void {
   expect(withoutInjected(text).replace(/\s+/g, " ").trim()).toBe(expected);
 }
 
-test("what clients add goes, what the user typed stays", () => {
+test("text that clients add goes, and text that the user typed stays", () => {
   check("fix it <system-reminder>\nbe nice\n</system-reminder> now", "fix it now");
   check("<recalled-context>old lock</recalled-context>why?", "why?");
   check(
@@ -41,5 +41,6 @@ test("a window item that begins with an injected element is injected, closed or 
   expect(opensInjected("<session_context>\nThis is the Gemini CLI.")).toBe(true);
   expect(opensInjected(" <system-reminder>x</system-reminder>")).toBe(true);
   expect(opensInjected("[Request interrupted by user]")).toBe(true);
+  expect(opensInjected("Base directory for this skill: /home/ana/skills/x")).toBe(true);
   expect(opensInjected("What does <system-reminder> do?")).toBe(false);
 });

@@ -13,6 +13,7 @@ export const OWN_TOOLS: readonly string[] = [
   "list_sessions",
   "recall",
   "recap",
+  "related",
   "remember",
   "search_memory",
   "search_sessions",

@@ -18,6 +18,14 @@ export function toolTextOf(blocks: readonly Block[]): string {
   return blocks.flatMap(toolText).join("\n");
 }
 
+/**
+ * Tool text with the escapes of its JSON strings blanked and every offset unchanged: the word in
+ * `"\\njobs"` is "jobs", as it is in the index.
+ */
+export function withBlankEscapes(toolText: string): string {
+  return toolText.replace(/\\["\\/bfnrt]/g, "  ");
+}
+
 export function toolNameOf(blocks: readonly Block[]): string | null {
   for (const block of blocks) {
     if (block.type === "tool_use") return block.name;
@@ -31,5 +39,6 @@ function toolText(block: Block): string[] {
   if (block.type !== "tool_result") return [];
   const { toolName, output } = block;
   const text = typeof output === "string" ? output : textOf(output);
+  if (text.trim() === "") return [];
   return [toolName === undefined ? text : `${toolName}: ${text}`];
 }

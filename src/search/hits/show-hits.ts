@@ -6,10 +6,10 @@ import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
 import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
+import type { RankedHit } from "../rank-by-meaning.ts";
 import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
-import type { Ranked } from "../score/rank.ts";
 import type { TenantCache } from "../search-cache.ts";
-import { displayText, toolNameOf, toolTextOf } from "./display-text.ts";
+import { displayText, toolNameOf, toolTextOf, withBlankEscapes } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -21,7 +21,7 @@ const MAX_QUOTE_BYTES = 4_096;
  * in forks are shown once.
  */
 export function* showHits(
-  ranked: readonly Ranked[],
+  ranked: readonly RankedHit[],
   request: SearchRequest,
   query: TermQuery,
   alike: readonly string[],
@@ -74,7 +74,7 @@ function highlighter(
 }
 
 function showHit(
-  { score, parts }: Ranked,
+  { score, parts, similarity }: RankedHit,
   window: Window,
   found: WindowEntry | undefined,
   request: SearchRequest,
@@ -92,6 +92,7 @@ function showHit(
     leaf: window.leaf,
     branch: found === undefined ? null : branchOf(window),
     score,
+    ...(similarity === undefined ? {} : { similarity }),
     window:
       request.reach === "messages"
         ? window.entries.filter((entry) => entry === found).map(quoteEntry)
@@ -121,7 +122,7 @@ export function lateNotes(
 /** Not in the text: it may be in a tool's name or input. */
 function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight): Snippet {
   const done = redact(toolTextOf(blocks)).text;
-  const marks = highlight(done);
+  const marks = highlight(withBlankEscapes(done));
   return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
 }
 
@@ -147,7 +148,8 @@ function quoteEntry(entry: WindowEntry): WindowItem {
 
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
   const said = redact(displayText(entry.blocks, entry.role)).text;
-  const marks = found ? highlight(said) : [];
+  const isSaid = textOf(entry.blocks) !== "";
+  const marks = found ? highlight(isSaid ? said : withBlankEscapes(said)) : [];
   const snippet =
     found && marks.length === 0 ? toolSnippet(entry, said, highlight) : cutSnippet(said, marks);
   return {

@@ -4,7 +4,7 @@ import { BLOB_BYTES } from "./layout.ts";
 
 const blob = (byte: number, length = 100) => new Uint8Array(length).fill(byte);
 
-test("the memory of a blob that went takes another once nobody looks at it", () => {
+test("the memory of an evicted blob is reused once no computation reads it", () => {
   const room = new BlobRoom();
   room.enter();
   const first = room.copy(blob(1)) as Uint8Array;

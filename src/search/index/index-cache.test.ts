@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { IndexCache } from "./index-cache.ts";
 
-test("what is asked for often outlives what was asked for once", () => {
+test("a blob that is read often outlives one that was read once", () => {
   const cache = new IndexCache(100);
   for (let slot = 0; slot < 10; slot++) cache.set(1, slot, `kept ${slot}`, 10);
   for (let i = 0; i < 3; i++) for (const slot of [2, 7]) cache.get(1, slot);
@@ -11,7 +11,7 @@ test("what is asked for often outlives what was asked for once", () => {
   expect(cache.bytes).toBe(100);
 });
 
-test("what nobody asks for any more goes, however often it was asked for", () => {
+test("a blob that is no longer read is evicted, however often it was read", () => {
   const cache = new IndexCache(50);
   cache.set(1, 0, "old", 10);
   for (let i = 0; i < 100; i++) cache.get(1, 0);

@@ -57,7 +57,7 @@ test("a segment that reaches beyond the feed is built again up to the feed's end
   expect(model.manifest.segments).toMatchObject([{ from: 0, to: 2, documents: 1 }]);
 });
 
-test("what is joined of old and new analysis is old, and built again", () => {
+test("a merge of segments of an old and a new analyzer counts as old, and is built again", () => {
   const model = withSegments(17);
   maintain(model, "upkeep", "2");
   maintain(model, "merge", "2");
@@ -83,7 +83,7 @@ test("while much is written segments are joined late, and all the same when ther
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(80);
 });
 
-test("what is written while the tail is moved is moved with it, unless it is little", () => {
+test("changes written while the tail is flushed are flushed with it, unless they are few", () => {
   const model = new IndexModel();
   const session = model.createSession();
   const write = (count: number) => {

@@ -86,7 +86,7 @@ test("a large segment is not written again for the sake of a few small ones", ()
   expect(segmentsToMerge(segments)).toEqual([]);
 });
 
-test("what is very large is left as it is", () => {
+test("very large segments are not merged", () => {
   segments = Array.from({ length: 5 }, () => segment(5_000_000));
   expect(segmentsToMerge(segments)).toEqual([]);
   expect(segmentsToMergeAtLeisure(segments)).toEqual([]);

@@ -100,7 +100,7 @@ describe("conditions", () => {
     expect(required("+??? cron", "all")).toEqual([[terms("cron")]]);
   });
 
-  test("of what is excluded hold one by one", () => {
+  test("of excluded words hold one by one", () => {
     expect(ask("cron -foo_bar").excluded).toEqual([terms("foobar"), phrase("foo", "bar")]);
   });
 });

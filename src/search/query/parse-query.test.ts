@@ -75,7 +75,7 @@ describe("phrases", () => {
   });
 });
 
-describe("what only looks like an operator", () => {
+describe("words that only look like operators", () => {
   test("is plain text", () => {
     check("git push --force", "git push --force");
     check("exit code -1", "exit code -1");

@@ -27,7 +27,7 @@ test("an age and a timestamp are moments", () => {
   expect(range("2026-05-01T10:00:00+02:00")[0]).toBe("2026-05-01T08:00:00.000Z");
 });
 
-test("what is no date gives nothing", () => {
+test("a value that is no date gives none", () => {
   for (const value of [
     "",
     "soon",

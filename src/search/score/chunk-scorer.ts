@@ -13,7 +13,6 @@
  */
 
 import { CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
-import type { BitSet } from "../index/lists/bit-set.ts";
 import { countAt } from "../index/lists/packed-counts.ts";
 import {
   documentsOf,
@@ -33,6 +32,7 @@ import {
 } from "../index/message-columns.ts";
 import { bestGains, sameRules } from "./best-gains.ts";
 import { type LengthNorm, termGain } from "./bm25.ts";
+import type { OpenDocuments } from "./filter/open-documents.ts";
 
 /**
  * A term of the query in one field of this chunk. `weight` is its idf times its weight in the query
@@ -54,7 +54,7 @@ export interface ChunkTask {
   /** What a session may gain beside its messages, at most. */
   readonly maxBoost: number;
   /** Messages that may be hits. Undefined: `accepts` alone decides. */
-  readonly open: BitSet | undefined;
+  readonly open: OpenDocuments | undefined;
   /** Whether any message of the window may be a hit. */
   readonly isOpen: (window: number) => boolean;
   /** Whether a message may be a hit. Called only for those that score well enough. */
@@ -223,12 +223,31 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
 /** Adds what each message of the window gains by a term. Gives the number of messages touched. */
 function addList(
   active: ActiveList,
-  open: BitSet | undefined,
+  open: OpenDocuments | undefined,
+  base: number,
+  first: number,
+): number {
+  const ranges = open?.rangesOf(base / WINDOW_DOCUMENTS);
+  if (ranges === undefined || (ranges.length / 2) * LOOKUP_COST > active.to - active.from) {
+    return addStretch(active, windowOf(active, base), open, base, first);
+  }
+  let count = first;
+  for (let i = 0; i < ranges.length; i += 2) {
+    const stretch = stretchOf(active.scored.list, ranges[i] as number, ranges[i + 1] as number);
+    count = addStretch(active, stretch, undefined, base, count);
+  }
+  return count;
+}
+
+/** The same, of some postings of the window. */
+function addStretch(
+  active: ActiveList,
+  { documents, from, to, shift }: Stretch,
+  open: OpenDocuments | undefined,
   base: number,
   first: number,
 ): number {
   const { list, columns, norm: rule } = active.scored;
-  const { documents, from, to, shift } = windowOf(active, base);
   const factor = active.scored.weight * rule.gain;
   const { base: normBase, slope } = rule;
   // A tight loop: these random reads overlap their cache misses only without other work between

@@ -51,8 +51,12 @@ export interface Candidates {
 const MAX_TERMS = 64;
 /** Sessions with the largest boosts, which are scored first: they bound what the others can gain. */
 const BOOSTED_FIRST = 64;
-/** So few sessions in scope are scored one by one: all others need not be passed over. */
-const FEW_SESSIONS = 512;
+/**
+ * So few sessions in scope are scored one by one, in place of a pass over all messages. In a larger
+ * store more are: scoring a session takes as long as passing over some 16,384 messages.
+ */
+const FEW_SESSIONS = 64;
+const MESSAGES_PER_SESSION = 16_384;
 /** So many are scored whatever the time: a search of a few sessions is never cut short. */
 const ALWAYS_SCORED = 64;
 /** Where the words that a prefix stands for are looked up. */
@@ -323,7 +327,7 @@ function maxOf(boosts: ReadonlyMap<number, number>): number {
 }
 
 function* passOnce(
-  { blobs, isLate }: CandidateSearch,
+  { blobs, isLate, snapshot }: CandidateSearch,
   pass: Omit<MessagePass, "maxBoost">,
   limit: number,
 ): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
@@ -344,7 +348,8 @@ function* passOnce(
     return found;
   }
   const byBoost = [...boosts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const few = filter.sessions !== undefined && filter.sessions.length <= FEW_SESSIONS;
+  const most = Math.max(FEW_SESSIONS, snapshot.messages.documents / MESSAGES_PER_SESSION);
+  const few = filter.sessions !== undefined && filter.sessions.length <= most;
   const first: readonly (readonly [number, number])[] = few
     ? Array.from(filter.sessions, (session) => [session, boosts.get(session) ?? 0])
     : byBoost.slice(0, BOOSTED_FIRST);

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { clusteredVectors, gaussians, unit } from "../../../test/support/synthetic-vectors.ts";
+import { recallOfScan } from "../../../bench/nearest-recall.ts";
+import { clusteredVectors, gaussians, unit } from "../../../bench/synthetic-vectors.ts";
+import { dot } from "../../../bench/vector-corpus.ts";
 import { VectorMemory } from "./kernel.ts";
 import {
   BLOCK,
@@ -11,7 +13,6 @@ import {
   groupsOf,
   type Quantized,
   quantize,
-  RESCORED,
   toCodeQuery,
   writeCode,
 } from "./quantize.ts";
@@ -73,22 +74,7 @@ test("a vector is closest to itself, by bits and by int8", () => {
 
 test("what bits find and int8 ranks is what floats find: recall@20 of at least 0.97", () => {
   const { vectors, queries } = clusteredVectors({ clusters: 6, each: 1_000, queries: 6 });
-  const { scan, quantized } = keep(vectors, "wasm");
-  let found = 0;
-  for (const query of queries) {
-    const exact = best(
-      vectors.map((vector) => dot(vector, query)),
-      20,
-    );
-    const candidates = best([...scan(query)], RESCORED);
-    const scores = candidates.map((i) => {
-      const { values, scale } = quantized[i] as Quantized;
-      return cosine(query, values, scale);
-    });
-    const ranked = new Set(best(scores, 20).map((at) => candidates[at]));
-    found += exact.filter((i) => ranked.has(i)).length;
-  }
-  expect(found / (20 * queries.length)).toBeGreaterThanOrEqual(0.97);
+  expect(recallOfScan(vectors, queries)).toBeGreaterThanOrEqual(0.97);
 });
 
 test("memory is used again, and what was written stays when it grows", () => {
@@ -108,15 +94,3 @@ test("the kernel's bytes are those that its script makes", () => {
   const made = execFileSync(process.execPath, [join(root, "scripts/make-vector-kernel.js"), "-"]);
   expect(made.toString()).toBe(readFileSync(file, "utf8"));
 });
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
-}
-
-/** The places of the `count` largest. */
-function best(values: readonly number[], count: number): number[] {
-  const places = values.map((_, i) => i);
-  return places.sort((a, b) => (values[b] as number) - (values[a] as number)).slice(0, count);
-}

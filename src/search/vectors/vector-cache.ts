@@ -47,9 +47,14 @@ interface Kept extends ResidentSegment {
 }
 
 export class VectorCache {
+  readonly #maxBytes: number;
   #memory: VectorMemory | undefined;
   /** The one that was used last is last. */
   readonly #segments = new Map<number, Kept>();
+
+  constructor(maxBytes: number = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Created with the first vectors, so that stores without any do not pay for it. */
   get memory(): VectorMemory {
@@ -60,6 +65,8 @@ export class VectorCache {
   /** `release` has to be called with what it gives. Throws `UnreadableSegment`. */
   *open(infos: readonly VectorSegmentInfo[]): Asking<readonly ResidentSegment[]> {
     const opened: ResidentSegment[] = [];
+    let isOpen = false;
+    // An abandoned search ends here without an error: only `finally` runs.
     try {
       for (const { segment } of infos) {
         const kept = this.#segments.get(segment) ?? (yield* this.#load(segment));
@@ -68,10 +75,10 @@ export class VectorCache {
         kept.pins++;
         opened.push(kept);
       }
+      isOpen = true;
       return opened;
-    } catch (error) {
-      this.release(opened);
-      throw error;
+    } finally {
+      if (!isOpen) this.release(opened);
     }
   }
 
@@ -81,19 +88,40 @@ export class VectorCache {
       if (kept !== undefined) kept.pins--;
     }
     for (const [segment, kept] of this.#segments) {
-      if ((this.#memory?.used ?? 0) <= MAX_BYTES) break;
+      if ((this.#memory?.used ?? 0) <= this.#maxBytes) break;
       if (kept.pins > 0) continue;
       this.#segments.delete(segment);
-      for (const { at, bytes } of kept.slabs) this.memory.give(at, bytes);
+      this.#give(kept.slabs);
     }
+  }
+
+  #give(slabs: readonly ResidentSlab[]): void {
+    for (const { at, bytes } of slabs) this.memory.give(at, bytes);
   }
 
   *#load(segment: number): Asking<Kept> {
     const [head, keyBytes] = yield* readBlobs(segment, [HEADER_BLOB, KEYS_BLOB]);
     const header = JSON.parse(new TextDecoder().decode(head)) as VectorHeader;
     if (header.format !== VECTOR_FORMAT) throw new UnreadableSegment(segment, "damaged");
-    const { dimensions, count, notes } = header;
     const slabs: ResidentSlab[] = [];
+    let isLoaded = false;
+    try {
+      yield* this.#loadSlabs(segment, header, slabs);
+      isLoaded = true;
+    } finally {
+      if (!isLoaded) this.#give(slabs);
+    }
+    const reader = new ByteReader(keyBytes as Uint8Array);
+    const keys = Array.from({ length: header.notes }, () => reader.text());
+    return { ...header, segment, slabs, keys, pins: 0 };
+  }
+
+  /** Adds to `slabs` as they come. */
+  *#loadSlabs(
+    segment: number,
+    { dimensions, count }: VectorHeader,
+    slabs: ResidentSlab[],
+  ): Asking<void> {
     const wanted = Array.from({ length: Math.ceil(count / SLAB) }, (_, slab) => slab);
     for (let i = 0; i < wanted.length; i += SLABS_AT_ONCE) {
       const some = wanted.slice(i, i + SLABS_AT_ONCE);
@@ -110,9 +138,6 @@ export class VectorCache {
         slabs.push({ columns, at, codes, bytes: bytes.length });
       }
     }
-    const reader = new ByteReader(keyBytes as Uint8Array);
-    const keys = Array.from({ length: notes }, () => reader.text());
-    return { ...header, segment, slabs, keys, pins: 0 };
   }
 }
 

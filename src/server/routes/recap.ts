@@ -1,11 +1,13 @@
-/** Recaps of sessions, and traces of files, commands and errors. */
+/** Recaps of sessions, related ones, and traces of files, commands and errors. */
 
 import { z } from "zod";
 import { fromWireFields } from "../../api/wire.ts";
 import { MAX_FILTER_VALUES, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../recap/recap.ts";
+import { DEFAULT_RELATED, relatedSessions } from "../../recap/related.ts";
 import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
 import { toWireRecap } from "../../recap/wire/wire-recap.ts";
+import { toWireRelated } from "../../recap/wire/wire-related.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
@@ -17,7 +19,7 @@ import {
   path,
   timeInput,
 } from "../schemas/common.ts";
-import { recap, trace } from "../schemas/recap.ts";
+import { recap, related, trace } from "../schemas/recap.ts";
 
 const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
 const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
@@ -59,6 +61,29 @@ export const RECAP_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Made without a model.", schema: recap },
     handle: async ({ tenant }, { query }) =>
       toWireRecap(await recapSessions(tenant, fromWireFields(query))),
+  }),
+  defineRoute({
+    method: "get",
+    path: "/v1/related",
+    operation: "relatedSessions",
+    tag: "search",
+    summary: "Sessions like a given one, and where the same question was asked before.",
+    scope: "read",
+    query: z.strictObject({
+      session: key.optional().meta({ description: "Exactly one of session and question." }),
+      question: words,
+      agent: manyQuery.optional(),
+      owner: manyQuery.optional(),
+      project: manyQuery.optional(),
+      repo: manyQuery.optional(),
+      workstation: manyQuery.optional(),
+      limit: countQuery.optional().meta({
+        description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
+      }),
+    }),
+    answer: { status: 200, description: "The most alike first.", schema: related },
+    handle: async ({ tenant }, { query }) =>
+      toWireRelated(await relatedSessions(tenant, fromWireFields(query))),
   }),
   defineRoute({
     method: "get",

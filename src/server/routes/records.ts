@@ -8,7 +8,7 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { ListRecordsInput, RecordRecord } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_PAGE, MAX_RECORD_BATCH_BYTES, MAX_RECORD_REQUEST_BYTES } from "../../model/limits.ts";
+import { MAX_PAGE, MAX_RECORD_REQUEST_BYTES } from "../../model/limits.ts";
 import type { RecordInfo, RecordValue } from "../../model/record.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
@@ -173,13 +173,8 @@ export const RECORD_ROUTES: readonly Route[] = [
     },
     handle: async ({ tenant }, { body: { keys, ...range } }) => {
       if (keys !== undefined) {
-        const found = await tenant.records.readStored(range.namespace, keys);
-        const fitting = thatFit(found);
-        return frameOf(
-          fitting,
-          null,
-          found.slice(fitting.length).map(({ key }) => key),
-        );
+        const { records, left } = await tenant.records.readFitting(range.namespace, keys);
+        return frameOf(records, null, left);
       }
       const input = { ...fromWireFields(range), values: true };
       const { records, next } = await tenant.records.listStored(input as ListRecordsInput);
@@ -262,16 +257,6 @@ function badFrame(what: string): BackscrollError {
     `the body ${what}: send the length of the JSON in four bytes, the JSON, then the values`,
     { details: { field: "body" } },
   );
-}
-
-/** As many as an answer may hold, at least one. */
-function thatFit(records: readonly RecordRecord[]): readonly RecordRecord[] {
-  let bytes = 0;
-  const end = records.findIndex(({ size }, i) => {
-    bytes += size;
-    return i > 0 && bytes > MAX_RECORD_BATCH_BYTES;
-  });
-  return end < 0 ? records : records.slice(0, end);
 }
 
 function frameOf(

@@ -1,10 +1,12 @@
-/** Schemas of recaps and traces. */
+/** Schemas of recaps, traces and related sessions. */
 
 import { z } from "zod";
 import { TRACE_SUBJECTS } from "../../model/inputs/choices.ts";
 import type { WireRecap } from "../../recap/wire/wire-recap.ts";
+import type { WireRelated } from "../../recap/wire/wire-related.ts";
 import type { WireClearing, WireTrace, WireTracedCall } from "../../recap/wire/wire-trace.ts";
 import { count, time } from "./common.ts";
+import { hit } from "./search.ts";
 import { session } from "./session.ts";
 
 const text = z.string();
@@ -90,3 +92,12 @@ export const trace: z.ZodType<WireTrace> = z
     unread: count.meta({ description: "Sessions that may have it, too, and were not read." }),
   })
   .meta({ id: "Trace" });
+
+export const related: z.ZodType<WireRelated> = z
+  .object({
+    question: text.nullable().meta({ description: "What was looked for; null: there is none." }),
+    sessions: z.array(hit).meta({ description: "Sessions like the given one." }),
+    asked: z.array(hit).meta({ description: "The same question in other sessions." }),
+    notes: z.array(text),
+  })
+  .meta({ id: "Related" });

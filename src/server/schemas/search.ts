@@ -51,7 +51,7 @@ export const windowItem: z.ZodType<WireWindowItem> = z
   })
   .meta({ id: "WindowItem" });
 
-const hit: z.ZodType<WireHit> = z
+export const hit: z.ZodType<WireHit> = z
   .object({
     session_id: text,
     short_id: text,
@@ -73,6 +73,9 @@ const hit: z.ZodType<WireHit> = z
       .nullable()
       .meta({ description: "Null on the active path. late: of a file that came late." }),
     score: z.number(),
+    similarity: z.number().nullable().meta({
+      description: "The cosine with the query. Null: words alone were looked for.",
+    }),
     window: z.array(windowItem),
     parts: z.unknown().meta({ description: "What the score is made of, if that was asked for." }),
   })

@@ -311,7 +311,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(usages).toHaveLength(2);
     });
 
-    test("adds up the usage of a history, and tells nobody of calls that are long over", async () => {
+    test("sums the usage of a history, without changes for past calls", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = [message("1", { usage: USAGE }), message("2")];

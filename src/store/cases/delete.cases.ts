@@ -112,7 +112,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       expect(await blobs(own)).toEqual([2]);
     });
 
-    test("that nobody holds are collected by a sweep, a limited number at a time", async () => {
+    test("without references are collected by a sweep, a limited number at a time", async () => {
       const { store: own } = await fresh();
       const rows = [1, 2, 3].map((n) => ({
         tenant: 1,

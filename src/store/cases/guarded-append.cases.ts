@@ -172,7 +172,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
     });
   });
 
-  describe("what a writer keeps beside a message", () => {
+  describe("raw values beside a message", () => {
     test.each([10, 20_000])("comes back as it was, %s characters long", async (length) => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);

@@ -130,7 +130,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await expectAgreement(store(), name);
     });
 
-    test("agrees with the messages whoever works on it at once", async () => {
+    test("agrees with the messages under concurrent upkeep", async () => {
       const name = tenant();
       const stores = [store(), await another()];
       const ids = await fill(store(), name, 6);

@@ -9,7 +9,7 @@ import { TRIVIAL_INDEX } from "./trivial-index.cases.ts";
 const FLUSH_AT = 20;
 
 const FAILING = `data:text/javascript,export const indexCode = {
-  createMemory() {}, *search() { return {} }, *maintain() { throw new Error("out of order") } }`;
+  createCache() {}, *search() { return {} }, *maintain() { throw new Error("out of order") } }`;
 
 export function indexerCases({ fresh }: Cases): void {
   describe("a writer", () => {

@@ -151,7 +151,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(await changesOf(store(), acme)).toEqual([]);
     });
 
-    test("give a long state back as it was, and only to who asks for it", async () => {
+    test("give a long state back as it was, and only on request", async () => {
       const acme = tenant();
       const state = JSON.stringify({ ids: Array.from({ length: 200 }, (_, i) => `id-${i}`) });
       await store().putIngestedFiles(acme, "w", [ingested("/a", { state })], T0);

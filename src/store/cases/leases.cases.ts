@@ -6,7 +6,7 @@ const LONG_MS = 600_000;
 
 export function leaseCases({ store, another }: Cases): void {
   describe("a lease", () => {
-    test("is held by one owner, who may renew it and give it up", async () => {
+    test("is held by one owner, which may renew it and give it up", async () => {
       const name = nextId();
       const [here, there] = [store(), await another()];
       expect(await here.takeLease(name, "a", LONG_MS)).toBe(true);
@@ -19,7 +19,7 @@ export function leaseCases({ store, another }: Cases): void {
       expect(await here.takeLease(name, "a", LONG_MS)).toBe(false);
     });
 
-    test("goes to somebody else once its time has run out", async () => {
+    test("goes to another owner once its time has run out", async () => {
       const name = nextId();
       expect(await store().takeLease(name, "a", 0)).toBe(true);
       expect(await store().takeLease(name, "b", LONG_MS)).toBe(true);

@@ -76,6 +76,25 @@ export function recordCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
+    test("are read by their places as far as they fit", async () => {
+      const acme = tenant();
+      const now = T0 + 1;
+      await put(acme, "n", "gone", Uint8Array.of(1), { expiresAt: now });
+      await put(acme, "n", "a", new Uint8Array(60));
+      await put(acme, "n", "b", new Uint8Array(10), { text: "x".repeat(28) });
+      await put(acme, "n", "c", new Uint8Array(1));
+      const which = ["none", "gone", "a", "b", "c"].map((key) => ({ namespace: "n", key }));
+      const keys = async (maxBytes: number) => {
+        const { records, more } = await read(acme, { which, now, maxBytes });
+        return [...records.map(({ key }) => key), more];
+      };
+      // Texts count: that of `b` takes 30 bytes with its quotes.
+      expect(await keys(101)).toEqual(["a", "b", "c", false]);
+      expect(await keys(100)).toEqual(["a", "b", true]);
+      expect(await keys(99)).toEqual(["a", true]);
+      expect(await keys(1)).toEqual(["a", true]);
+    });
+
     test("are written all or none", async () => {
       const acme = tenant();
       await put(acme, "n", "a", "1", { version: "v1" });

@@ -105,7 +105,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       await expectCode(store().patchRoute(acme, none), "session_key_not_found", { key: "none" });
     });
 
-    test("is changed by one of those who have seen the same version", async () => {
+    test("is changed by one of the callers that have seen the same version", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const { key } = newRoute();

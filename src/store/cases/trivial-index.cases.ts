@@ -53,7 +53,7 @@ export interface TrivialAnswer {
 export type GatePoint = "read" | "written" | "swapped";
 
 export const indexCode: IndexCode = {
-  createMemory: () => undefined,
+  createCache: () => undefined,
   search: (request) =>
     search(request as unknown as TrivialRequest) as unknown as Asking<SearchAnswer>,
   maintain,

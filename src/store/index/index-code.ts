@@ -17,10 +17,10 @@ import { SearchCache } from "../../search/search-cache.ts";
 import { searchNotes } from "../../search/search-notes.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
-export interface IndexCode<Memory = unknown> {
-  /** What searches may keep between them, as long as the store is open. */
-  createMemory(options: IndexingOptions): Memory;
-  search(request: IndexRequest, memory: Memory, tenant: string): Asking<IndexAnswer>;
+export interface IndexCode<Cache = unknown> {
+  /** Kept between searches, as long as the store is open. */
+  createCache(options: IndexingOptions): Cache;
+  search(request: IndexRequest, cache: Cache, tenant: string): Asking<IndexAnswer>;
   maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<UpkeepReport>;
 }
 
@@ -40,17 +40,17 @@ export async function loadIndexCode(module: string | undefined): Promise<IndexCo
 }
 
 const INDEX_CODE: IndexCode<SearchCache> = {
-  createMemory: (options) =>
+  createCache: (options) =>
     new SearchCache({
       indexing: analysisOf(options),
       clock: () => performance.now(),
       ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
     }),
-  search: (request, memory, tenant) => {
+  search: (request, cache, tenant) => {
     if ("enough" in request) return readPieces(request);
     return "field" in request
-      ? searchNotes(request, memory.tenant(tenant))
-      : searchSessions(request, memory.tenant(tenant));
+      ? searchNotes(request, cache.tenant(tenant))
+      : searchSessions(request, cache.tenant(tenant));
   },
   maintain: (task, options) =>
     maintainIndex(task, {

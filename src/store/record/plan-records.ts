@@ -1,8 +1,8 @@
 /** What a write of records comes to: made once for both backends. */
 
 import type { RecordInfo } from "../../model/record.ts";
-import { recordChange } from "../new-changes.ts";
-import type { NewChange } from "../plan-append.ts";
+import { recordChange } from "../plan/new-changes.ts";
+import type { NewChange } from "../plan/plan-append.ts";
 import { recordConflict, recordNotFound } from "../store-errors.ts";
 import type {
   NewRecordValue,

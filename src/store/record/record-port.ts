@@ -45,6 +45,8 @@ export interface ReadRecordsRequest {
   readonly now: number;
   /** `text` comes without the values, `all` with both. */
   readonly parts: RecordParts;
+  /** Of places: the answer ends before it has more bytes of values and texts, but has at least one record. */
+  readonly maxBytes?: number;
 }
 
 export type RecordParts = "info" | "text" | "all";
@@ -76,7 +78,7 @@ export interface RecordWrites {
 export interface RecordReads {
   /**
    * Places that hold nothing are left out. `store_corrupt` if a value that was asked for does not
-   * match its hash. `more`: the range has records behind these.
+   * match its hash. `more`: the range has records behind these, or so do places that did not fit.
    */
   readRecords(
     tenant: string,

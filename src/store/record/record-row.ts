@@ -59,7 +59,7 @@ export function nameOf({ namespace, key }: RecordPlace): string {
  */
 export function cutPage(
   rows: readonly CurrentRecord[],
-  { limit, maxBytes }: RecordRange,
+  { limit, maxBytes }: Pick<RecordRange, "limit" | "maxBytes">,
   parts: RecordParts,
 ): { readonly page: readonly CurrentRecord[]; readonly more: boolean } {
   let bytes = 0;

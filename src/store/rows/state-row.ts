@@ -6,7 +6,7 @@ import type { PathEnd } from "../../transcript/path.ts";
 import type { Chain, Point } from "../../transcript/place.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedBytesOrNull } from "../damage/stored-json.ts";
-import type { SessionState } from "../plan-append.ts";
+import type { SessionState } from "../plan/plan-append.ts";
 import type { Row } from "../records.ts";
 
 /** The columns of a session's state, from `sessions` (s) and `session_state` (t). */

@@ -67,7 +67,7 @@ describe("the file of segments", () => {
     db.close();
   });
 
-  test("is not made by who only reads or appends", async () => {
+  test("is not built by a process that only reads or appends", async () => {
     const store = await open();
     await fill(store, 3);
     await expectAgreement(store, "a");
@@ -102,7 +102,7 @@ describe("the file of segments", () => {
     },
   };
 
-  test.each(Object.entries(BROKEN))("that %s harms nobody, and heals", async (_, harm) => {
+  test.each(Object.entries(BROKEN))("that %s fails no call, and is rebuilt", async (_, harm) => {
     await createIndexed();
     harm();
     const reader = await open({ readOnly: true });
@@ -298,7 +298,7 @@ test("a search after one that was told nothing new sees what was written since",
   }
 });
 
-test("what a search was told of one tenant is told to no other", async () => {
+test("rows cached for one tenant's search reach no other tenant", async () => {
   const store = await openSqliteStore(path, { inThread: true, indexing: { flushAt: 0 } });
   onTestFinished(() => store.close());
   // The feed of each has one change, then that of one has two.

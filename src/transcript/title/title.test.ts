@@ -115,7 +115,7 @@ describe("the first request that says something", () => {
     expect(titleOf(...requests)).toBe(title);
   });
 
-  test("is none where nobody asked anything", () => {
+  test("is none without a request", () => {
     expect(titleOf("hi", "/clear", "Warmup", "1", "continue", "…")).toBeUndefined();
   });
 
@@ -174,16 +174,16 @@ describe("the title that a source gives", () => {
   });
 });
 
-describe("what a reading changes of a title", () => {
+describe("a title after another reading", () => {
   const made = { title: "Sort the invoices by date", grade: 3 } as const;
 
-  test("what somebody has set stays, whatever the source says", () => {
+  test("a title that was set stays, whatever the source says", () => {
     const own = { title: "Mine", metadata: {} };
     expect(titlePatch(own, null, made)).toEqual({});
     expect(titlePatch(own, "The agent's own title", made)).toEqual({ title: "Mine" });
   });
 
-  test("what the source gave gives way to its next one", () => {
+  test("a title of the source gives way to its next one", () => {
     const given = { title: "Invoices out of order", metadata: { titleFrom: "source" } };
     expect(titlePatch(given, "Invoices sorted by date", made)).toEqual({
       title: "Invoices sorted by date",

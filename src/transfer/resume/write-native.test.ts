@@ -117,7 +117,7 @@ test("results stand right behind the answer that called for them", async () => {
 });
 
 test.each(["claude-code", "codex", "pi", "gemini-cli"])(
-  "what is read of a file for %s is a fork: found once, and only what follows is new",
+  "a file written for %s is read as a fork: found once, and only later messages are new",
   async (name) => {
     await using engine = await open(":memory:");
     const session = await talk(engine);

@@ -102,6 +102,31 @@ describeInBrowser("keeping and sharing", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("a session is exported and shared by keys alone", async ({ onTestFinished }) => {
+    const { page, wrongs } = await open(session, { onTestFinished });
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.getByRole("button", { name: "Export" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(focused).toBe("HTML");
+    await page.keyboard.press("Tab");
+    const saved = page.waitForEvent("download");
+    await page.keyboard.press("Enter");
+    expect((await saved).suggestedFilename()).toMatch(/\.md$/);
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("Export");
+    expect(await page.locator(".panel-pop").count()).toBe(0);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.ariaLabel)).toBe("Until");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("It is shown once").waitFor();
+    await page.getByRole("button", { name: "Revoke" }).focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByText(/^until /).count()).toBe(0);
+    expect(wrongs).toEqual([]);
+  });
+
   test("the tree draws branches, edits and forks, says where each left, and leads to each", async ({
     onTestFinished,
   }) => {

@@ -200,6 +200,39 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("prose and Markdown are shown alike: paragraphs, line breaks, marks, and tags as text", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const texts = [
+      "Prose of one line.\nThe second, isn't it?\n\nAnother paragraph (the last).\n",
+      "Prose of *one* line.\nThe second.\n\n- Another\n\n<b>tag</b>",
+      "Numbers follow\n1. one",
+      "See www.example.com for it",
+    ];
+    await session.append(
+      texts.map((content) => ({ role: "user" as const, actor: "ana", content })),
+    );
+    const { page, wrongs } = await openWatched(world, `#/session/${session.id}`, {
+      onTestFinished,
+    });
+    const shown = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll(".markdown")].map(({ innerHTML }) =>
+          innerHTML.replace(/>\s+</g, "><").trim(),
+        ),
+      );
+    await expect
+      .poll(shown)
+      .toEqual([
+        "<p>Prose of one line.<br>The second, isn't it?</p><p>Another paragraph (the last).</p>",
+        "<p>Prose of <em>one</em> line.<br>The second.</p><ul><li>Another</li></ul><p>&lt;b&gt;tag&lt;/b&gt;</p>",
+        "<p>Numbers follow</p><ol><li>one</li></ol>",
+        '<p>See <a href="http://www.example.com" rel="noreferrer noopener" target="_blank">www.example.com</a> for it</p>',
+      ]);
+    expect(wrongs).toEqual([]);
+  });
+
   test("a compaction is a line that opens to its summary and leads to what it covers", async ({
     onTestFinished,
   }) => {

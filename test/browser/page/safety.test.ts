@@ -120,6 +120,94 @@ describeInBrowser("hostile transcripts", () => {
   });
 });
 
+describeInBrowser("hostile names", () => {
+  let world: PageWorld;
+  let id = "";
+  const WIDE = "w".repeat(400);
+  const BIDI = "\u202Egnp.exe\u202C and \u2066isolated";
+  beforeAll(async () => {
+    world = await createPageWorld();
+    const session = await world.engine.createSession({
+      agent: `\u202E${WIDE}`,
+      title: BIDI,
+      createdBy: "eve",
+      origin: { projectPath: `/src/\u202E${WIDE}`, gitBranch: WIDE, workstation: WIDE },
+    });
+    id = session.id;
+    const first = await session.append({
+      role: "user",
+      actor: `\u202E${WIDE}`,
+      content: `${HOSTILE[0]} ${WIDE}`,
+    });
+    await session.append([
+      {
+        role: "assistant",
+        actor: "eve",
+        model: HOSTILE[1] ?? "",
+        usage: { inputTokens: 5, outputTokens: 5 },
+        content: [{ type: "tool_use", id: "t1", name: WIDE, input: { command: "\u001b[31mls" } }],
+      },
+      {
+        role: "tool",
+        actor: "eve",
+        content: [
+          { type: "tool_result", toolUseId: "t1", output: "\u001b[31mred\u001b[0m", isError: true },
+        ],
+      },
+    ]);
+    await session.edit(first.id, `${HOSTILE[1]} \u202E${WIDE}`);
+    await session.fork({ createdBy: "eve", title: `${HOSTILE[2]} ${WIDE}` });
+    await world.engine.putMemory({ agent: "eve", name: WIDE, content: `\u202E${HOSTILE[0]}` });
+    await session.addFacts([{ subject: WIDE, predicate: WIDE, object: BIDI }]);
+  });
+  afterAll(() => world.close());
+
+  test("stand as text in the tree, the chips, the panels and usage, and fit 390 px", async ({
+    onTestFinished,
+  }) => {
+    const viewport = { width: 390, height: 844 };
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished, viewport });
+    const expectNarrow = async (what: string) => {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(wide, what).toBeLessThanOrEqual(0);
+    };
+    const goTo = (hash: string) =>
+      page.evaluate((next) => {
+        location.hash = next;
+      }, hash);
+    await page.locator(".session").first().waitFor();
+    await page.getByRole("button", { name: "Model" }).click();
+    await page.getByRole("option", { name: "<svg>" }).click();
+    await expect.poll(() => page.locator(".session").count()).toBe(1);
+    await expectNarrow("the list");
+    await goTo(`#/session/${id}`);
+    await page.getByRole("button", { name: "2 branches, 1 fork" }).click();
+    const lines = page.getByLabel("Branches and forks").getByRole("listitem");
+    await expect.poll(() => lines.count()).toBe(3);
+    await page.getByText("<math>", { exact: false }).first().waitFor();
+    await expectNarrow("the tree");
+    for (const panel of ["Export", "Share", "Keep"]) {
+      await page.getByRole("button", { name: panel, exact: true }).click();
+      await page.getByRole("group", { name: panel }).waitFor();
+      await expectNarrow(panel);
+    }
+    await lines.getByRole("link", { name: "<script>" }).click();
+    const call = page.locator(".call .fold-line");
+    await call.click();
+    expect(await call.locator("code").textContent()).toBe("ls");
+    expect(await page.locator("pre.output").textContent()).toBe("red");
+    await expectNarrow("the session");
+    await goTo("#/usage");
+    await page.getByRole("link", { name: "<svg>" }).waitFor();
+    await expectNarrow("usage");
+    await goTo("#/memory");
+    await page.locator(".note-text").waitFor();
+    await expectNarrow("memory");
+    expect(await page.evaluate(() => "pwned" in globalThis)).toBe(false);
+    expect(wrongs).toEqual([]);
+  });
+});
+
 describeInBrowser("a server that wants a token", () => {
   let world: PageWorld;
   beforeAll(async () => {

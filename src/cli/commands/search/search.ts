@@ -1,4 +1,5 @@
 import { toWireSearchResult } from "../../../api/search.ts";
+import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
 import { widerWindow } from "../../../api/text/wider-window.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
@@ -7,7 +8,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { formatCount } from "../../print.ts";
 import { explainNothing } from "../../search/nothing-found.ts";
-import { formatHit, type HitStyle } from "../../search/print-hit.ts";
+import { formatHit } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
@@ -116,7 +117,11 @@ function toRanking(name: string | undefined): "default" | "plain" | undefined {
   throw usageError(`--ranking must be default or plain, not "${name}"`, "--ranking");
 }
 
-async function print(context: Context, result: SearchResult, style: HitStyle): Promise<void> {
+async function print(
+  context: Context,
+  result: SearchResult,
+  style: ShownNeighbours,
+): Promise<void> {
   const { terminal } = context;
   if (context.json) {
     await terminal.printJson(toWireSearchResult(result));

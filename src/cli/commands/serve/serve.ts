@@ -123,9 +123,10 @@ export async function serveUntilStopped(
   { watch, onlyReads = false, onError, onListening }: ServingOptions,
 ): Promise<number> {
   // Loaded only here: no other command should pay for a server.
-  const [{ openServer }, { keepUp }, { mcpHttpHandler }] = await Promise.all([
+  const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
     import("../../../server/serve.ts"),
     import("../../../server/upkeep.ts"),
+    import("../../../server/warm-up.ts"),
     import("../../../mcp/http.ts"),
   ]);
   const { version } = settings;
@@ -147,7 +148,8 @@ export async function serveUntilStopped(
   try {
     await onListening(server);
     const { signal } = stop;
-    const work = onlyReads ? [] : [keepUp(engine, { signal, onError })];
+    const work = [warmUp(engine.forTenant(context.tenant), { signal, onError })];
+    if (!onlyReads) work.push(keepUp(engine, { signal, onError }));
     if (watch) work.push(follow(context, engine, signal).catch(onError));
     // A signal may have arrived while the lines above were printed.
     if (!signal.aborted) {

@@ -53,7 +53,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     });
   });
 
-  describe("what is appended while a summary is written", () => {
+  describe("messages appended while a summary is written", () => {
     test("stays, also where nothing was to be kept", async () => {
       const handle = await talk(turns(4));
       const during = saying("So far.", () => handle.append(turns(1, 500, 5)));
@@ -92,7 +92,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect((await handle.meta()).summary).toContain("12 messages");
   });
 
-  test("usage after a compaction counts all that was kept, whoever reported before", async () => {
+  test("usage after a compaction counts all kept entries, whichever call reported before", async () => {
     const usage = { inputTokens: 9, outputTokens: 9, cacheCreationTokens: 0, cacheReadTokens: 0 };
     const measured = turns(10).map((message) =>
       message.role === "assistant" ? { ...message, model: "m", usage } : message,

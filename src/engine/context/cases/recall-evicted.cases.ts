@@ -37,7 +37,7 @@ const WORDS = [
 ];
 
 export function recallEvictedCases({ tenant }: ContextCases): void {
-  describe("what is not shown of the path", () => {
+  describe("the evicted part of the path", () => {
     /** Each word in a turn of its own of about 250 tokens, behind something pinned. */
     const talk = async (pinnedTokens: number) => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
@@ -86,7 +86,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       }
     });
 
-    test("is recalled for who called the tool that said it", async () => {
+    test("is recalled for the agent that called the tool", async () => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       const looks = (actor: string, id: string) => ({
         role: "assistant" as const,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compact, type RetentionCases, said, say, sayMore } from "./fixture.cases.ts";
 
 export function coverageCases({ tenant }: RetentionCases): void {
-  describe("what a compaction covers", () => {
+  describe("the coverage of a compaction", () => {
     test("grows with the next one, and reaches what the first had kept", async () => {
       const { handle } = await say(tenant(), "audit-only", "a", "b", "c", "d");
       expect(await compact(handle, 2)).toMatchObject({ erased: 2 });
@@ -83,7 +83,7 @@ export function coverageCases({ tenant }: RetentionCases): void {
       ]);
     });
 
-    test("on a branch that was left waits until somebody returns", async () => {
+    test("on an abandoned branch waits until the leaf returns", async () => {
       const { handle, ids } = await say(tenant(), "full", "a", "b", "c", "d");
       const { entry } = await compact(handle, 1);
       await handle.branch(ids[1] ?? "");

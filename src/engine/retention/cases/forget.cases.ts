@@ -8,7 +8,7 @@ const MODES = ["audit-only", "ephemeral"] as const;
 const COUNTS = /(\d+) (?:messages:|earlier messages)/g;
 
 export function forgetCases({ engine, tenant }: RetentionCases): void {
-  describe("what is left of a message that was summarised", () => {
+  describe("the rest of a summarised message", () => {
     test.each(MODES)("%s: no content, and what the mode says", async (retention) => {
       const { handle, ids } = await say(tenant(), retention, "quokka", "wombat", "dingo", "emu");
       const [before] = (await handle.listMessages({ offset: 1, limit: 1 })).messages;

@@ -32,7 +32,7 @@ test("a term with the lesser key comes first", () => {
   );
 });
 
-test("what two terms share ends between characters, and is as long as their texts say", () => {
+test("the common prefix of two terms ends between characters, and is that of their texts", () => {
   fc.assert(
     fc.property(term, term, (a, b) => {
       const shared = sharedBytes(bytes(a), bytes(b));

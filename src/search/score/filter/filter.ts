@@ -1,13 +1,12 @@
 /** Which messages may be hits, before they are ranked. */
 
-import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../../index/layout.ts";
-import { BitSet } from "../../index/lists/bit-set.ts";
-import { lowerBound } from "../../index/lists/term-list.ts";
+import { CHUNK_DOCUMENTS, ROLES, WINDOW_DOCUMENTS } from "../../index/layout.ts";
 import type { ChunkColumns, MessageFacts } from "../../index/message-columns.ts";
 import type { SessionPath } from "../../port.ts";
 import type { Condition } from "../../query/query.ts";
 import type { View } from "../../snapshot.ts";
 import { type ChunkConditions, chunkConditions } from "./conditions.ts";
+import { type OpenDocuments, openDocuments } from "./open-documents.ts";
 
 export interface MessageFilter {
   readonly required: readonly (readonly Condition[])[];
@@ -32,7 +31,7 @@ export const ALL_ROLES: Uint8Array = new Uint8Array(ROLES.length).fill(1);
 export interface ChunkFilter {
   readonly conditions: ChunkConditions;
   /** The messages of sessions in scope; undefined: all. */
-  readonly open: BitSet | undefined;
+  readonly open: OpenDocuments | undefined;
   readonly isOpen: (window: number) => boolean;
   readonly accepts: (document: number) => boolean;
 }
@@ -56,7 +55,7 @@ export function chunkFilter(
   const { path } = filter;
 
   const isOpen = (window: number) => {
-    if (open !== undefined && open.windows[window] === 0) return false;
+    if (open !== undefined && open.rangesOf(window).length === 0) return false;
     if (!hasTimes) return true;
     const times = view.source.timesOfWindow(chunk, window);
     return times === undefined || (times[1] >= filter.since && times[0] <= filter.until);
@@ -75,7 +74,7 @@ export function chunkFilter(
   const accepts = (document: number) => {
     if (roles[columns.roles[document] as number] === 0) return false;
     if (live !== null && live[base + document] === 0) return false;
-    if (open !== undefined && !open.documents.has(document)) return false;
+    if (open !== undefined && !open.has(document)) return false;
     if (barred?.has(columns.sessions[document] as number)) return false;
     if (!conditions.holds(document)) return false;
     if (hasTimes && !isWithin(Math.floor(document / WINDOW_DOCUMENTS))) {
@@ -93,54 +92,10 @@ export function chunkFilter(
     const facts = view.source.facts(base + document);
     return facts !== undefined && isOnPath(facts, known);
   };
-  return { conditions, open: open?.documents, isOpen, accepts };
+  return { conditions, open, isOpen, accepts };
 }
 
 export function isOnPath({ chain, depth }: MessageFacts, path: SessionPath): boolean {
   if (path.isWhole) return true;
   return path.ranges.some((range) => range.chain === chain && depth <= range.maxDepth);
-}
-
-interface OpenDocuments {
-  readonly documents: BitSet;
-  readonly windows: Uint8Array;
-}
-
-/**
- * By scope and chunk: both are remembered between searches, and so is this for as long. A filter then
- * costs a look at a bit a posting, whatever it asks of sessions.
- */
-const knownOpen = new WeakMap<Uint32Array, WeakMap<Uint32Array, OpenDocuments>>();
-
-function openDocuments(columns: ChunkColumns, scope: Uint32Array): OpenDocuments {
-  let chunks = knownOpen.get(scope);
-  if (chunks === undefined) {
-    chunks = new WeakMap();
-    knownOpen.set(scope, chunks);
-  }
-  const known = chunks.get(columns.sessions);
-  if (known !== undefined) return known;
-  const made = findOpen(columns, scope);
-  chunks.set(columns.sessions, made);
-  return made;
-}
-
-function findOpen({ sessions, count }: ChunkColumns, scope: Uint32Array): OpenDocuments {
-  const documents = new BitSet(count);
-  const windows = new Uint8Array(CHUNK_WINDOWS);
-  for (let i = 0; i < count; ) {
-    const session = sessions[i] as number;
-    let end = i + 1;
-    while (end < count && sessions[end] === session) end++;
-    const at = lowerBound(scope, session, 0, scope.length);
-    if (scope[at] === session) {
-      documents.addRange(i, end);
-      const last = Math.floor((end - 1) / WINDOW_DOCUMENTS);
-      for (let window = Math.floor(i / WINDOW_DOCUMENTS); window <= last; window++) {
-        windows[window] = 1;
-      }
-    }
-    i = end;
-  }
-  return { documents, windows };
 }

@@ -15,7 +15,7 @@ import { answerRead } from "./answer.ts";
 export class Searcher {
   readonly #db: PostgresDatabase;
   #indexing: IndexingOptions;
-  #memory: unknown;
+  #cache: unknown;
   /** By tenant. */
   readonly #queue = new KeyedQueue();
 
@@ -27,7 +27,7 @@ export class Searcher {
   /** Cached results belong to the setting of their time. */
   settle(setting: IndexSetting): void {
     this.#indexing = { ...this.#indexing, ...setting };
-    this.#memory = undefined;
+    this.#cache = undefined;
   }
 
   /** Another server may have other rows under the same positions. */
@@ -55,10 +55,10 @@ export class Searcher {
   ): Promise<IndexAnswer> {
     const request =
       signal === undefined ? wanted : { ...wanted, isAbandoned: () => signal.aborted };
-    this.#memory ??= code.createMemory(this.#indexing);
+    this.#cache ??= code.createCache(this.#indexing);
     return this.#db.snapshots(tenant, { again: true }, async (snapshots) => {
       let manifests = 0;
-      return runLater(code.search(request, this.#memory, tenant), async (need) => {
+      return runLater(code.search(request, this.#cache, tenant), async (need) => {
         signal?.throwIfAborted();
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {

@@ -5,7 +5,7 @@
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
-import { checkGuard } from "../../append-guard.ts";
+import { checkGuard } from "../../plan/append-guard.ts";
 import {
   type AppendPlan,
   type EntryRow,
@@ -13,13 +13,13 @@ import {
   placedEntry,
   planAppend,
   type SessionState,
-} from "../../plan-append.ts";
-import { endBefore, planReplacement } from "../../plan-suffix.ts";
+} from "../../plan/plan-append.ts";
+import { endBefore, planReplacement } from "../../plan/plan-suffix.ts";
+import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendRequest, AppendResult } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { checkCompaction, entryNotFound } from "../../store-errors.ts";
-import { planDelta } from "../../tenant-delta.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

@@ -10,7 +10,7 @@ import {
   readSoundPayload,
   type StoredPayload,
 } from "../../payload-codec.ts";
-import type { EntryRow } from "../../plan-append.ts";
+import type { EntryRow } from "../../plan/plan-append.ts";
 import type { NewEntry, Row } from "../../records.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";

@@ -1,7 +1,7 @@
 /** Deletes a session and leaves its tombstone. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
-import { sessionDeleted } from "../../new-changes.ts";
+import { sessionDeleted } from "../../plan/new-changes.ts";
 import { REIMPORT, type Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";

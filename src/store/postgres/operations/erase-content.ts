@@ -1,14 +1,14 @@
 /** Erasing content that was summarised, and finding the sessions where that is still to be done. */
 
 import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
-import { noteChange } from "../../new-changes.ts";
+import { noteChange } from "../../plan/new-changes.ts";
 import {
   checkErasedCount,
   countRemoved,
   type ErasedRow,
   type ErasePlan,
   planErase,
-} from "../../plan-erase.ts";
+} from "../../plan/plan-erase.ts";
 import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";

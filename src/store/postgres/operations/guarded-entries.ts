@@ -1,7 +1,7 @@
 /** Entries that an append compares with what its writer has seen. Asked after the session's lock. */
 
-import { type AppendGuard, type GuardedEntry, guardedIds } from "../../append-guard.ts";
-import type { ReplacedEntry } from "../../plan-suffix.ts";
+import { type AppendGuard, type GuardedEntry, guardedIds } from "../../plan/append-guard.ts";
+import type { ReplacedEntry } from "../../plan/plan-suffix.ts";
 import type { Row } from "../../records.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";

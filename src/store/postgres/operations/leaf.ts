@@ -1,6 +1,6 @@
 /** Moving the active leaf, and pinning an entry: what can change about a tree that only grows. */
 
-import { entryPinned, leafMoved } from "../../new-changes.ts";
+import { entryPinned, leafMoved } from "../../plan/new-changes.ts";
 import type { MoveLeafRequest } from "../../records.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "../../store-errors.ts";
 import { statements } from "../postgres-statements.ts";

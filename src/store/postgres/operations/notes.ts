@@ -1,7 +1,7 @@
 /** Memories and facts. */
 
 import type { Fact, Memory } from "../../../model/note.ts";
-import { factChanges, noteChange } from "../../new-changes.ts";
+import { factChanges, noteChange } from "../../plan/new-changes.ts";
 import type { NewFact, NewMemory, Row } from "../../records.ts";
 import { addedFacts, FACT_COLUMNS, toFact, toMemory } from "../../rows/note-row.ts";
 import { factNotFound, memoryNotFound } from "../../store-errors.ts";

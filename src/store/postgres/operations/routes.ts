@@ -2,9 +2,9 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import type { RouteSession, SessionRoute } from "../../../model/route.ts";
-import { routeChanged, sessionCreated } from "../../new-changes.ts";
-import type { NewChange } from "../../plan-append.ts";
-import { planPatchRoute, planPutRoute } from "../../plan-route.ts";
+import { routeChanged, sessionCreated } from "../../plan/new-changes.ts";
+import type { NewChange } from "../../plan/plan-append.ts";
+import { planPatchRoute, planPutRoute } from "../../plan/plan-route.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "../../route-records.ts";
 import {
   ROUTE_COLUMNS,

@@ -8,9 +8,10 @@
  */
 
 import type { Point } from "../../../transcript/place.ts";
-import { messageChunk, messageOpened, messageTakenOver } from "../../new-changes.ts";
-import { planAppend } from "../../plan-append.ts";
-import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
+import { messageChunk, messageOpened, messageTakenOver } from "../../plan/new-changes.ts";
+import { planAppend } from "../../plan/plan-append.ts";
+import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan/plan-stream.ts";
+import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendResult, NewEntry, Row } from "../../records.ts";
 import { toPending } from "../../rows/pending-row.ts";
 import {
@@ -27,7 +28,6 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "../../stream-records.ts";
-import { planDelta } from "../../tenant-delta.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

@@ -2,7 +2,7 @@
 
 import type { AccessToken } from "../../../model/access-token.ts";
 import type { ChangeAuthor } from "../../../model/change.ts";
-import { tokenChanged } from "../../new-changes.ts";
+import { tokenChanged } from "../../plan/new-changes.ts";
 import { createdToken, TOKEN_COLUMNS, toToken } from "../../rows/token-row.ts";
 import { tokenNotFound } from "../../store-errors.ts";
 import type { NewToken, TokenRecord } from "../../token-records.ts";

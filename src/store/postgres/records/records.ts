@@ -76,16 +76,20 @@ export async function writeRecords(
 
 export async function readRecords(
   tx: Transaction,
-  { which, now, parts }: ReadRecordsRequest,
+  { which, now, parts, maxBytes }: ReadRecordsRequest,
 ): Promise<{ readonly records: readonly RecordRecord[]; readonly more: boolean }> {
-  if (!("limit" in which)) {
-    const records = (await rowsAt(tx, which, parts))
-      .map(toRecord)
-      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
-    return { records, more: false };
+  const isThere = ({ expiresAt }: RecordInfo) => expiresAt === null || expiresAt > now;
+  if ("limit" in which) {
+    const rows = await rangeOf(tx, which, now);
+    const { page, more } = cutPage(rows.map(toCurrent), which, parts);
+    return { records: (await rowsAt(tx, page, parts)).map(toRecord), more };
   }
-  const rows = await rangeOf(tx, which, now);
-  const { page, more } = cutPage(rows.map(toCurrent), which, parts);
+  if (maxBytes === undefined) {
+    const rows = await rowsAt(tx, which, parts);
+    return { records: rows.map(toRecord).filter(isThere), more: false };
+  }
+  const there = (await rowsAt(tx, which, "info")).map(toCurrent).filter(isThere);
+  const { page, more } = cutPage(there, { limit: which.length, maxBytes }, parts);
   return { records: (await rowsAt(tx, page, parts)).map(toRecord), more };
 }
 

@@ -37,7 +37,7 @@ describe("a loop of awaited calls leaves the event loop its turns", () => {
   test("in memory", () => check(":memory:", {}));
 });
 
-test("appends that nobody waits for are stored in the order of their calls", async () => {
+test("appends that are not awaited are stored in the order of their calls", async () => {
   await using engine = await open(file);
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
   const large = "y".repeat(200_000);

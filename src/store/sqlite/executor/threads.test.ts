@@ -36,11 +36,11 @@ test("answers that come together leave the event loop turns between them", async
   }
 });
 
-test("a search that nobody waits for any more lets the thread go on", async () => {
+test("an aborted search releases the thread", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   // An index whose searches end only when they are told that nobody waits.
   const module = `data:text/javascript,export const indexCode = {
-    createMemory() {}, *maintain() {},
+    createCache() {}, *maintain() {},
     *search(request) { while (!request.isAbandoned()); throw new Error("given up"); } }`;
   try {
     await using engine = await open(join(folder, "store.db"), { indexing: { module, flushAt: 0 } });
@@ -83,7 +83,7 @@ test("the log is written over once a piece of upkeep has let go of what it read"
   }
 });
 
-test("what many ask at a time is done in its order, and to its end when the store closes", async () => {
+test("concurrent calls run in their order, and to their end when the store closes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   const path = join(folder, "store.db");
   try {

@@ -254,11 +254,11 @@ export class WriteQueue {
   }
 
   #call(write: QueuedWrite): unknown {
-    const { cache: memory } = this.#db;
-    // Appends keep the memory up to date; the others change rows behind its back.
-    if (write.name !== "append") memory.forget();
+    const { cache } = this.#db;
+    // Appends keep the cache up to date; the others change rows behind its back.
+    if (write.name !== "append") cache.forget();
     const value = callWrite(this.#db, write.name, write.args);
-    if (write.name !== "append") memory.forget();
+    if (write.name !== "append") cache.forget();
     return value;
   }
 }

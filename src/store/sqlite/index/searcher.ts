@@ -34,7 +34,7 @@ export class Searcher {
   readonly #db: SqliteConnection;
   readonly #file: SegmentFile;
   readonly #indexing: IndexingOptions;
-  #memory: unknown;
+  #cache: unknown;
   /** Which setting of the index it was made for. */
   #setting: string | undefined;
   #known: Known | undefined;
@@ -58,7 +58,7 @@ export class Searcher {
       const tenant = findTenant(db, tenantName) ?? 0;
       this.#settle(code);
       let manifests = 0;
-      return runNow(code.search(request, this.#memory, tenantName), (need) => {
+      return runNow(code.search(request, this.#cache, tenantName), (need) => {
         if (isAbandoned?.()) throw new Error("the caller has given up this search");
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
@@ -95,8 +95,8 @@ export class Searcher {
   #settle(code: IndexCode): void {
     const setting = readSetting(this.#db, this.#indexing);
     const text = encodeSetting(setting);
-    if (this.#memory !== undefined && text === this.#setting) return;
-    this.#memory = code.createMemory({ ...this.#indexing, ...setting });
+    if (this.#cache !== undefined && text === this.#setting) return;
+    this.#cache = code.createCache({ ...this.#indexing, ...setting });
     this.#setting = text;
   }
 

@@ -7,7 +7,7 @@ import { closeSegments, emptyLog } from "./maintain-segments.ts";
 import { SegmentFile } from "./segment-file.ts";
 import { deletePart, listOld, retire, writeBlobs } from "./segments.ts";
 
-test("what a search has begun to read is there to its end, whatever is deleted", () => {
+test("a search reads its snapshot to the end, whatever is deleted", () => {
   const { writer, reader, db } = beingRead();
 
   retire(db, 1, [7]);
@@ -21,7 +21,7 @@ test("what a search has begun to read is there to its end, whatever is deleted",
   expect(reader.read(1, { segment: 7, blob: 0 })).toBe("missing");
 });
 
-test("what is purged is in no file when the searches that are under way have ended", async () => {
+test("purged text is in no file once running searches have ended", async () => {
   const { writer, reader, db } = beingRead();
   while (deletePart(db, 1, 7));
   const emptied = emptyLog(writer).then(() => statSync(`${writer.path}-wal`).size);
@@ -31,7 +31,7 @@ test("what is purged is in no file when the searches that are under way have end
   expect(await emptied).toBe(0);
 });
 
-test("who closes the file gives back what is empty of it, if that is much", async () => {
+test("closing the file returns its free pages, if they are many", async () => {
   const store = join(createFolder(), "store.db");
   closeSync(openSync(store, "a"));
   const fill = (file: SegmentFile, segment: number, count: number) => {
@@ -55,7 +55,7 @@ test("who closes the file gives back what is empty of it, if that is much", asyn
   expect(statSync(path).size).toBeGreaterThanOrEqual(small);
 });
 
-test("who closes the file beside others leaves them what they read, and the room to who builds", async () => {
+test("closing the file beside others leaves their snapshots, and the free pages to the indexer", async () => {
   const { writer, reader, db } = beingRead();
   const blobs = Array.from({ length: 2_000 }, (_, blob) => ({ blob, bytes: randomBytes(8_000) }));
   writeBlobs(db, 1, 8, blobs);

@@ -220,7 +220,7 @@ describe("a sound log", () => {
    * A process dies after it has written its commit and before it has told the others. One of those
    * begins at the same frame, with less.
    */
-  test("may have the end of a commit that nobody was told of", () => {
+  test("may hold the end of an unacknowledged commit", () => {
     const { path } = createLog(20);
     const long = branch(path, (own) => own.exec(manyRows(400)));
     const longer = branch(path, (own) => own.exec(manyRows(600)));

@@ -2,15 +2,16 @@
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
-import { entryPinned, leafMoved } from "../../new-changes.ts";
+import { entryPinned, leafMoved } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
   namedEntries,
   placedEntry,
   planAppend,
   type SessionState,
-} from "../../plan-append.ts";
-import { planReplacement } from "../../plan-suffix.ts";
+} from "../../plan/plan-append.ts";
+import { planReplacement } from "../../plan/plan-suffix.ts";
+import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendRequest, AppendResult, MoveLeafRequest, NewSummary } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import {
@@ -28,7 +29,6 @@ import {
   entryNotFound,
   sessionNotFound,
 } from "../../store-errors.ts";
-import { planDelta } from "../../tenant-delta.ts";
 import { PARENT_ID } from "../packs/parent-column.ts";
 import type { StoredParts } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";

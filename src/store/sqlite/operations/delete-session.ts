@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { ChangeAuthor } from "../../../model/change.ts";
-import { sessionDeleted } from "../../new-changes.ts";
+import { sessionDeleted } from "../../plan/new-changes.ts";
 import { REIMPORT, type Tombstone } from "../../records.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";

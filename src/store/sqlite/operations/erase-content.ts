@@ -1,8 +1,13 @@
 /** Erasing content that was summarised, and finding the sessions where that is still to be done. */
 
 import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
-import { noteChange } from "../../new-changes.ts";
-import { checkErasedCount, countRemoved, type ErasedRow, planErase } from "../../plan-erase.ts";
+import { noteChange } from "../../plan/new-changes.ts";
+import {
+  checkErasedCount,
+  countRemoved,
+  type ErasedRow,
+  planErase,
+} from "../../plan/plan-erase.ts";
 import { toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";

@@ -6,7 +6,7 @@
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
-import type { EntryRow, NewChange } from "../../plan-append.ts";
+import type { EntryRow, NewChange } from "../../plan/plan-append.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 

@@ -3,12 +3,12 @@
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
 import { storedBytesOrNull } from "../../damage/stored-json.ts";
-import { administered, quotaChanged } from "../../new-changes.ts";
-import type { NewChange } from "../../plan-append.ts";
+import { administered, quotaChanged } from "../../plan/new-changes.ts";
+import type { NewChange } from "../../plan/plan-append.ts";
+import type { TenantDelta } from "../../plan/tenant-delta.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
 import { checkQuota } from "../../store-errors.ts";
-import type { TenantDelta } from "../../tenant-delta.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";

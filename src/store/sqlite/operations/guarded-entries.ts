@@ -1,8 +1,8 @@
 /** Entries that an append compares with what its writer has seen. */
 
-import { type AppendGuard, checkGuard, guardedIds } from "../../append-guard.ts";
-import type { SessionState } from "../../plan-append.ts";
-import { endBefore } from "../../plan-suffix.ts";
+import { type AppendGuard, checkGuard, guardedIds } from "../../plan/append-guard.ts";
+import type { SessionState } from "../../plan/plan-append.ts";
+import { endBefore } from "../../plan/plan-suffix.ts";
 import { PARENT_ID } from "../packs/parent-column.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

@@ -1,7 +1,7 @@
 /** The rows of entries that an append has planned. */
 
 import { NONCE_BYTES } from "../../../transcript/hash.ts";
-import type { EntryRow } from "../../plan-append.ts";
+import type { EntryRow } from "../../plan/plan-append.ts";
 import type { AppendRequest } from "../../records.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
 import { parentAfter, type WrittenRow } from "../packs/parent-column.ts";

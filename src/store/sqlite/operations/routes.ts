@@ -2,8 +2,8 @@
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import type { RouteSession, SessionRoute } from "../../../model/route.ts";
-import { routeChanged } from "../../new-changes.ts";
-import { planPatchRoute, planPutRoute } from "../../plan-route.ts";
+import { routeChanged } from "../../plan/new-changes.ts";
+import { planPatchRoute, planPutRoute } from "../../plan/plan-route.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "../../route-records.ts";
 import {
   ROUTE_COLUMNS,

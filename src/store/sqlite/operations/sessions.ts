@@ -9,7 +9,7 @@ import {
   toSessionRef,
 } from "../../ids/session-ref.ts";
 import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
-import { sessionCreated, sessionUpdated } from "../../new-changes.ts";
+import { sessionCreated, sessionUpdated } from "../../plan/new-changes.ts";
 import type {
   ForkOrigin,
   ModelCount,

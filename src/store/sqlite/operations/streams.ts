@@ -5,9 +5,10 @@
  * commit, on whatever is the leaf then, so that two open messages cannot fork a session by accident.
  */
 
-import { messageChunk, messageOpened, messageTakenOver } from "../../new-changes.ts";
-import { namedEntries, placedEntry, planAppend } from "../../plan-append.ts";
-import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan-stream.ts";
+import { messageChunk, messageOpened, messageTakenOver } from "../../plan/new-changes.ts";
+import { namedEntries, placedEntry, planAppend } from "../../plan/plan-append.ts";
+import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan/plan-stream.ts";
+import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendResult, NewEntry } from "../../records.ts";
 import { toPending } from "../../rows/pending-row.ts";
 import type { NumberedSession } from "../../rows/state-row.ts";
@@ -19,7 +20,6 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "../../stream-records.ts";
-import { planDelta } from "../../tenant-delta.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { carryOut, findPoints, readState, replayedResult } from "./append.ts";

@@ -62,7 +62,7 @@ function countPacks(db: SqliteConnection): unknown {
   return db.get("SELECT count(*) AS count FROM packs")?.["count"];
 }
 
-test("what was said stays in its row, for SQL as well, and all else goes into the pack", () => {
+test("spoken text stays in its row, readable by SQL, and all else goes into the pack", () => {
   const { db } = imported();
   const kept = rowsOf(db).map((row) => row.kept);
   expect(kept.slice(0, 7)).toEqual([
@@ -81,7 +81,7 @@ test("what was said stays in its row, for SQL as well, and all else goes into th
   expect(session?.["content"]).toBe([1, 2, 3, 4].map(shown).join("\n"));
 });
 
-test("who follows the row before does not name it, and has it as the parent all the same", () => {
+test("an entry that follows the row before has it as its parent without naming it", () => {
   const { db, id } = imported();
   const column = db.all("SELECT parent_id FROM entries").map((row) => row["parent_id"]);
   const [first, second] = [TURNS[0]?.id, TURNS[1]?.id];
@@ -96,7 +96,7 @@ test("who follows the row before does not name it, and has it as the parent all 
   expect(again.entries[1]?.parentId).toBe(request.entries[0]?.id);
 });
 
-test("what is written live, or too little, is in no pack", () => {
+test("live entries and small batches are in no pack", () => {
   const { db, id } = imported(turn(1).slice(0, 2));
   append(db, "a", { sessionId: id, entries: TURNS, now: T0 });
   expect(rowsOf(db).every(({ pack, kept }) => pack === null && kept !== "")).toBe(true);
@@ -142,7 +142,7 @@ test("a session that is deleted takes its packs along, and no others", () => {
   expect(countPacks(db)).toBe(0);
 });
 
-test("what a rollback takes back is not remembered", () => {
+test("the cache holds nothing that was rolled back", () => {
   const { db, id } = imported();
   db.begin();
   write(
@@ -176,7 +176,7 @@ test("a pack that is damaged or missing is told", () => {
   }
 });
 
-test("a dump fills another store with packs, whoever wrote its entries", async () => {
+test("a dump fills another store with packs, for live and imported entries", async () => {
   const { db, id } = imported();
   const live = Array.from({ length: 60 }, (_, i) => turn(i)).flat();
   append(db, "a", { sessionId: id, entries: live, now: T0 });
@@ -215,7 +215,7 @@ test("the index and the windows of a search see packed entries as they see other
   }
 });
 
-test("what another connection erased does not come back with what this one erases", () => {
+test("content that another connection erased does not return when this one erases", () => {
   const path = join(createFolder(), "store.db");
   const [first, second] = [new SqliteConnection(path), new SqliteConnection(path)];
   onTestFinished(() => {

@@ -5,7 +5,7 @@
  * empty, and the id is looked up by the row number, which never changes.
  */
 
-import type { EntryRow } from "../../plan-append.ts";
+import type { EntryRow } from "../../plan/plan-append.ts";
 import type { FeedRow } from "../operations/feed-rows.ts";
 
 /** The parent's id of an entry (e), in SQL. */

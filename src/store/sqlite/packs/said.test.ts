@@ -11,7 +11,7 @@ const call = fc.record({
 const thought = fc.record({ type: fc.constant("thinking"), text: fc.string() });
 const blocks = fc.array(fc.oneof(text, call, thought));
 
-describe("what was said", () => {
+describe("spoken text", () => {
   test("and the rest are the content again, to the byte", () => {
     fc.assert(
       fc.property(blocks, fc.option(fc.jsonValue()), (all, data) => {

@@ -65,20 +65,23 @@ export function writeRecords(
 export function readRecords(
   db: SqliteConnection,
   name: string,
-  { which, now, parts }: ReadRecordsRequest,
+  { which, now, parts, maxBytes }: ReadRecordsRequest,
 ): { readonly records: readonly RecordRecord[]; readonly more: boolean } {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return { records: [], more: false };
-  if (!("limit" in which)) {
-    const records = which
-      .flatMap((place) => rowsAt(db, tenant, place, parts))
-      .map(toRecord)
-      .filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
-    return { records, more: false };
+  const isThere = ({ expiresAt }: RecordInfo) => expiresAt === null || expiresAt > now;
+  const read = (places: readonly RecordPlace[], wanted: RecordParts) =>
+    places.flatMap((place) => rowsAt(db, tenant, place, wanted));
+  if ("limit" in which) {
+    const { page, more } = cutPage(rangeOf(db, tenant, which, now).map(toCurrent), which, parts);
+    return { records: read(page, parts).map(toRecord), more };
   }
-  const { page, more } = cutPage(rangeOf(db, tenant, which, now).map(toCurrent), which, parts);
-  const records = page.flatMap((place) => rowsAt(db, tenant, place, parts)).map(toRecord);
-  return { records, more };
+  if (maxBytes === undefined) {
+    return { records: read(which, parts).map(toRecord).filter(isThere), more: false };
+  }
+  const there = read(which, "info").map(toCurrent).filter(isThere);
+  const { page, more } = cutPage(there, { limit: which.length, maxBytes }, parts);
+  return { records: read(page, parts).map(toRecord), more };
 }
 
 /** Deletes up to `limit` records whose time has run out; gives how many. */

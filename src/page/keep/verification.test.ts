@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { tellReport } from "./verification.ts";
+
+const WHOLE = { ok: true, entries: 1, changes: 2_000, damage: [], problems: [], problemCount: 0 };
+
+test("a verification says what it has found, in the files as well as in the hashes", () => {
+  expect(tellReport(WHOLE)).toBe(
+    "Whole: 1 entry and 2,000 changes have the hashes that they should have.",
+  );
+  const damage = ["the index sessions_by_time is missing"];
+  expect(tellReport({ ...WHOLE, ok: false, damage })).toBe(
+    "1 problem, the first: the index sessions_by_time is missing",
+  );
+  const problem = { tenant: "acme", sessionId: "s1", entryId: null, problem: "its hash differs" };
+  expect(tellReport({ ...WHOLE, ok: false, problems: [problem], problemCount: 1_200 })).toBe(
+    "1,200 problems, the first: its hash differs (s1)",
+  );
+});

@@ -1,0 +1,61 @@
+/** Sessions like the one that is open, and where its question was asked before. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { sessionAddress } from "../data/address.ts";
+import { tell } from "../data/connection.ts";
+import type { Hit, Related, Session } from "../data/types.ts";
+import { age } from "../parts/words.ts";
+import type { SessionModel } from "./session-model.ts";
+
+export function RelatedSessions(props: {
+  readonly model: SessionModel;
+  readonly session: Session;
+}) {
+  const { model, session } = props;
+  const found = useSignal<Related | undefined>(undefined);
+  useEffect(() => {
+    model.engine.relatedSessions({ session: session.id }).then(
+      (related) => {
+        found.value = related;
+      },
+      (error: unknown) => {
+        model.failure.value = tell(error);
+      },
+    );
+  }, [session.id]);
+  const related = found.value;
+  if (related === undefined) return <p class="sub-list" aria-busy="true" />;
+  const { sessions, asked } = related;
+  if (sessions.length + asked.length === 0) {
+    return <p class="sub-list">Nothing like this session is stored.</p>;
+  }
+  return (
+    <section aria-label="Related sessions">
+      {sessions.length > 0 && <HitList heading="Sessions like this one" hits={sessions} />}
+      {asked.length > 0 && <HitList heading="The same question before" hits={asked} />}
+    </section>
+  );
+}
+
+function HitList(props: { readonly heading: string; readonly hits: readonly Hit[] }) {
+  const { heading, hits } = props;
+  return (
+    <>
+      <h2 class="about">{heading}</h2>
+      <ul class="sub-list">
+        {hits.map(({ sessionId, shortId, entryId, meta, window }) => (
+          <li key={`${sessionId} ${entryId}`}>
+            <a href={sessionAddress(sessionId, { m: entryId ?? "" })} dir="auto">
+              {meta.title === "" ? shortId : meta.title}
+            </a>{" "}
+            <span class="about" dir="auto">
+              {age(meta.updatedAt)} ·{" "}
+              {window.find((item) => item.found)?.snippet.slice(0, 160) ?? ""}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

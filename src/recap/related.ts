@@ -1,0 +1,140 @@
+/**
+ * Sessions like a given one, and where the same question was asked before.
+ *
+ * Composed of searches: with an embedder they compare meanings, without one words.
+ */
+
+import { checkHits } from "../engine/check.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SearchInput } from "../engine/search.ts";
+import { textOf } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import { MAX_HITS } from "../model/limits.ts";
+import { isInjected, withoutInjected } from "../search/document/injected.ts";
+import { meantWords } from "../search/query/meant-words.ts";
+import type { SearchHit } from "../search/request.ts";
+
+export interface RelatedInput
+  extends Pick<SearchInput, "agent" | "owner" | "project" | "repo" | "workstation"> {
+  /** Exactly one of the two. A session, by any of its ids: its first question is looked for. */
+  readonly session?: string;
+  readonly question?: string;
+  /** Sessions, and questions: at most 20 of each; 5 if left out. */
+  readonly limit?: number;
+}
+
+export interface Related {
+  /** What was looked for, cut to 600 characters; null: the session has no question. */
+  readonly question: string | null;
+  /** Sessions like the given one, the most alike first; none for a question alone. */
+  readonly sessions: readonly SearchHit[];
+  /** The same question in other sessions, one of each, the most alike first. */
+  readonly asked: readonly SearchHit[];
+  readonly notes: readonly string[];
+}
+
+export const DEFAULT_RELATED = 5;
+/** About what an embedder of sentences reads; more words would only dilute a search. */
+const MAX_CHARACTERS = 600;
+/** Messages that are looked at for the first ones of the user. */
+const OPENING_PAGE = 50;
+/** User messages that say what a session is about, beside its title. */
+const OPENING_MESSAGES = 3;
+/**
+ * The cosine from which on two questions count as the same. With all-MiniLM-L6-v2 paraphrases have
+ * 0.6 to 0.9, questions about the same subject 0.3 to 0.5.
+ */
+const SAME_QUESTION = 0.6;
+/** Hits of one session that are compared. */
+const COMPARED = 3;
+
+export async function relatedSessions(tenant: TenantApi, input: RelatedInput): Promise<Related> {
+  const {
+    session,
+    question,
+    limit: given,
+    ...filter
+  } = checkFields(input, "options", INPUTS.relatedSessions);
+  const limit = checkHits(given, "limit", DEFAULT_RELATED);
+  if ((session === undefined) === (question === undefined)) {
+    throw new BackscrollError("invalid_input", "give exactly one of session and question", {
+      details: { field: "question" },
+    });
+  }
+  const notes = new Set<string>();
+  const find = async (query: string, options: SearchInput): Promise<readonly SearchHit[]> => {
+    const sizes = { limit: MAX_HITS, contextBefore: 0, contextAfter: 0 };
+    const result = await tenant.searchSessions(query, { ...filter, ...sizes, ...options });
+    for (const note of result.notes) if (note.startsWith("Words alone")) notes.add(note);
+    return result.hits;
+  };
+  if (question !== undefined) {
+    const text = checkQuestion(question);
+    const asked = await findAsked(find, text, {});
+    return { question: text, sessions: [], asked: asked.slice(0, limit), notes: [...notes] };
+  }
+  const { id, title } = await tenant.getSessionMeta(session as string);
+  const said = await readOpening(tenant, id);
+  const text = said[0]?.slice(0, MAX_CHARACTERS) ?? null;
+  const about = meantWords([title, ...said].join("\n").slice(0, MAX_CHARACTERS)).trim();
+  const others = { excludeSession: id };
+  const sessions = about === "" ? [] : await find(about, { ...others, match: "words" });
+  const asked = text === null ? [] : await findAsked(find, text, others);
+  return {
+    question: text,
+    sessions: sessions.slice(0, limit),
+    asked: asked.slice(0, limit),
+    notes: [...notes],
+  };
+}
+
+type Find = (query: string, options: SearchInput) => Promise<readonly SearchHit[]>;
+
+/** By meaning if there are vectors, else every word of the question must be there. */
+async function findAsked(find: Find, question: string, others: SearchInput): Promise<SearchHit[]> {
+  const users = { ...others, role: "user", perSession: COMPARED };
+  const near = await find(question, { ...users, match: "words" });
+  if (near.some(({ similarity }) => similarity !== undefined)) {
+    const same = near.filter(({ similarity = 0 }) => similarity >= SAME_QUESTION);
+    return onePerSession(same.sort((a, b) => (b.similarity ?? 0) - (a.similarity ?? 0)));
+  }
+  // Punctuation would be read as operators.
+  const words = meantWords(question.replace(/[^\p{L}\p{N}]+/gu, " ")).trim();
+  return words === "" ? [] : onePerSession(await find(words, { ...users, match: "all" }));
+}
+
+function onePerSession(hits: readonly SearchHit[]): SearchHit[] {
+  const seen = new Set<string>();
+  return hits.filter(({ sessionId }) => {
+    const isNew = !seen.has(sessionId);
+    seen.add(sessionId);
+    return isNew;
+  });
+}
+
+function checkQuestion(question: unknown): string {
+  const text = typeof question === "string" ? question.trim() : "";
+  if (text !== "") return text.slice(0, MAX_CHARACTERS);
+  throw new BackscrollError("invalid_input", "question must be a text that is not empty", {
+    details: { field: "question" },
+  });
+}
+
+/** What the user said first, without what an agent put in. */
+async function readOpening(tenant: TenantApi, id: string): Promise<readonly string[]> {
+  const { messages } = await tenant.listMessages(id, {
+    offset: 0,
+    limit: OPENING_PAGE,
+    preview: true,
+  });
+  return messages.flatMap(saidBy).slice(0, OPENING_MESSAGES);
+}
+
+function saidBy({ role, blocks, metadata }: Entry): readonly string[] {
+  if (role !== "user" || isInjected(metadata)) return [];
+  const text = withoutInjected(textOf(blocks)).trim();
+  return text === "" ? [] : [text];
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { RememberedScopes } from "./remembered-scopes.ts";
+
+const numbers = (count: number) => Uint32Array.from({ length: count }, (_, i) => i + 1);
+
+describe("scopes", () => {
+  test("of single sessions do not evict those of many", () => {
+    const scopes = new RememberedScopes();
+    scopes.add("project", numbers(400));
+    for (let i = 0; i < 200; i++) scopes.add(`session ${i}`, numbers(1));
+    expect(scopes.get("project")).toHaveLength(400);
+    expect(scopes.get("session 199")).toHaveLength(1);
+    expect(scopes.get("session 0")).toBeUndefined();
+  });
+
+  test("that were asked for last stay, by number and by size", () => {
+    const scopes = new RememberedScopes();
+    for (let i = 0; i < 64; i++) scopes.add(`project ${i}`, numbers(2));
+    expect(scopes.get("project 0")).toBeDefined();
+    scopes.add("one more", numbers(2));
+    expect(scopes.get("project 0")).toBeDefined();
+    expect(scopes.get("project 1")).toBeUndefined();
+    scopes.add("everything", numbers(499_999));
+    expect(scopes.get("everything")).toBeDefined();
+    expect(scopes.get("one more")).toBeUndefined();
+  });
+
+  test("are forgotten by what they ask for, or all", () => {
+    const scopes = new RememberedScopes();
+    scopes.add('{"models":["m"]}', numbers(1));
+    scopes.add('{"agents":["a"]}', numbers(3));
+    scopes.forget(/"models":/);
+    expect(scopes.get('{"models":["m"]}')).toBeUndefined();
+    expect(scopes.get('{"agents":["a"]}')).toBeDefined();
+    scopes.clear();
+    expect(scopes.get('{"agents":["a"]}')).toBeUndefined();
+  });
+});

@@ -1,0 +1,170 @@
+/** The changes that operations other than appends put into the feed, in the same form everywhere. */
+
+import type { AccessToken } from "../../model/access-token.ts";
+import type { ChangeAuthor } from "../../model/change.ts";
+import type { JsonObject } from "../../model/json.ts";
+import type { SessionRoute } from "../../model/route.ts";
+import type { EraseRequest } from "../erase-records.ts";
+import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "../records.ts";
+import type { NewChange } from "./plan-append.ts";
+
+export function sessionCreated(sessionId: string, at: number): NewChange {
+  return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
+}
+
+/** Names the fields that a patch held, not their values. */
+export function sessionUpdated(sessionId: string, patch: SessionPatch, at: number): NewChange {
+  const details = JSON.stringify({ fields: Object.keys(patch).sort() });
+  return { kind: "session_updated", at, sessionId, entryId: null, entryHash: null, details };
+}
+
+export function sessionDeleted(tombstone: Tombstone, by: ChangeAuthor | undefined): NewChange {
+  const { sessionId, reason, entryCount, digest, deletedAt } = tombstone;
+  const details = JSON.stringify({
+    reason,
+    entries: entryCount,
+    digest: Buffer.from(digest).toString("hex"),
+    ...authored(by),
+  });
+  return {
+    kind: "session_deleted",
+    at: deletedAt,
+    sessionId,
+    entryId: null,
+    entryHash: null,
+    details,
+  };
+}
+
+export function leafMoved(request: MoveLeafRequest, from: string | null): NewChange {
+  return {
+    kind: "leaf_moved",
+    at: request.now,
+    sessionId: request.sessionId,
+    entryId: request.leaf,
+    entryHash: null,
+    details: JSON.stringify({ from }),
+  };
+}
+
+export function entryPinned(
+  sessionId: string,
+  entryId: string,
+  pinned: boolean,
+  at: number,
+): NewChange {
+  const kind = pinned ? "entry_pinned" : "entry_unpinned";
+  return { kind, at, sessionId, entryId, entryHash: null, details: null };
+}
+
+/** Erased entries by id; for tombstones also the digests and sums for verification. */
+export function contentErased(
+  { sessionId, mode, now, by }: Pick<EraseRequest, "sessionId" | "mode" | "now" | "by">,
+  ids: readonly string[],
+  tombstones: { readonly tokens: number; readonly digest: string } | undefined,
+): NewChange {
+  const details = JSON.stringify({
+    mode,
+    entries: ids.length,
+    ids,
+    ...tombstones,
+    ...authored(by),
+  });
+  return { kind: "content_erased", at: now, sessionId, entryId: null, entryHash: null, details };
+}
+
+export function messageOpened(sessionId: string, entryId: string, at: number): NewChange {
+  return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details: null };
+}
+
+/** Another writer goes on with an open message. */
+export function messageTakenOver(sessionId: string, entryId: string, at: number): NewChange {
+  const details = JSON.stringify({ takenOver: true });
+  return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details };
+}
+
+export function quotaChanged(quota: Quota, at: number, by: ChangeAuthor | undefined): NewChange {
+  const details = JSON.stringify({ ...quota, ...authored(by) });
+  return { kind: "quota_changed", at, sessionId: null, entryId: null, entryHash: null, details };
+}
+
+/** The token's id and scope, never its secret. */
+export function tokenChanged(
+  kind: "token_created" | "token_revoked",
+  token: AccessToken,
+  at: number,
+  by: ChangeAuthor | undefined,
+): NewChange {
+  const { id, scope, actor, actAs, operator } = token;
+  const details = JSON.stringify({ token: id, scope, actor, actAs, operator, ...authored(by) });
+  return { kind, at, sessionId: null, entryId: null, entryHash: null, details };
+}
+
+/**
+ * Which key leads to which session, and why. Of a patch the names of the fields, not their values.
+ * Also a route that is deleted says where it led.
+ */
+export function routeChanged(
+  { key, sessionId, version }: SessionRoute,
+  at: number,
+  what: { readonly reason?: string; readonly fields?: readonly string[] } | "deleted",
+  by: ChangeAuthor | undefined,
+): NewChange {
+  const kind = what === "deleted" ? "route_deleted" : "route_put";
+  const said = what === "deleted" ? {} : what;
+  const details = JSON.stringify({ key, version, ...said, ...authored(by) });
+  return { kind, at, sessionId, entryId: null, entryHash: null, details };
+}
+
+/** Something was done to the store that leaves no other row, such as a copy of all of it. */
+export function administered(act: string, at: number, by: ChangeAuthor | undefined): NewChange {
+  const details = JSON.stringify({ act, ...authored(by) });
+  return { kind: "administered", at, sessionId: null, entryId: null, entryHash: null, details };
+}
+
+function authored(by: ChangeAuthor | undefined): { readonly by?: ChangeAuthor } {
+  return by === undefined ? {} : { by: { token: by.token, actor: by.actor } };
+}
+
+/** `chunk` counts the flushes of the message from 1. */
+export function messageChunk(
+  sessionId: string,
+  entryId: string,
+  chunk: number,
+  at: number,
+): NewChange {
+  const details = JSON.stringify({ chunk });
+  return { kind: "message_chunk", at, sessionId, entryId, entryHash: null, details };
+}
+
+export function noteChange(
+  kind: "memory_put" | "memory_deleted" | "fact_added" | "fact_superseded" | "fact_deleted",
+  sessionId: string | null,
+  at: number,
+  details: JsonObject,
+): NewChange {
+  return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
+}
+
+/** `indexed`: the record has a text, or had one until now. The index reads no other. */
+export function recordChange(
+  kind: "record_put" | "record_deleted",
+  at: number,
+  details: {
+    readonly namespace: string;
+    readonly key: string;
+    readonly version: string;
+    readonly indexed: boolean;
+  },
+): NewChange {
+  const text = JSON.stringify(details);
+  return { kind, at, sessionId: null, entryId: null, entryHash: null, details: text };
+}
+
+/** Every fact that was added, followed by those that it replaces. */
+export function factChanges(sessionId: string, facts: readonly NewFact[], at: number): NewChange[] {
+  return facts.flatMap(({ id, supersedes = [] }) => [
+    noteChange("fact_added", sessionId, at, { fact: id }),
+    ...supersedes.map((old) => noteChange("fact_superseded", sessionId, at, { fact: old, by: id })),
+  ]);
+}
