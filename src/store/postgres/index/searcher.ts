@@ -32,7 +32,7 @@ export class Searcher {
 
   /** Another server may have other rows under the same positions. */
   forget(): void {
-    this.#memory = undefined;
+    this.#cache = undefined;
   }
 
   search(
