@@ -6,6 +6,7 @@ import { benchAppend } from "./append.ts";
 import { benchArchive } from "./archive.ts";
 import { benchBlobs } from "./blobs.ts";
 import { benchContext } from "./context.ts";
+import { benchFleet } from "./fleet.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchMcp } from "./mcp.ts";
 import type { BenchOptions } from "./measure.ts";
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   archive: benchArchive,
   blobs: benchBlobs,
   context: benchContext,
+  fleet: benchFleet,
   ingest: benchIngest,
   mcp: benchMcp,
   page: benchPage,
@@ -37,6 +39,8 @@ const HELP = `Usage: npm run bench -- NAME [options]
   archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
+  fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that), and
+           appends by 1, 2 and 4 nodes
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   mcp      how soon backscroll mcp answers among many messages, one and several at once
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000
@@ -50,8 +54,8 @@ Options
   --quick            one run of each measurement instead of the median of five
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
-  --messages N       how many messages search, mcp, page and vectors have to look through; 100000 if
-                     left out
+  --messages N       how many messages search, mcp, page, vectors and fleet have to look through;
+                     100000 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's

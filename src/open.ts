@@ -60,6 +60,7 @@ async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
 }
 
 export async function openStore(address: string, given: StoreOptions = {}): Promise<Store> {
+  checkFleet(address, given);
   const options = { ...given, indexing: { ...indexingOfEnvironment(), ...given.indexing } };
   switch (backendOf(address)) {
     case "postgres": {
@@ -72,11 +73,31 @@ export async function openStore(address: string, given: StoreOptions = {}): Prom
   }
 }
 
+/** Followers and their notifications are PostgreSQL's. */
+function checkFleet(address: string, { replicas = [], notify }: StoreOptions): void {
+  const refuse = (field: string, why: string): never => {
+    throw new BackscrollError("invalid_input", `${field} ${why}`, { details: { field } });
+  };
+  const isPostgres = (value: unknown) => typeof value === "string" && POSTGRES.test(value);
+  if (!Array.isArray(replicas) || !replicas.every(isPostgres)) {
+    refuse("replicas", "must be a list of addresses such as postgres://host/database");
+  }
+  if (notify !== undefined && !["listen", "poll"].includes(notify) && !isPostgres(notify)) {
+    refuse("notify", "must be listen, poll or an address such as postgres://host/database");
+  }
+  if (isPostgres(address)) return;
+  const way = "is for a store on PostgreSQL; leave it out";
+  if (replicas.length > 0) refuse("replicas", way);
+  if (notify !== undefined) refuse("notify", way);
+}
+
+const POSTGRES = /^postgres(ql)?:\/\//i;
+
 export function backendOf(address: string): Backend {
   if (typeof address !== "string" || address.trim() === "" || address.includes("\0")) {
     throw invalidAddress("an address must be a path, :memory: or postgres://…");
   }
-  if (/^postgres(ql)?:\/\//i.test(address)) return "postgres";
+  if (POSTGRES.test(address)) return "postgres";
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(address)?.[1];
   if (scheme !== undefined) {
     const isServer = /^https?$/i.test(scheme);

@@ -68,7 +68,7 @@ const loss: Any<StoreLoss> = fc.oneof(
     exact,
   ),
   fc.record(
-    { kind: fc.constant("index" as const), foundAt: time, tenant: text, changes: count },
+    { kind: fc.constantFrom("index" as const, "failover" as const), foundAt: time, tenant: text, changes: count },
     exact,
   ),
 );
@@ -99,6 +99,18 @@ export const status: Any<StoreStatus> = fc.record(
     databaseBytes: count,
     walBytes: count,
     losses: fc.array(loss, { maxLength: 3 }),
+    followers: fc.array(
+      fc.record(
+        {
+          address: fc.constant("postgres://host:5432/db"),
+          isThere: fc.boolean(),
+          behind: count,
+          lagMs: count,
+        },
+        exact,
+      ),
+      { maxLength: 3 },
+    ),
     tenants: fc.array(
       fc.record(
         {

@@ -2,7 +2,7 @@
 
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexStatus, VectorStatus } from "../store/index/index-status.ts";
-import type { StoreStatus, TenantStatus } from "../store/records.ts";
+import type { FollowerStatus, StoreStatus, TenantStatus } from "../store/records.ts";
 import { hidePasswords } from "./address.ts";
 import { fromWireTime, toWireTime } from "./wire.ts";
 
@@ -35,6 +35,16 @@ export interface WireTenantStatus {
   };
 }
 
+/** A hot standby that reads may run on. */
+export interface WireFollowerStatus {
+  readonly address: string;
+  /** Whether it answered when it was last asked. */
+  readonly is_there: boolean;
+  /** Changes that it does not have yet, and for how long it lacks the oldest of them. */
+  readonly behind: number;
+  readonly lag_ms: number;
+}
+
 /** `commits` and `kept` are of a damaged write-ahead log, `tenant` and `changes` of an index. */
 export interface WireLoss {
   readonly kind: StoreLoss["kind"];
@@ -56,6 +66,8 @@ export interface WireStatus {
   readonly wal_bytes: number;
   /** Losses that were not accepted. */
   readonly losses: readonly WireLoss[];
+  /** The followers of this node: none unless it was given some. */
+  readonly followers: readonly WireFollowerStatus[];
   readonly tenants: readonly WireTenantStatus[];
 }
 
@@ -68,8 +80,19 @@ export function toWireStatus(status: StoreStatus): WireStatus {
     database_bytes: status.databaseBytes,
     wal_bytes: status.walBytes,
     losses: status.losses.map(toWireLoss),
+    followers: status.followers.map(toWireFollower),
     tenants: status.tenants.map(toWireTenantStatus),
   };
+}
+
+function toWireFollower(follower: FollowerStatus): WireFollowerStatus {
+  const { address, isThere, behind, lagMs } = follower;
+  return { address: hidePasswords(address), is_there: isThere, behind, lag_ms: lagMs };
+}
+
+function fromWireFollower(follower: WireFollowerStatus): FollowerStatus {
+  const { address, is_there: isThere, behind, lag_ms: lagMs } = follower;
+  return { address, isThere, behind, lagMs };
 }
 
 export function toWireLoss(loss: StoreLoss): WireLoss {
@@ -87,7 +110,7 @@ export function fromWireLoss(loss: WireLoss): StoreLoss {
   if (loss.kind === "log") {
     return { kind: "log", foundAt, commits: loss.commits ?? 0, kept: loss.kept };
   }
-  return { kind: "index", foundAt, tenant: loss.tenant ?? "", changes: loss.changes ?? 0 };
+  return { kind: loss.kind, foundAt, tenant: loss.tenant ?? "", changes: loss.changes ?? 0 };
 }
 
 export function toWireTenantStatus(status: TenantStatus): WireTenantStatus {
@@ -177,6 +200,7 @@ export function fromWireStatus(status: WireStatus): StoreStatus {
     databaseBytes: status.database_bytes,
     walBytes: status.wal_bytes,
     losses: status.losses.map(fromWireLoss),
+    followers: status.followers.map(fromWireFollower),
     tenants: status.tenants.map(fromWireTenantStatus),
   };
 }

@@ -37,6 +37,9 @@ export type Load =
   /** Many callers at once, for long: on threads, and every answered write is on the disk. */
   | "server";
 
+/** Further servers of a store on PostgreSQL. */
+export type FleetOptions = Pick<StoreOptions, "replicas" | "notify">;
+
 /** Runs `use` on the tenant that the command line names, and closes the store whatever happens. */
 export async function withStore<Result>(
   context: Context,
@@ -94,9 +97,11 @@ export async function withOwnStore<Result>(
   context: Context,
   what: string,
   use: (engine: Engine) => Promise<Result>,
+  access: Access = "create",
+  fleet: FleetOptions = {},
 ): Promise<Result> {
   refuseServer(context, what, "run it where the store is");
-  const engine = await openStore(context, "create", "server");
+  const engine = await openStore(context, access, "server", fleet);
   try {
     return await explainMissingModel(() => use(engine));
   } finally {
@@ -126,7 +131,12 @@ export function refuseServer(context: Context, what: string, way: string): void 
 }
 
 /** A short command has no event loop to keep free: it runs SQLite on its own thread. */
-function openStore(context: Context, access: Access, load: Load): Promise<Engine> {
+function openStore(
+  context: Context,
+  access: Access,
+  load: Load,
+  fleet: FleetOptions = {},
+): Promise<Engine> {
   const { address } = context;
   // A store in memory begins with this command: no check needed.
   const readOnly = access === "read" && address !== ":memory:";
@@ -140,7 +150,7 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     const onWarning = (sentence: string) => context.terminal.note(`Warning: ${sentence}`);
     const create = access === "create";
     const prices = ownPrices;
-    const options = { readOnly, create, ...size, models, onLoss, onWarning, prices };
+    const options = { readOnly, create, ...size, ...fleet, models, onLoss, onWarning, prices };
     return open(address, embedder === undefined ? options : { ...options, embedder });
   });
 }

@@ -21,6 +21,7 @@ function namesOf(type: { readonly prototype: object }): string[] {
 const ONLY_HERE = [
   "acceptLosses",
   "authenticate",
+  "checkSettings",
   "dump",
   "embedStored",
   "estimateEmbedding",

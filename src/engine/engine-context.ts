@@ -37,3 +37,12 @@ export interface EngineContext {
   /** How long an open message outlives its writer's last sign of life. */
   readonly leaseMs: number;
 }
+
+/**
+ * The same for a call that only reads: a follower may answer it. A read that prepares a write keeps to
+ * `engine` itself, whose store is the primary.
+ */
+export function forReading(engine: EngineContext): EngineContext {
+  const { reader } = engine.store;
+  return reader === undefined ? engine : { ...engine, store: reader };
+}

@@ -207,6 +207,11 @@ export class Engine extends TenantEngine {
     return this.engine.store.checkIntegrity();
   }
 
+  /** What is set wrong on the database server, and how to mend it; empty without a server. */
+  async checkSettings(): Promise<readonly string[]> {
+    return (await this.engine.store.advise?.()) ?? [];
+  }
+
   /** What it would take to embed all of a tenant that has no vector yet; with `again`, all of it. */
   estimateEmbedding(
     options: Pick<EmbedStoredInput, "again"> & { readonly tenant?: string } = {},

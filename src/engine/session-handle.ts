@@ -32,7 +32,7 @@ import { type BuiltContext, buildContext } from "./context/build-context.ts";
 import type { BuildContextInput } from "./context/context-options.ts";
 import { type Recalled, type RecallOptions, recall } from "./context/recall.ts";
 import { type ContextUsage, readUsage } from "./context/usage.ts";
-import type { EngineContext } from "./engine-context.ts";
+import { type EngineContext, forReading } from "./engine-context.ts";
 import { extractFacts } from "./facts/extract-facts.ts";
 import type { ExtractFactsOptions } from "./facts/extract-facts-options.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts/facts.ts";
@@ -89,15 +89,19 @@ import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts
 export class SessionHandle {
   readonly id: string;
   readonly #engine: EngineContext;
+  /** For calls that only read. */
+  readonly #reading: EngineContext;
 
   constructor(engine: EngineContext, id: string) {
     this.#engine = engine;
+    this.#reading = forReading(engine);
     this.id = id;
   }
 
   /** The session's fields; reads no entries. */
   async meta(): Promise<Session> {
-    const session = await this.#engine.store.findSession(this.#engine.tenant, this.id);
+    const { store, tenant } = this.#reading;
+    const session = await store.findSession(tenant, this.id);
     if (session === undefined) throw sessionNotFound(this.id);
     return session;
   }
@@ -161,22 +165,22 @@ export class SessionHandle {
 
   /** The newest messages of the active path, in order. */
   history(input: HistoryInput = {}): Promise<Entry[]> {
-    return readHistory(this.#engine, this.id, input);
+    return readHistory(this.#reading, this.id, input);
   }
 
   /** A page of messages along the active path, or along the path to `leaf`. */
   listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
-    return listMessages(this.#engine, this.id, input);
+    return listMessages(this.#reading, this.id, input);
   }
 
   /** A page of all entries: of a path, or of the whole tree. */
   listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
-    return listEntries(this.#engine, this.id, input);
+    return listEntries(this.#reading, this.id, input);
   }
 
   /** One entry of this session; a message that is still being written has the status `pending`. */
   async getEntry(id: string): Promise<Entry> {
-    const entry = await getEntry(this.#engine, id);
+    const entry = await getEntry(this.#reading, id);
     if (entry.sessionId === this.id) return entry;
     throw new BackscrollError("entry_not_found", `session ${this.id} has no entry ${id}`, {
       details: { entryId: id, sessionId: this.id },
@@ -201,7 +205,7 @@ export class SessionHandle {
 
   /** The branches of the session, the newest first. */
   branches(): Promise<Branch[]> {
-    return readBranches(this.#engine, this.id);
+    return readBranches(this.#reading, this.id);
   }
 
   /** Replaces a message by a new sibling; what followed the old one stays on its own branch. */
@@ -233,7 +237,7 @@ export class SessionHandle {
 
   /** The labels of the session's entries, by entry id. */
   labels(): Promise<Map<string, string>> {
-    return readLabels(this.#engine, this.id);
+    return readLabels(this.#reading, this.id);
   }
 
   /** A pinned entry is never summarised away. */
@@ -281,7 +285,7 @@ export class SessionHandle {
   buildContext(
     input: BuildContextInput,
   ): Promise<BuiltContext & { readonly rendered?: RenderedContext<Provider> }> {
-    return buildContext(this.#engine, this.id, input);
+    return buildContext(this.#reading, this.id, input);
   }
 
   /**
@@ -312,31 +316,31 @@ export class SessionHandle {
 
   /** Every summary that was written, of all branches: at most 500, the newest. */
   summaries(): Promise<Summary[]> {
-    return listSummaries(this.#engine, this.id);
+    return listSummaries(this.#reading, this.id);
   }
 
   /** How full the context is, and what the session has cost so far. */
   usage(leaf?: string): Promise<ContextUsage> {
-    return readUsage(this.#engine, this.id, leaf);
+    return readUsage(this.#reading, this.id, leaf);
   }
 
   /** Messages and facts that bear on a question, the best first. Any text is a valid question. */
   recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
-    return recall(this.#engine, this.id, query, options);
+    return recall(this.#reading, this.id, query, options);
   }
 
   /** As `searchSessions` of the tenant, without this session. */
   searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
     const { excludeSession = [] } = checkInput(input, "options", INPUTS.searchSessions);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
-    return searchSessions(this.#engine, query, { ...input, excludeSession: [...others, this.id] });
+    return searchSessions(this.#reading, query, { ...input, excludeSession: [...others, this.id] });
   }
 
   /** The memories of this session's agent. */
   async searchMemory(query: string, input: SearchNotesInput = {}): Promise<readonly Memory[]> {
     checkInput(input, "options", INPUTS["session.searchMemory"]);
     const { agent } = await this.meta();
-    return searchMemory(this.#engine, query, { ...input, agent });
+    return searchMemory(this.#reading, query, { ...input, agent });
   }
 
   /** Keeps a note of this session's agent, which remembers where it was taken from. */
@@ -359,7 +363,7 @@ export class SessionHandle {
   }
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
-    return listFacts(this.#engine, { ...input, sessionId: this.id });
+    return listFacts(this.#reading, { ...input, sessionId: this.id });
   }
 
   /** As `holdLease` of the engine, under a name that only this session has. */

@@ -142,14 +142,24 @@ async function* follow(
   const abort = () => wake.ring();
   signal.addEventListener("abort", abort);
   try {
-    const { head, position: first } = await start;
+    const { head, position: first, hash } = await start;
     let position = first;
+    let last = { position: first, hash };
+    let switches = store.switches?.();
     while (!signal.aborted) {
       const page = await store.listChanges(tenant, position, MAX_PAGE, session);
+      if (switches !== store.switches?.()) {
+        // Another server answers: it must have what was given out, and the page may mix both.
+        switches = store.switches?.();
+        await checkContinued(engine, head.epoch, last);
+        position = last.position;
+        continue;
+      }
       if (session === undefined) checkPage(page, position, page.through - position);
       for (const record of page.changes) {
         if (signal.aborted) return;
         position = record.position;
+        last = record;
         yield toChange(record, tenant, head.epoch);
       }
       const stuck = page.through <= position && page.changes.length === 0;
@@ -163,6 +173,16 @@ async function* follow(
     stop();
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Throws `cursor_expired` unless the feed still has the last change that was given out. */
+async function checkContinued(
+  { store, tenant }: EngineContext,
+  epoch: string,
+  { position, hash }: { readonly position: number; readonly hash: Uint8Array },
+): Promise<void> {
+  const cursor = parseFeedCursor(formatFeedCursor(tenant, epoch, position, hash));
+  checkFeedCursor(cursor, tenant, await store.feedHead(tenant, position));
 }
 
 /** Remembers a signal that came without a waiter. */

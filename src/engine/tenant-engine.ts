@@ -30,7 +30,7 @@ import {
 import { checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./compaction/compact.ts";
 import { type CompactInput, findModel } from "./compaction/compact-options.ts";
-import type { EngineContext } from "./engine-context.ts";
+import { type EngineContext, forReading } from "./engine-context.ts";
 import { getFact, type ListFactsInput, listFacts } from "./facts/facts.ts";
 import {
   type DeleteOptions,
@@ -93,9 +93,12 @@ import { type SweepReport, sweepTenant } from "./sweep.ts";
 export class TenantEngine {
   /** For the parts of the engine; hosts have no need of it. */
   protected readonly engine: EngineContext;
+  /** For calls that only read. */
+  protected readonly reading: EngineContext;
 
   constructor(engine: EngineContext) {
     this.engine = engine;
+    this.reading = forReading(engine);
   }
 
   get tenant(): string {
@@ -162,7 +165,7 @@ export class TenantEngine {
 
   /** `id` as in `getSession`. */
   async getSessionMeta(id: string): Promise<Session> {
-    return resolveSession(this.engine, id);
+    return resolveSession(this.reading, id);
   }
 
   /** The id of the session that `ref` names as in `getSession`; `ref` itself if it names none. */
@@ -185,17 +188,17 @@ export class TenantEngine {
 
   /** Newest interaction first. Answered from columns: no entry is read. */
   listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    return listSessions(this.engine, input);
+    return listSessions(this.reading, input);
   }
 
   /** Sessions, messages, tokens and cost added up. */
   stats(input: StatsInput = {}): Promise<Stats> {
-    return addUp(this.engine, input);
+    return addUp(this.reading, input);
   }
 
   /** How many sessions a list, or a search, has for each value of a filter. */
   facets(input: FacetsInput = {}): Promise<Facets> {
-    return countFacets(this.engine, input);
+    return countFacets(this.reading, input);
   }
 
   /**
@@ -213,7 +216,7 @@ export class TenantEngine {
 
   /** What sessions take, and how many messages are being written in each: at most 500 at once. */
   sessionSizes(ids: readonly string[]): Promise<readonly SessionSize[]> {
-    return sessionSizes(this.engine, ids);
+    return sessionSizes(this.reading, ids);
   }
 
   /** The tombstone of a deleted session. */
@@ -258,11 +261,11 @@ export class TenantEngine {
   }
 
   async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
-    return resolveIfMissing(this.engine, sessionId, (id) => listMessages(this.engine, id, input));
+    return resolveIfMissing(this.reading, sessionId, (id) => listMessages(this.reading, id, input));
   }
 
   getEntry(id: string): Promise<Entry> {
-    return getEntry(this.engine, id);
+    return getEntry(this.reading, id);
   }
 
   /** Ends a message that another writer left open, and keeps its content so far. */
@@ -278,16 +281,16 @@ export class TenantEngine {
 
   /** The best hits for a query, each with the messages around it. Any text is a valid query. */
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    return searchSessions(this.engine, query, await resolveSearch(this.engine, input));
+    return searchSessions(this.reading, query, await resolveSearch(this.reading, input));
   }
 
   /** Whole memories, the best first. */
   searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
-    return searchMemory(this.engine, query, input);
+    return searchMemory(this.reading, query, input);
   }
 
   searchFacts(query: string, input: SearchFactsInput = {}): Promise<readonly Fact[]> {
-    return searchFacts(this.engine, query, input);
+    return searchFacts(this.reading, query, input);
   }
 
   /** Progress and size of the index. */
@@ -305,11 +308,11 @@ export class TenantEngine {
   }
 
   getMemory(agent: string, name: string): Promise<Memory> {
-    return getMemory(this.engine, agent, name);
+    return getMemory(this.reading, agent, name);
   }
 
   listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
-    return listMemories(this.engine, input);
+    return listMemories(this.reading, input);
   }
 
   async deleteMemory(agent: string, name: string): Promise<void> {
@@ -319,11 +322,11 @@ export class TenantEngine {
   }
 
   getFact(id: string): Promise<Fact> {
-    return getFact(this.engine, id);
+    return getFact(this.reading, id);
   }
 
   async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
-    return listFacts(this.engine, await resolveField(this.engine, input, "sessionId"));
+    return listFacts(this.reading, await resolveField(this.reading, input, "sessionId"));
   }
 
   /** The fact stays for the record, but is no longer listed. */
@@ -338,12 +341,12 @@ export class TenantEngine {
 
   /** Follows the change feed, live. Resumes without gap or repeat after `after`. */
   subscribe(input: SubscribeInput = {}): AsyncGenerator<Change, void> {
-    return subscribe(this.engine, input);
+    return subscribe(this.reading, input);
   }
 
   /** A page of the change feed: the tenant's audit log. */
   async listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.engine, await resolveField(this.engine, input, "session"));
+    return listChanges(this.reading, await resolveField(this.reading, input, "session"));
   }
 
   /**

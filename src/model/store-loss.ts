@@ -16,10 +16,22 @@ export type StoreLoss =
       readonly foundAt: number;
       readonly tenant: string;
       readonly changes: number;
+    }
+  /** A standby became the primary before it had received the end of a tenant's feed. */
+  | {
+      readonly kind: "failover";
+      readonly foundAt: number;
+      readonly tenant: string;
+      /** A lower bound: what this process had seen. */
+      readonly changes: number;
     };
 
 /** One sentence without its end, for people. */
 export function describeLoss(loss: StoreLoss): string {
+  if (loss.kind === "failover") {
+    const changes = counted(loss.changes, "change");
+    return `the new primary does not have the last ${changes} of tenant ${loss.tenant}: they were lost with the old one, which was not replicated synchronously`;
+  }
   if (loss.kind === "index") {
     const changes = counted(loss.changes, "change");
     return `the index of tenant ${loss.tenant} has ${changes} that the store does not have: they were lost`;

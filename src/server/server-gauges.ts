@@ -10,9 +10,11 @@ export async function serverGauges(
   live: Subscribers,
   { used }: Budget,
 ): Promise<Gauge[]> {
-  const { tenants, databaseBytes, walBytes } = await engine.status();
+  const { tenants, databaseBytes, walBytes, followers } = await engine.status();
   const total = (pick: (tenant: (typeof tenants)[number]) => number) =>
     tenants.reduce((sum, tenant) => sum + pick(tenant), 0);
+  const worst = (pick: (follower: (typeof followers)[number]) => number) =>
+    Math.max(0, ...followers.map(pick));
   const gauge = (name: string, help: string, value: number): Gauge => ({
     name: `backscroll_${name}`,
     help,
@@ -42,6 +44,22 @@ export async function serverGauges(
     ),
     gauge("database_bytes", "Bytes of the database, without its log.", databaseBytes),
     gauge("wal_bytes", "Bytes of the write-ahead log.", walBytes),
+    gauge("followers", "Followers that reads may run on.", followers.length),
+    gauge(
+      "followers_there",
+      "Followers that answered when they were last asked.",
+      followers.filter(({ isThere }) => isThere).length,
+    ),
+    gauge(
+      "follower_lag_seconds",
+      "For how long the latest of the followers lacks a change.",
+      worst(({ lagMs }) => lagMs) / 1_000,
+    ),
+    gauge(
+      "follower_changes_behind",
+      "Changes that the latest of the followers does not have yet.",
+      worst(({ behind }) => behind),
+    ),
     gauge(
       "requests_in_progress",
       "Requests that were let in and wait for an answer.",

@@ -338,9 +338,22 @@ export interface StoreStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly databaseBytes: number;
   readonly walBytes: number;
-  /** Known losses that were not accepted. Always empty on PostgreSQL. */
+  /** Known losses that were not accepted; on PostgreSQL those that this process has met. */
   readonly losses: readonly StoreLoss[];
+  /** The followers that reads may run on: none without `replicas`. */
+  readonly followers: readonly FollowerStatus[];
   readonly tenants: readonly TenantStatus[];
+}
+
+/** A follower, as a node sees it that reads there. */
+export interface FollowerStatus {
+  readonly address: string;
+  /** It answered when it was last asked, within the last second or two. */
+  readonly isThere: boolean;
+  /** Changes of all tenants that it does not have yet. */
+  readonly behind: number;
+  /** For how long it lacks the oldest of them. */
+  readonly lagMs: number;
 }
 
 /**

@@ -28,7 +28,6 @@ import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { EraseRequest, EraseResult, RetentionDue } from "./erase-records.ts";
 import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
-import type { IndexingOptions } from "./index/indexing-options.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
 import type { RecordReads, RecordWrites } from "./record/record-port.ts";
@@ -66,6 +65,8 @@ import type {
 } from "./stream-records.ts";
 import type { SweepRequest, SweepResult } from "./sweep/sweep-records.ts";
 import type { NewToken, TokenRecord } from "./token-records.ts";
+
+export type { Durability, StoreOptions } from "./store-options.ts";
 
 /**
  * Mutations. Each that changes content writes at least one row of the change feed in its own
@@ -330,6 +331,18 @@ export interface StoreIndex {
 }
 
 export interface Store extends StoreWrites, StoreReads, StoreIndex {
+  /**
+   * The same store for calls that only read: followers may answer them. A caller finds its own writes
+   * there. Absent without followers.
+   */
+  readonly reader?: Store;
+  /**
+   * Grows when the store goes on with another server, whose feed may lack the end of what was read
+   * before. Absent where there is one file.
+   */
+  switches?(): number;
+  /** What is set wrong on the database server, and how to mend it. Absent where there is none. */
+  advise?(): Promise<readonly string[]>;
   /** Calls `listener` soon after a commit of any process. */
   onChange(listener: () => void): () => void;
   /** Every row of every table as of one moment, in batches, in an order in which `load` takes them. */
@@ -349,37 +362,4 @@ export interface Store extends StoreWrites, StoreReads, StoreIndex {
   /** Changes it. Segments of another setting are built again by the upkeep that follows. */
   setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting>;
   close(): Promise<void>;
-}
-
-export type Durability =
-  /** An acknowledged write survives power loss (the default). */
-  | "power-loss"
-  /** It survives the death of the process, not that of the machine. */
-  | "process";
-
-export interface StoreOptions {
-  readonly durability?: Durability;
-  /** Never creates, migrates or writes. */
-  readonly readOnly?: boolean;
-  /** `false` fails with `store_not_found` instead of creating a store. */
-  readonly create?: boolean;
-  /**
-   * For short commands: SQLite runs on the caller's own thread, and closing does the upkeep of the
-   * index that is due.
-   */
-  readonly inThread?: boolean;
-  /** For hosts with many callers: SQLite searches on a thread of its own, so that no read waits for it. */
-  readonly searchThread?: boolean;
-  /** How many writes may wait before `store_busy`. */
-  readonly maxQueue?: number;
-  /** How long a write waits for another process's lock before `store_busy`. */
-  readonly busyTimeoutMs?: number;
-  readonly indexing?: IndexingOptions;
-  /** Called during opening for each loss that was not accepted. Default: a process warning. */
-  readonly onLoss?: (loss: StoreLoss) => void;
-  /**
-   * Called while the store is opened if an option cannot hold, such as `indexing.tools` of a store that
-   * has another. Left out: a warning of the process.
-   */
-  readonly onWarning?: (sentence: string) => void;
 }

@@ -9,7 +9,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, statSync } from "node:fs";
-import { chown, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -30,41 +30,70 @@ export interface PostgresServer extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-const PASSWORD = "not-a-secret";
+export const PASSWORD = "not-a-secret";
 
 /** The user and group `nobody`: `initdb` wants one that the system knows by name. */
 const NOBODY = 65_534;
 
-export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+/** A folder for the data of servers, and how their programs are run. */
+export interface PostgresHome {
+  readonly folder: string;
+  /** Runs one of the programs until it ends, and rejects if it fails. */
+  run(program: string, args: readonly string[]): Promise<void>;
+  /** Gives a folder and all that is in it to the user that the servers run as. */
+  own(folder: string): Promise<void>;
+  /** Starts a server on `data`; resolves when it accepts connections. */
+  launch(
+    data: string,
+    port: number,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<ChildProcess>;
+}
+
+export async function makeHome(wanted: string = tmpdir()): Promise<PostgresHome> {
   const isRoot = process.getuid?.() === 0;
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-  const parent = isRoot ? openFolder(options.parent ?? tmpdir()) : (options.parent ?? tmpdir());
+  const parent = isRoot ? openFolder(wanted) : wanted;
   const folder = await mkdtemp(join(parent, "backscroll-postgres-"));
   if (isRoot) await chown(folder, NOBODY, NOBODY);
   const binaries = isRoot ? await reachable(nativeFolder(), folder) : nativeFolder();
   const program = (name: string) => executable(join(binaries, "bin", name));
+  const options = { ...user, cwd: folder };
+  return {
+    folder,
+    async run(name, args) {
+      await promisify(execFile)(program(name), args, options);
+    },
+    async own(owned) {
+      if (!isRoot) return;
+      const files = await readdir(owned, { recursive: true });
+      for (const file of ["", ...files]) await chown(join(owned, file), NOBODY, NOBODY);
+    },
+    launch(data, port, settings) {
+      const all = { unix_socket_directories: "", lc_messages: "C", ...settings };
+      const words = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+      return started(spawn(program("postgres"), ["-D", data, "-p", `${port}`, ...words], options));
+    },
+  };
+}
 
-  const data = join(folder, "data");
-  const passwordFile = join(folder, "password");
+/** Creates the data folder of a server, with one superuser. */
+export async function initialize(home: PostgresHome, data: string): Promise<void> {
+  const passwordFile = join(home.folder, "password");
   await writeFile(passwordFile, `${PASSWORD}\n`);
+  // One iteration: every connection of the superuser repeats the hash of its password.
   const flags = ["--no-sync", "--encoding=UTF8", "--locale=C", "--auth=password"];
-  // It hashes the superuser's password, which every connection of that user repeats.
-  if (options.settings?.["scram_iterations"] !== undefined) {
-    flags.push(`--set=scram_iterations=${options.settings["scram_iterations"]}`);
-  }
-  await promisify(execFile)(
-    program("initdb"),
-    [`--pgdata=${data}`, "--username=postgres", `--pwfile=${passwordFile}`, ...flags],
-    { ...user, cwd: folder },
-  );
+  flags.push("--set=scram_iterations=1");
+  const owner = ["--username=postgres", `--pwfile=${passwordFile}`];
+  await home.run("initdb", [`--pgdata=${data}`, ...owner, ...flags]);
+}
 
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const home = await makeHome(options.parent);
+  const data = join(home.folder, "data");
+  await initialize(home, data);
   const port = await freePort();
-  const settings = { unix_socket_directories: "", lc_messages: "C", ...options.settings };
-  const words = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const start = () =>
-    started(
-      spawn(program("postgres"), ["-D", data, "-p", `${port}`, ...words], { ...user, cwd: folder }),
-    );
+  const start = () => home.launch(data, port, options.settings ?? {});
   let server = await start();
   return {
     address: (database) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`,
@@ -74,10 +103,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     },
     async [Symbol.asyncDispose]() {
       await stop(server);
-      await rm(folder, { recursive: true, force: true });
+      await rm(home.folder, { recursive: true, force: true });
     },
   };
 }
+
+const READY = /database system is ready to accept (read-only )?connections/;
 
 /** Resolves once the server accepts connections; throws what it said if it ends instead. */
 function started(server: ChildProcess): Promise<ChildProcess> {
@@ -85,7 +116,7 @@ function started(server: ChildProcess): Promise<ChildProcess> {
     let log = "";
     server.stderr?.setEncoding("utf8").on("data", (text: string) => {
       log += text;
-      if (log.includes("database system is ready to accept connections")) resolve(server);
+      if (READY.test(log)) resolve(server);
     });
     server.once("error", reject);
     server.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
@@ -93,7 +124,7 @@ function started(server: ChildProcess): Promise<ChildProcess> {
 }
 
 /** "Fast shutdown": connections are closed, what was committed is kept. */
-async function stop(server: ChildProcess): Promise<void> {
+export async function stop(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   server.kill("SIGINT");
   await once(server, "exit");

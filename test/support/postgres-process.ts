@@ -5,10 +5,9 @@
  * on the input restarts the server, which keeps what it has acknowledged.
  */
 
-import { statfs } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 import { startPostgres } from "./embedded-postgres.ts";
+import { fastFolder } from "./fast-folder.ts";
 
 /** Fast and forgetful: the server dies with the tests anyway. */
 const SETTINGS = {
@@ -31,18 +30,14 @@ const SETTINGS = {
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 {
-  await using server = await startPostgres({ parent: await fastFolder(), settings: SETTINGS });
+  await using server = await startPostgres({
+    parent: await fastFolder(ROOM_BYTES),
+    settings: SETTINGS,
+  });
   process.stdout.write(`${server.address("postgres")}\n`);
   for await (const line of createInterface(process.stdin)) {
     if (line !== "restart") continue;
     await server.restart();
     process.stdout.write("restarted\n");
   }
-}
-
-/** Memory, if there is a file system in it with enough room: no disk then slows the tests down. */
-async function fastFolder(): Promise<string> {
-  const memory = "/dev/shm";
-  const room = await statfs(memory).catch(() => undefined);
-  return room !== undefined && room.bavail * room.bsize > ROOM_BYTES ? memory : tmpdir();
 }

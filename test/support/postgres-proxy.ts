@@ -24,6 +24,8 @@ export interface PostgresProxy extends AsyncDisposable {
   readonly address: string;
   /** What clients have sent so far. */
   readonly bursts: readonly Burst[];
+  /** Passes nothing on any more and closes nothing, as a machine without power does. */
+  freeze(): void;
   /** Ends all connections, as a broken network does. */
   cut(): void;
   /** Does so once, right after the next burst that holds `word`: the server gets it and answers in vain. */
@@ -36,6 +38,7 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
   const bursts: Burst[] = [];
   let connections = 0;
   let cutWord: string | undefined;
+  let isFrozen = false;
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -47,6 +50,7 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
     const passOn = () => {
       const burst = Buffer.concat(waiting);
       waiting = [];
+      if (isFrozen) return;
       const text = burst.toString("latin1");
       bursts.push({ connection, text });
       upstream.write(burst);
@@ -62,7 +66,7 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
       if (waiting.length === 1) setTimeout(passOn, BURST_MS);
     });
     upstream.on("data", (bytes) => {
-      if (!client.destroyed) client.write(bytes);
+      if (!client.destroyed && !isFrozen) client.write(bytes);
     });
     for (const [socket, other] of [
       [client, upstream],
@@ -85,6 +89,9 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
       url.port = String(port);
     }),
     bursts,
+    freeze() {
+      isFrozen = true;
+    },
     cut,
     cutAfter(word) {
       cutWord = word;

@@ -19,6 +19,8 @@ export const CONVERSATION_INPUTS = {
     "searchThread",
     "maxQueue",
     "busyTimeoutMs",
+    "replicas",
+    "notify",
     "indexing",
     "onLoss",
     "onWarning",

@@ -89,7 +89,7 @@ export const tenantStatus: z.ZodType = z
 
 export const loss: z.ZodType = z
   .object({
-    kind: z.enum(["log", "index"]),
+    kind: z.enum(["log", "index", "failover"]),
     found_at: time,
     commits: countOrNull,
     kept: textOrNull,
@@ -97,6 +97,10 @@ export const loss: z.ZodType = z
     changes: countOrNull,
   })
   .meta({ id: "Loss" });
+
+const followerStatus: z.ZodType = z
+  .object({ address: text, is_there: z.boolean(), behind: count, lag_ms: count })
+  .meta({ id: "FollowerStatus" });
 
 export const storeStatus: z.ZodType = z
   .object({
@@ -107,6 +111,7 @@ export const storeStatus: z.ZodType = z
     database_bytes: count,
     wal_bytes: count,
     losses: z.array(loss),
+    followers: z.array(followerStatus),
     tenants: z.array(tenantStatus),
   })
   .meta({ id: "StoreStatus" });

@@ -3,7 +3,9 @@
  *
  * A NOTIFY wakes other nodes, at most one every 50 ms and never inside the transaction of a write,
  * where it would make all commits of the database wait for each other. Notifications can be lost
- * with a connection, so the feed positions are also polled every second.
+ * with a connection, so the feed positions are also polled every second. On a hot standby, which
+ * cannot listen, and behind a pooler that shares connections, polling is all there is, and more
+ * frequent.
  */
 
 import { sumPositions } from "./operations/feed.ts";
@@ -14,6 +16,8 @@ import { statements } from "./postgres-statements.ts";
 const CHANNEL = "backscroll_changes";
 const NOTIFY_EVERY_MS = 50;
 const POLL_MS = 1_000;
+/** Without a listener this is how late a subscriber is told. */
+const POLL_ALONE_MS = 150;
 const RECONNECT_MS = 1_000;
 
 const SQL = statements("signal", {
@@ -21,7 +25,7 @@ const SQL = statements("signal", {
 });
 
 export class ChangeSignal {
-  readonly #address: string;
+  readonly #listenAt: (() => Promise<string>) | undefined;
   readonly #db: PostgresDatabase;
   readonly #listeners = new Set<() => void>();
   #connection: Promise<{ end(): Promise<void> } | undefined> | undefined;
@@ -31,9 +35,9 @@ export class ChangeSignal {
   #notifiedAt = 0;
   #seen: number | undefined;
 
-  /** Listens at `address` on a connection of its own. */
-  constructor(address: string, db: PostgresDatabase) {
-    this.#address = address;
+  /** Listens at an address on a connection of its own; without one it polls. */
+  constructor(listenAt: (() => Promise<string>) | undefined, db: PostgresDatabase) {
+    this.#listenAt = listenAt;
     this.#db = db;
   }
 
@@ -66,8 +70,9 @@ export class ChangeSignal {
   }
 
   #start(): void {
+    const isAlone = this.#listenAt === undefined;
     this.#connection = this.#connect();
-    this.#poll = setInterval(() => void this.#look(), POLL_MS);
+    this.#poll = setInterval(() => void this.#look(), isAlone ? POLL_ALONE_MS : POLL_MS);
     this.#poll.unref();
     void this.#look();
   }
@@ -83,10 +88,11 @@ export class ChangeSignal {
 
   /** Undefined if it did not work; then it is tried again later. */
   async #connect(): Promise<{ end(): Promise<void> } | undefined> {
+    if (this.#listenAt === undefined) return undefined;
     const heard = () => this.#tell();
     const lost = () => this.#connectLater();
     try {
-      return await connectListener(this.#address, CHANNEL, heard, lost);
+      return await connectListener(await this.#listenAt(), CHANNEL, heard, lost);
     } catch {
       // The store's operations report server errors to their callers.
       this.#connectLater();

@@ -3,7 +3,10 @@
 import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { ChangeSignal } from "./change-signal.ts";
+import { Follower, type OpenedFollower } from "./fleet/follower.ts";
+import { withFollowers } from "./fleet/routed-store.ts";
 import { makeReady } from "./make-ready.ts";
+import { parseAddress } from "./postgres-address.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
@@ -12,16 +15,47 @@ export async function openPostgresStore(
   address: string,
   options: StoreOptions = {},
 ): Promise<Store> {
+  const followers = (options.replicas ?? []).map((replica) => toFollower(replica, options));
   const db = new PostgresDatabase(address, options);
-  let setting: IndexSetting;
+  const setting = await prepare(db, options);
+  const conflict = describeConflict(options.indexing ?? {}, setting);
+  if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
+  const indexing = { ...options.indexing, ...setting };
+  const signal = new ChangeSignal(listenerOf(db, options), db);
+  const store = new PostgresStore(db, signal, { ...options, indexing });
+  return followers.length === 0 ? store : withFollowers(store, db, followers);
+}
+
+async function prepare(db: PostgresDatabase, options: StoreOptions): Promise<IndexSetting> {
   try {
-    setting = await makeReady(db, options);
+    return await makeReady(db, options);
   } catch (error) {
     await db.close();
     throw error;
   }
-  const conflict = describeConflict(options.indexing ?? {}, setting);
-  if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
-  const indexing = { ...options.indexing, ...setting };
-  return new PostgresStore(db, new ChangeSignal(address, db), { ...options, indexing });
+}
+
+/** Where to listen for changes: at the server in use if left out. Undefined: nowhere, poll. */
+function listenerOf(
+  db: PostgresDatabase,
+  { notify = "listen", readOnly = false }: StoreOptions,
+): (() => Promise<string>) | undefined {
+  if (notify === "poll") return undefined;
+  if (notify !== "listen") return async () => notify;
+  return readOnly ? undefined : () => db.host();
+}
+
+function toFollower(address: string, options: StoreOptions): Follower {
+  const shown = parseAddress(address).shown;
+  return new Follower(shown, () => openFollower(address, options));
+}
+
+/** A follower neither writes nor maintains the index, and what fails there is not tried again there. */
+async function openFollower(address: string, options: StoreOptions): Promise<OpenedFollower> {
+  const own: StoreOptions = { ...options, readOnly: true };
+  const db = new PostgresDatabase(address, own, "follower");
+  const setting = await prepare(db, own);
+  const indexing = { ...options.indexing, ...setting, flushAt: 0 };
+  const store = new PostgresStore(db, new ChangeSignal(undefined, db), { ...own, indexing });
+  return { store, db };
 }

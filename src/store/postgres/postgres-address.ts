@@ -1,9 +1,59 @@
-/** `postgres://…` addresses: checked, and shown without their password. */
+/** `postgres://…` addresses: checked, split by host, and shown without their password. */
 
 import { BackscrollError } from "../../model/errors.ts";
 
-/** Throws `invalid_address`. The message does not repeat the address, which may hold a password. */
-export function parseAddress(address: string): URL {
+/** What the server of an address must be; `any` is the first that answers. */
+export type Role = "primary" | "standby" | "prefer-standby" | "any";
+
+export interface PostgresAddress {
+  /** One address for each host, in order. */
+  readonly hosts: readonly string[];
+  /** Undefined if the address does not say: a store that is written then needs the primary. */
+  readonly role: Role | undefined;
+  /** What may be shown of it: user, hosts, ports and database. */
+  readonly shown: string;
+}
+
+/** libpq's words for what a server must be. */
+const ROLES: Readonly<Record<string, Role>> = {
+  "read-write": "primary",
+  primary: "primary",
+  "read-only": "standby",
+  standby: "standby",
+  "prefer-standby": "prefer-standby",
+  any: "any",
+};
+const ROLE_PARAMETER = "target_session_attrs";
+
+/**
+ * Hosts are separated by commas, as in `postgres://user:password@host1:5432,host2:5432/database`.
+ *
+ * Throws `invalid_address`. The message does not repeat the address, which may hold a password.
+ */
+export function parseAddress(address: string): PostgresAddress {
+  const parts = /^([a-z]+:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/is.exec(address);
+  const [, scheme = "", user = "", hosts = "", rest = ""] = parts ?? [];
+  const urls = hosts.split(",").map((host) => toUrl(`${scheme}${user}${host}${rest}`));
+  const [first] = urls as [URL, ...URL[]];
+  const told = first.searchParams.get(ROLE_PARAMETER);
+  const role = told === null ? undefined : ROLES[told];
+  if (told !== null && role === undefined) {
+    throw new BackscrollError(
+      "invalid_address",
+      `${ROLE_PARAMETER} must be one of ${Object.keys(ROLES).join(", ")}, not ${JSON.stringify(told)}`,
+      { details: { field: ROLE_PARAMETER } },
+    );
+  }
+  const name = first.username === "" ? "" : `${first.username}@`;
+  const shownHosts = urls.map((url) => url.host).join(",");
+  return {
+    hosts: urls.map(withoutRole),
+    role,
+    shown: `${first.protocol}//${name}${shownHosts}${first.pathname}`,
+  };
+}
+
+function toUrl(address: string): URL {
   try {
     return new URL(address);
   } catch {
@@ -14,8 +64,9 @@ export function parseAddress(address: string): URL {
   }
 }
 
-/** What may be shown of an address: user, host, port and database. */
-export function publicAddress(url: URL): string {
-  const user = url.username === "" ? "" : `${url.username}@`;
-  return `${url.protocol}//${user}${url.host}${url.pathname}`;
+/** The driver takes parameters that it does not know for settings of the server. */
+function withoutRole(url: URL): string {
+  if (!url.searchParams.has(ROLE_PARAMETER)) return url.href;
+  url.searchParams.delete(ROLE_PARAMETER);
+  return url.href;
 }

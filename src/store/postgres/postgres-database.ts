@@ -6,15 +6,28 @@
 
 import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { describeLoss, type StoreLoss } from "../../model/store-loss.ts";
 import type { StoreOptions } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
+import { FeedMarks } from "./fleet/feed-marks.ts";
+import { PostgresServers } from "./fleet/servers.ts";
 import { Snapshots } from "./index/snapshots.ts";
-import { parseAddress, publicAddress } from "./postgres-address.ts";
-import { type PostgresConnection, PostgresPool } from "./postgres-driver.ts";
-import { isConnectionLoss, isRetryable, translatePostgresError } from "./postgres-errors.ts";
+import { parseAddress, type Role } from "./postgres-address.ts";
+import { CONNECT_TIMEOUT_MS, type PostgresConnection } from "./postgres-driver.ts";
+import {
+  isConnectionLoss,
+  isOtherServer,
+  isRetryable,
+  translatePostgresError,
+} from "./postgres-errors.ts";
 import { READ_START, WRITE_START } from "./postgres-schema.ts";
 import { statements } from "./postgres-statements.ts";
-import { NO_TENANT, Transaction, type TransactionStart } from "./transaction.ts";
+import {
+  NO_TENANT,
+  Transaction,
+  type TransactionSettings,
+  type TransactionStart,
+} from "./transaction.ts";
 
 const SQL = statements("database", {
   tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
@@ -22,43 +35,91 @@ const SQL = statements("database", {
 
 /** How often a transaction is run at most. */
 const MAX_ATTEMPTS = 8;
+/** A read that waits for a follower longer than this had better go to the primary. */
+const FOLLOWER_CONNECT_MS = 2_000;
 
 type Body<Result> = (tx: Transaction) => Promise<Result>;
 
 export class PostgresDatabase {
   /** The address without its password. */
   readonly address: string;
-  readonly #pool: PostgresPool;
+  /** How far the feeds are that this process has written. */
+  readonly marks: FeedMarks = new FeedMarks();
+  readonly #servers: PostgresServers;
+  readonly #settings: TransactionSettings;
+  readonly #onLoss: (loss: StoreLoss) => void;
   readonly #readOnly: boolean;
+  readonly #attempts: number;
+  /** Of the server that is used now. */
   readonly #tenants = new Map<string, number>();
+  readonly #switchListeners = new Set<() => void>();
+  #losses: StoreLoss[] = [];
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor(address: string, options: StoreOptions) {
-    this.address = publicAddress(parseAddress(address));
+  /** What fails on a follower is not tried again there: the primary is the next try. */
+  constructor(address: string, options: StoreOptions, role: "primary" | "follower" = "primary") {
+    const { hosts, role: wanted, shown } = parseAddress(address);
+    this.address = shown;
     this.#readOnly = options.readOnly ?? false;
-    this.#pool = new PostgresPool({
-      address,
+    this.#attempts = role === "follower" ? 1 : MAX_ATTEMPTS;
+    this.#settings = {
       durability: options.durability ?? "power-loss",
-      maxQueue: options.maxQueue ?? 10_000,
       lockTimeoutMs: options.busyTimeoutMs ?? 30_000,
+    };
+    this.#onLoss = options.onLoss ?? warnOfLoss;
+    this.#servers = new PostgresServers({
+      hosts,
+      role: this.#readOnly ? (wanted ?? "any") : writerRole(wanted, hosts.length),
+      patienceMs: Math.min(CONNECT_TIMEOUT_MS, this.#settings.lockTimeoutMs),
+      marks: this.marks,
+      onSwitch: (lost) => this.#switched(lost),
+      maxQueue: options.maxQueue ?? 10_000,
+      connectTimeoutMs: role === "follower" ? FOLLOWER_CONNECT_MS : CONNECT_TIMEOUT_MS,
     });
+  }
+
+  /** Grows whenever another server, or another run of the same one, is used. */
+  get switches(): number {
+    return this.#servers.switches;
+  }
+
+  /** What failovers have lost, as far as this process had seen it. */
+  get losses(): readonly StoreLoss[] {
+    return this.#losses;
+  }
+
+  acceptLosses(): readonly StoreLoss[] {
+    const accepted = this.#losses;
+    this.#losses = [];
+    return accepted;
+  }
+
+  /** Calls `listener` before the first statement on another server: what was cached may be wrong there. */
+  onSwitch(listener: () => void): void {
+    this.#switchListeners.add(listener);
+  }
+
+  /** The address of the server that is used now. */
+  host(): Promise<string> {
+    return this.#servers.host();
   }
 
   /** Runs `body` as one write transaction of a tenant. */
   write<Result>(tenant: string, body: Body<Result>): Promise<Result> {
     return this.#run(async () => {
       this.#refuseReadOnly();
-      return retried(() => this.#writeOnce(tenant, body));
+      return this.#retried(() => this.#writeOnce(tenant, body));
     });
   }
 
   /** Runs `body` on what a tenant holds at one moment. */
   read<Result>(tenant: string, body: Body<Result>): Promise<Result> {
     return this.#run(() =>
-      retried(async () => {
+      this.#retried(async () => {
+        const server = await this.#servers.server();
         const number = await this.#tenantNumber(tenant);
-        return this.#transaction(READ_START, tenant, number, body);
+        return this.#transaction(READ_START, tenant, number, server, body);
       }),
     );
   }
@@ -73,17 +134,23 @@ export class PostgresDatabase {
     body: (snapshots: Snapshots) => Promise<Result>,
   ): Promise<Result> {
     const once = async () => {
-      const snapshots = new Snapshots(this.#pool, tenant, await this.#tenantNumber(tenant));
+      const server = await this.#servers.server();
+      const number = await this.#tenantNumber(tenant);
+      const snapshots = new Snapshots(number, async () => {
+        const connection = await this.#servers.take();
+        const tx = this.#begin(connection, READ_START, tenant, number, server);
+        return { tx, connection };
+      });
       try {
         return await body(snapshots);
       } catch (error) {
-        throw isConnectionLoss(error) ? new Unfinished(error) : error;
+        throw this.#isServerGone(error) ? new Unfinished(error) : error;
       } finally {
         // No need to await the end of a read.
         void this.#track(snapshots.end());
       }
     };
-    return this.#run(() => (again ? retried(once) : once()));
+    return this.#run(() => (again ? this.#retried(once) : once()));
   }
 
   /**
@@ -95,10 +162,13 @@ export class PostgresDatabase {
     { again }: { readonly again: boolean },
     body: Body<Result>,
   ): Promise<Result> {
-    const once = () => this.#transaction(start, "", NO_TENANT, body);
+    const once = async () => {
+      const server = await this.#servers.server();
+      return this.#transaction(start, "", NO_TENANT, server, body, again);
+    };
     return this.#run(async () => {
       if (start !== READ_START) this.#refuseReadOnly();
-      return again ? retried(once) : once();
+      return again ? this.#retried(once) : once();
     });
   }
 
@@ -107,8 +177,10 @@ export class PostgresDatabase {
     start: TransactionStart,
     body: (tx: Transaction) => AsyncIterable<Piece>,
   ): AsyncGenerator<Piece> {
-    const connection = await this.#run(() => this.#pool.take());
-    const tx = new Transaction(connection, start, "", NO_TENANT);
+    const server = await this.#run(() => this.#servers.server());
+    const connection = await this.#run(() => this.#servers.take());
+    connection.dropNames();
+    const tx = this.#begin(connection, start, "", NO_TENANT, server);
     try {
       yield* body(tx);
     } catch (error) {
@@ -120,7 +192,7 @@ export class PostgresDatabase {
 
   /** Uses a connection without a transaction, for idempotent operations outside of tenants. */
   plain<Result>(use: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
-    return this.#run(() => retried(() => this.#use(use)));
+    return this.#run(() => this.#retried(() => this.#use(use)));
   }
 
   /** Waits for operations in progress. */
@@ -129,7 +201,7 @@ export class PostgresDatabase {
     this.#closed = true;
     // Operations in progress may add an ending.
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
-    await this.#pool.close();
+    await this.#servers.close();
   }
 
   async #run<Result>(action: () => Promise<Result>): Promise<Result> {
@@ -154,12 +226,15 @@ export class PostgresDatabase {
   }
 
   async #writeOnce<Result>(name: string, body: Body<Result>): Promise<Result> {
+    const server = await this.#servers.server();
+    const { switches } = this;
     const number = await this.#tenantNumber(name);
-    return this.#transaction(WRITE_START, name, number, async (tx) => {
+    return this.#transaction(WRITE_START, name, number, server, async (tx) => {
       const value = await body(tx);
       if (!tx.ended) await tx.commit();
       // Known only now: a rollback would have taken a new tenant back.
-      if (tx.tenant !== NO_TENANT) this.#tenants.set(name, tx.tenant);
+      if (tx.tenant !== NO_TENANT && switches === this.switches) this.#tenants.set(name, tx.tenant);
+      this.marks.note(name, tx.feedPosition);
       return value;
     });
   }
@@ -168,41 +243,90 @@ export class PostgresDatabase {
     start: TransactionStart,
     name: string,
     tenant: number,
+    server: string,
     body: Body<Result>,
+    again = true,
   ): Promise<Result> {
-    const connection = await this.#pool.take();
-    const tx = new Transaction(connection, start, name, tenant);
+    const connection = await this.#servers.take();
+    if (!again) connection.dropNames();
+    const tx = this.#begin(connection, start, name, tenant, server);
     let how: "COMMIT" | "ROLLBACK" = "ROLLBACK";
     try {
       const value = await body(tx);
       how = "COMMIT";
       return value;
     } catch (error) {
-      throw isConnectionLoss(error) && !tx.commitSent ? new Unfinished(error) : error;
+      throw this.#isServerGone(error) && !tx.commitSent ? new Unfinished(error) : error;
     } finally {
       // No need to await the end of a read or of a failed write.
       void this.#track(end(tx, how, connection));
     }
   }
 
+  #begin(
+    connection: PostgresConnection,
+    start: TransactionStart,
+    name: string,
+    tenant: number,
+    server: string,
+  ): Transaction {
+    return new Transaction(connection, start, name, tenant, server, this.#settings);
+  }
+
   async #tenantNumber(name: string): Promise<number> {
     const known = this.#tenants.get(name);
     if (known !== undefined) return known;
+    const { switches } = this;
     const [row] = await this.#use((connection) => connection.all(SQL.tenantByName, name));
     if (row === undefined) return NO_TENANT;
     const number = Number(row["tenant"]);
-    this.#tenants.set(name, number);
+    if (switches === this.switches) this.#tenants.set(name, number);
     return number;
   }
 
   async #use<Result>(use: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
-    const connection = await this.#pool.take();
+    const connection = await this.#servers.take();
     try {
       return await use(connection);
     } catch (error) {
-      throw isConnectionLoss(error) ? new Unfinished(error) : error;
+      throw this.#isServerGone(error) ? new Unfinished(error) : error;
     } finally {
       connection.giveBack();
+    }
+  }
+
+  /** If so, all servers are asked what they are before the next transaction. */
+  #isServerGone(error: unknown): boolean {
+    const isGone = isConnectionLoss(error) || isOtherServer(error);
+    if (isGone) this.#servers.suspect();
+    return isGone;
+  }
+
+  /** Numbers of tenants that were lost with the old server may belong to others on the new one. */
+  #switched(lost: ReadonlyMap<string, number>): void {
+    this.#tenants.clear();
+    for (const listener of this.#switchListeners) listener();
+    if (lost.size === 0) return;
+    this.marks.clear();
+    const foundAt = Date.now();
+    for (const [tenant, changes] of lost) {
+      const loss: StoreLoss = { kind: "failover", foundAt, tenant, changes };
+      this.#losses.push(loss);
+      this.#onLoss(loss);
+    }
+  }
+
+  /** Runs a transaction again that met another one, or whose connection had died while it was idle. */
+  async #retried<Result>(transaction: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await transaction();
+      } catch (error) {
+        const again = error instanceof Unfinished || isRetryable(error);
+        if (attempt >= this.#attempts || !again) throw error;
+        // Retry with jitter, so that the same transactions do not collide again.
+        await pause(Math.random() * 2 ** attempt);
+      }
     }
   }
 
@@ -211,24 +335,26 @@ export class PostgresDatabase {
   }
 }
 
+/** A store that is written needs the primary; a single host is taken for it. */
+function writerRole(wanted: Role | undefined, hosts: number): Role {
+  if (wanted === "standby" || wanted === "prefer-standby" || (wanted === "any" && hosts > 1)) {
+    throw new BackscrollError(
+      "invalid_address",
+      "a store that is written needs target_session_attrs=read-write; open it with readOnly to read from a standby",
+      { details: { field: "target_session_attrs" } },
+    );
+  }
+  return "primary";
+}
+
+function warnOfLoss(loss: StoreLoss): void {
+  process.emitWarning(describeLoss(loss), { code: "BACKSCROLL_LOSS" });
+}
+
 /** The connection broke before COMMIT was sent: the transaction can be retried. */
 class Unfinished extends Error {
   constructor(cause: unknown) {
     super("the connection broke before the commit", { cause });
-  }
-}
-
-/** Runs a transaction again that met another one, or whose connection had died while it was idle. */
-async function retried<Result>(transaction: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await transaction();
-    } catch (error) {
-      const again = error instanceof Unfinished || isRetryable(error);
-      if (attempt === MAX_ATTEMPTS || !again) throw error;
-      // Retry with jitter, so that the same transactions do not collide again.
-      await pause(Math.random() * 2 ** attempt);
-    }
   }
 }
 

@@ -9,9 +9,9 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Row } from "../records.ts";
-import type { Durability } from "../store.ts";
 import { queueFull } from "../store-errors.ts";
 import { BinaryCopy, type CopiedColumns } from "./binary-copy.ts";
+import { isUnknownName } from "./postgres-errors.ts";
 import { preparedName } from "./postgres-statements.ts";
 
 type Scalar = null | number | string | Uint8Array;
@@ -34,33 +34,38 @@ export interface Answer {
 }
 
 export interface PoolOptions {
-  readonly address: string;
-  readonly durability: Durability;
   /** How many may wait for a connection. */
   readonly maxQueue: number;
-  /** How long a statement waits for another transaction's lock. */
-  readonly lockTimeoutMs: number;
+  /** How long connecting, or waiting for a free connection, may take. */
+  readonly connectTimeoutMs: number;
 }
 
 /** Connections of one store. A node needs few: a server has about a hundred for all its nodes. */
 const MAX_CONNECTIONS = 10;
-/** How long connecting, or waiting for a free connection, may take. */
-const CONNECT_TIMEOUT_MS = 10_000;
-/** No statement of ours takes seconds; one that does must not hold its locks for ever. */
-const STATEMENT_TIMEOUT_MS = 60_000;
-/** A host that stops in the middle of a transaction loses it, and its locks. */
-const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
+/** How long connecting to a primary, or waiting for a free connection to it, may take. */
+export const CONNECT_TIMEOUT_MS = 10_000;
 
 export function query(sql: string, ...values: readonly SqlValue[]): Query {
   return { sql, values };
 }
 
+/**
+ * Whether statements are prepared under names. A pooler in transaction mode may give a connection to a
+ * transaction that another client has prepared its statements on, or none: after the first such
+ * failure statements have no names any more.
+ */
+interface StatementNaming {
+  isUsed: boolean;
+}
+
 /** One connection. It belongs to its taker until it is given back. */
 export class PostgresConnection {
   readonly #client: pg.PoolClient;
+  #naming: StatementNaming;
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, naming: StatementNaming) {
     this.#client = client;
+    this.#naming = naming;
   }
 
   /**
@@ -72,14 +77,18 @@ export class PostgresConnection {
     stream.cork();
     const pending = queries.map(({ sql, values, planned, copied }): Promise<Answer> => {
       if (copied !== undefined) return this.#copy(sql, copied);
-      const name = planned === undefined ? preparedName(sql) : undefined;
+      const isNamed = planned === undefined && this.#naming.isUsed;
+      const name = isNamed ? preparedName(sql) : undefined;
       return this.#client.query<Row>({ text: sql, values: [...values], name });
     });
     stream.uncork();
     // All of them are waited for: a connection with answers under way could not be given back.
     const outcomes = await Promise.allSettled(pending);
     return outcomes.map((outcome) => {
-      if (outcome.status === "rejected") throw outcome.reason;
+      if (outcome.status === "rejected") {
+        if (isUnknownName(outcome.reason)) this.#naming.isUsed = false;
+        throw outcome.reason;
+      }
       return { rows: outcome.value.rows, command: outcome.value.command };
     });
   }
@@ -99,6 +108,11 @@ export class PostgresConnection {
     return answer?.rows ?? [];
   }
 
+  /** For a transaction that cannot be repeated: none of its statements can fail for its name. */
+  dropNames(): void {
+    this.#naming = { isUsed: false };
+  }
+
   /** Returns the connection to the pool, or destroys it if its state is unknown. */
   giveBack(broken = false): void {
     this.#client.release(broken);
@@ -107,25 +121,29 @@ export class PostgresConnection {
 
 export class PostgresPool {
   readonly #pool: pg.Pool;
+  readonly #clients = new Set<pg.PoolClient>();
+  readonly #naming: StatementNaming = { isUsed: true };
   readonly #maxQueue: number;
+  readonly #connectTimeoutMs: number;
 
-  constructor(options: PoolOptions) {
+  constructor(address: string, options: PoolOptions) {
     this.#maxQueue = options.maxQueue;
+    this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#pool = new pg.Pool({
-      ...clientConfig(options.address),
+      ...clientConfig(address),
       max: MAX_CONNECTIONS,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      lock_timeout: options.lockTimeoutMs,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+      connectionTimeoutMillis: options.connectTimeoutMs,
       // A host whose work is done may exit without closing the store.
       allowExitOnIdle: true,
-      ...(options.durability === "process" ? { onConnect: relaxDurability } : {}),
     });
     // The pool replaces a dead idle connection on demand: ignore the event.
     this.#pool.on("error", () => undefined);
     // One that dies in use fails the statement under way, which tells its caller.
-    this.#pool.on("connect", (client) => client.on("error", () => undefined));
+    this.#pool.on("connect", (client) => {
+      client.on("error", () => undefined);
+      this.#clients.add(client);
+    });
+    this.#pool.on("remove", (client) => this.#clients.delete(client));
   }
 
   /** A free connection, or a new one, or the first that others give back. */
@@ -135,15 +153,20 @@ export class PostgresPool {
     const waiting = totalCount - idleCount + waitingCount - MAX_CONNECTIONS;
     if (waiting >= this.#maxQueue) throw queueFull(waiting);
     try {
-      return new PostgresConnection(await this.#pool.connect());
+      return new PostgresConnection(await this.#pool.connect(), this.#naming);
     } catch (cause) {
       if ((cause as Error).message !== "timeout exceeded when trying to connect") throw cause;
       throw new BackscrollError(
         "store_busy",
-        `all ${MAX_CONNECTIONS} connections to the database have been in use for ${CONNECT_TIMEOUT_MS} ms; try again later`,
+        `all ${MAX_CONNECTIONS} connections to the database have been in use for ${this.#connectTimeoutMs} ms; try again later`,
         { details: { connections: MAX_CONNECTIONS, retryAfterMs: 1_000 }, cause },
       );
     }
+  }
+
+  /** Breaks all connections: what is under way on them fails at once. */
+  cut(): void {
+    for (const client of this.#clients) client.connection.stream.destroy();
   }
 
   close(): Promise<void> {
@@ -177,6 +200,34 @@ export async function connectListener(
   return client;
 }
 
+/** A connection apart from the pool, to ask now and then whether the server is still there. */
+export class ServerWatch {
+  readonly #address: string;
+  #client: pg.Client | undefined;
+
+  constructor(address: string) {
+    this.#address = address;
+  }
+
+  /** Rejects if it is not; may take for ever if the network is silent. */
+  async ask(): Promise<void> {
+    const client = this.#client ?? new pg.Client(clientConfig(this.#address));
+    if (this.#client === undefined) {
+      client.on("error", () => undefined);
+      this.#client = client;
+      await client.connect();
+      // Watching alone does not keep the host alive.
+      (client.connection.stream as Socket).unref();
+    }
+    await client.query("SELECT 1");
+  }
+
+  end(): void {
+    (this.#client?.connection.stream as Socket | undefined)?.destroy();
+    this.#client = undefined;
+  }
+}
+
 function clientConfig(address: string): pg.ClientConfig {
   return {
     connectionString: address,
@@ -194,11 +245,3 @@ const getTypeParser = ((oid: number, format?: "text" | "binary") =>
   oid === BIGINT
     ? Number
     : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser;
-
-/**
- * Acknowledged writes survive this process's death at once, and the server's after its next WAL
- * flush.
- */
-async function relaxDurability(client: pg.ClientBase): Promise<void> {
-  await client.query("SET synchronous_commit = off");
-}

@@ -127,6 +127,10 @@ export function isRetryable(error: unknown): boolean {
     case "40001":
     case "40P01":
       return true;
+    // Statements without a name are sent from now on.
+    case "26000":
+    case "42P05":
+      return true;
     case "23503":
       return constraint === "entry_blobs_hold";
     case "23505":
@@ -136,11 +140,29 @@ export function isRetryable(error: unknown): boolean {
   }
 }
 
+/** Whether a prepared statement is not known under its name, or another one is. */
+export function isUnknownName(error: unknown): boolean {
+  return error instanceof Error && ["26000", "42P05"].includes(codeOf(error) ?? "");
+}
+
 /** Whether a connection that was there has broken. One that could not be made is another matter. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error) ?? "";
   return ["ECONNRESET", "EPIPE", "57P01", "57P02"].includes(code) || CUT.test(error.message);
+}
+
+/** The transaction runs on another server than the one whose rows its caller has looked at. */
+export class ServerChanged extends Error {
+  constructor() {
+    super("the transaction began on another server; nothing of it was committed");
+  }
+}
+
+/** Whether the server is not the one that was meant: replaced, demoted, starting or a standby. */
+export function isOtherServer(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error instanceof ServerChanged || ["25006", "57P03"].includes(codeOf(error) ?? "");
 }
 
 /** What `pg` says of a broken connection. */

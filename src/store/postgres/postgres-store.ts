@@ -15,6 +15,7 @@ import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
 import { indexLag, indexStatus } from "./index/manifest.ts";
 import { Searcher } from "./index/searcher.ts";
+import { adviseOn, readFacts } from "./operations/advise.ts";
 import { append } from "./operations/append.ts";
 import {
   deleteSession,
@@ -102,6 +103,7 @@ export class PostgresStore implements Store {
     this.#signal = signal;
     this.#indexModule = options.indexing?.module;
     this.#searcher = new Searcher(db, options.indexing ?? {});
+    db.onSwitch(() => this.#searcher.forget());
     this.#maintainer = new Maintainer(db, options.indexing ?? {});
     const store = {
       upkeep: (tenant: string) => this.maintain(tenant, "upkeep"),
@@ -328,16 +330,22 @@ export class PostgresStore implements Store {
 
   listTenants: Store["listTenants"] = () => this.#db.plain(listTenants);
 
-  status: Store["status"] = () =>
-    this.#db.across(READ_START, AGAIN, (tx) => status(tx, this.#db.address));
+  status: Store["status"] = async () => {
+    const found = await this.#db.across(READ_START, AGAIN, (tx) => status(tx, this.#db.address));
+    return { ...found, losses: this.#db.losses };
+  };
+
+  switches = (): number => this.#db.switches;
 
   checkIntegrity: Store["checkIntegrity"] = () => this.#db.plain(checkIntegrity);
+
+  advise = async (): Promise<string[]> => adviseOn(await this.#db.plain(readFacts));
 
   onChange: Store["onChange"] = (listener) => this.#signal.onChange(listener);
 
   dump: Store["dump"] = () => this.#db.pieces(READ_START, dumpRows);
 
-  acceptLosses: Store["acceptLosses"] = async () => [];
+  acceptLosses: Store["acceptLosses"] = async () => this.#db.acceptLosses();
 
   indexSetting: Store["indexSetting"] = () =>
     this.#db.plain((connection) => readSetting(connection, {}));

@@ -6,6 +6,7 @@
  */
 
 import type { Row } from "../records.ts";
+import type { Durability } from "../store.ts";
 import {
   type Answer,
   type PostgresConnection,
@@ -13,18 +14,46 @@ import {
   query,
   type SqlValue,
 } from "./postgres-driver.ts";
+import { ServerChanged } from "./postgres-errors.ts";
 import { statements } from "./postgres-statements.ts";
 
 /** The number of a tenant without rows. */
 export const NO_TENANT = 0;
 
+/** Names one run of one server: two servers, or two runs of one, never start at the same microsecond. */
+export const SERVER_RUN = "extract(epoch FROM pg_postmaster_start_time())::text";
+
 const SQL = statements("transaction", {
   /** Row-level security lets a transaction see the rows of this tenant only. */
   enter: `SELECT set_config('backscroll.tenant', $1, true)`,
+  /**
+   * Settings are the transaction's, never the session's: a pooler may give the next transaction
+   * another connection.
+   */
+  begin: `SELECT ${SERVER_RUN} AS server, set_config('backscroll.tenant', $1, true),
+      set_config('lock_timeout', $2, true), set_config('statement_timeout', $3, true),
+      set_config('idle_in_transaction_session_timeout', $4, true),
+      set_config('synchronous_commit', coalesce($5, current_setting('synchronous_commit')), true)`,
 });
 
+/** No statement of ours takes seconds; one that does must not hold its locks for ever. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** A host that stops in the middle of a transaction loses it, and its locks. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
+
+/** What all transactions of a database have in common. */
+export interface TransactionSettings {
+  /** How long a statement waits for another transaction's lock. */
+  readonly lockTimeoutMs: number;
+  /**
+   * `process`: acknowledged writes survive this process's death at once, and the server's after its
+   * next WAL flush.
+   */
+  readonly durability: Durability;
+}
+
 export interface TransactionStart {
-  /** Begins the transaction. Sent with the first question. */
+  /** Begins the transaction: BEGIN, then the rest. Sent with the first question. */
   readonly queries: readonly Query[];
   /** Looks at the answers; throws if the transaction must not go on. */
   check(answers: readonly Answer[]): void;
@@ -36,23 +65,30 @@ export class Transaction {
   #tenant: number;
   readonly #connection: PostgresConnection;
   readonly #start: TransactionStart;
+  readonly #server: string;
+  readonly #settings: TransactionSettings;
   #begun = false;
   #ended = false;
   #commitSent = false;
   #deferred: Query[] = [];
   #last: Query[] = [];
+  #feedPosition = 0;
 
+  /** `server` is the run of the server that `tenant` is a number of. */
   constructor(
     connection: PostgresConnection,
     start: TransactionStart,
     name: string,
     tenant: number,
+    server: string,
+    settings: TransactionSettings,
   ) {
     this.#connection = connection;
     this.#start = start;
     this.name = name;
     this.#tenant = tenant;
-    this.#deferred.push(query(SQL.enter, String(tenant)));
+    this.#server = server;
+    this.#settings = settings;
   }
 
   get tenant(): number {
@@ -66,6 +102,11 @@ export class Transaction {
   /** Once COMMIT is sent, the outcome is unknown until the server answers. */
   get commitSent(): boolean {
     return this.#commitSent;
+  }
+
+  /** Where the tenant's feed ends with what this transaction has committed; 0 if it wrote no change. */
+  get feedPosition(): number {
+    return this.#feedPosition;
   }
 
   /** Goes on as another tenant: one that this transaction has made, or the next of a series. */
@@ -113,6 +154,9 @@ export class Transaction {
     const { command } = answers.at(-1) ?? {};
     if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
     this.#ended = true;
+    for (const { rows } of answers.slice(questions.length, -1)) {
+      this.#feedPosition = Number(rows[0]?.["feed_position"] ?? this.#feedPosition);
+    }
     return answers.slice(0, questions.length).map((answer) => answer.rows);
   }
 
@@ -123,13 +167,32 @@ export class Transaction {
   }
 
   async #flush(queries: readonly Query[]): Promise<Answer[]> {
-    const start = this.#begun ? [] : this.#start.queries;
+    const start = this.#begun ? [] : this.#beginning();
     const deferred = this.#deferred;
     this.#deferred = [];
     const isFirst = !this.#begun;
     this.#begun = true;
     const answers = await this.#connection.send([...start, ...deferred, ...queries]);
-    if (isFirst) this.#start.check(answers.slice(0, start.length));
+    if (isFirst) this.#check(answers.slice(0, start.length));
     return answers.slice(start.length + deferred.length);
+  }
+
+  #beginning(): Query[] {
+    const [begin, ...rest] = this.#start.queries;
+    const { lockTimeoutMs, durability } = this.#settings;
+    const settings = query(
+      SQL.begin,
+      String(this.#tenant),
+      String(lockTimeoutMs),
+      String(STATEMENT_TIMEOUT_MS),
+      String(IDLE_TRANSACTION_TIMEOUT_MS),
+      durability === "process" ? "off" : null,
+    );
+    return [begin as Query, settings, ...rest];
+  }
+
+  #check([begin, settings, ...rest]: readonly Answer[]): void {
+    if (settings?.rows[0]?.["server"] !== this.#server) throw new ServerChanged();
+    this.#start.check([begin as Answer, ...rest]);
   }
 }

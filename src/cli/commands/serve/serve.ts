@@ -14,6 +14,7 @@ import { commandLine, readVersion } from "../../program.ts";
 import { withOwnStore } from "../../store.ts";
 import { copyInProcess } from "../../transfer/backup-process.ts";
 import { given, toChoice, toCount } from "../../values.ts";
+import { fleetOptions } from "./fleet-options.ts";
 
 const LOGS = ["all", "errors", "none"] as const;
 
@@ -42,6 +43,20 @@ export const serve: Command = defineCommand({
       value: "N",
       help: "Requests a second for each caller: none on this machine alone, else 200.",
     },
+    replica: {
+      type: "string",
+      value: "URLS",
+      help: "Hot standbys that reads may run on, with commas between them (BACKSCROLL_REPLICAS). PostgreSQL only.",
+    },
+    follower: {
+      type: "boolean",
+      help: "Only read: --db may be a hot standby. Writes are refused, and other nodes do the upkeep.",
+    },
+    notify: {
+      type: "string",
+      value: "HOW",
+      help: "How other nodes' changes are noticed: listen (if left out), poll, or the address to listen at, past a pooler (BACKSCROLL_NOTIFY). PostgreSQL only.",
+    },
     log: {
       type: "string",
       value: "WHAT",
@@ -50,7 +65,14 @@ export const serve: Command = defineCommand({
   },
   examples: ["serve --port 0", "serve --watch"],
   run: async (context, _args, options) => {
-    const { host, watch = false } = options;
+    const { host, watch = false, follower = false } = options;
+    if (follower && watch) {
+      throw usageError(
+        "--follower and --watch cannot go together: a follower stores nothing",
+        "--watch",
+      );
+    }
+    const fleet = fleetOptions(options.replica, options.notify);
     const port = toCount(options.port, "--port");
     if (port !== undefined && port > 65_535) throw usageError("--port is 65535 at most", "--port");
     const rate = toCount(options["rate-limit"], "--rate-limit");
@@ -65,14 +87,20 @@ export const serve: Command = defineCommand({
       ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
-    return withOwnStore(context, "a server", (engine) =>
-      serveUntilStopped(context, engine, settings, {
-        watch,
-        onError: (error) => {
-          if (log !== "none") context.terminal.note(toErrorLine(error));
-        },
-        onListening: (server) => tellWhere(context, engine, server, watch),
-      }),
+    return withOwnStore(
+      context,
+      "a server",
+      (engine) =>
+        serveUntilStopped(context, engine, settings, {
+          watch,
+          onlyReads: follower,
+          onError: (error) => {
+            if (log !== "none") context.terminal.note(toErrorLine(error));
+          },
+          onListening: (server) => tellWhere(context, engine, server, watch),
+        }),
+      follower ? "read" : "create",
+      fleet,
     );
   },
 });
@@ -80,6 +108,8 @@ export const serve: Command = defineCommand({
 export interface ServingOptions {
   /** Also store what agents write on this machine. */
   readonly watch: boolean;
+  /** The store is open for reading: another node does the upkeep. */
+  readonly onlyReads?: boolean;
   readonly onError: (error: unknown) => void;
   /** Told once, when requests are answered. */
   readonly onListening: (server: RunningServer) => Promise<void>;
@@ -90,7 +120,7 @@ export async function serveUntilStopped(
   context: Context,
   engine: Engine,
   settings: ServerOptions,
-  { watch, onError, onListening }: ServingOptions,
+  { watch, onlyReads = false, onError, onListening }: ServingOptions,
 ): Promise<number> {
   // Loaded only here: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
@@ -118,8 +148,8 @@ export async function serveUntilStopped(
   try {
     await onListening(server);
     const { signal } = stop;
-    const tenant = engine.forTenant(context.tenant);
-    const work = [keepUp(engine, { signal, onError }), warmUp(tenant, { signal, onError })];
+    const work = [warmUp(engine.forTenant(context.tenant), { signal, onError })];
+    if (!onlyReads) work.push(keepUp(engine, { signal, onError }));
     if (watch) work.push(follow(context, engine, signal).catch(onError));
     // A signal may have arrived while the lines above were printed.
     if (!signal.aborted) {

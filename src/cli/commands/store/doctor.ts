@@ -21,7 +21,7 @@ export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for unfinished messages. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
+    "Asks the database to check itself and looks for unfinished messages. Of a PostgreSQL server it says what is set wrong (durability, connections, standbys, vacuum, backups) and how to mend it, which alone is no reason to exit with 1. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -54,6 +54,8 @@ export const doctor: Command = defineCommand({
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const found = verified?.damage ?? (await engine.checkIntegrity());
       const { status, damage } = await readStatus(context, engine, found);
+      // Of a server's store, only its operator sees the database.
+      const advice = isOwn(engine) ? await engine.checkSettings() : [];
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const { losses } = status;
       const isSound = damage.length === 0 && (verified?.ok ?? true);
@@ -72,6 +74,7 @@ export const doctor: Command = defineCommand({
           address: status.address,
           schema_version: status.schema_version,
           damage,
+          advice,
           losses,
           accepted: accepted.map(toWireLoss),
           pending,
@@ -86,6 +89,7 @@ export const doctor: Command = defineCommand({
       );
       await terminal.print(`Database  ${damage.length === 0 ? "sound" : "damaged"}`);
       for (const line of damage) await terminal.print(`  ${line}`);
+      for (const line of advice) await terminal.print(`Advice    ${line}`);
       for (const loss of losses) {
         await terminal.print(`Lost      ${describeLoss(fromWireLoss(loss))}`);
       }
@@ -109,6 +113,10 @@ export const doctor: Command = defineCommand({
     return code;
   },
 });
+
+function isOwn(engine: EngineApi): engine is Engine {
+  return "checkSettings" in engine;
+}
 
 /** Rebuilds an index that was ahead of the store. */
 async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {

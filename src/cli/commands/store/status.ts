@@ -78,6 +78,7 @@ async function readStatus(
       database_bytes: null,
       wal_bytes: null,
       losses: null,
+      followers: null,
       tenants: own === undefined ? [] : [toWireTenantStatus(own)],
     };
   }

@@ -30,6 +30,11 @@ export class Searcher {
     this.#cache = undefined;
   }
 
+  /** Another server may have other rows under the same positions. */
+  forget(): void {
+    this.#cache = undefined;
+  }
+
   search(
     code: IndexCode,
     tenant: string,

@@ -1,18 +1,21 @@
 /** Moments of one tenant, one after the other, for what reads and computes by turns. */
 
-import type { PostgresPool } from "../postgres-driver.ts";
-import { READ_START } from "../postgres-schema.ts";
-import { Transaction } from "../transaction.ts";
+import type { PostgresConnection } from "../postgres-driver.ts";
+import type { Transaction } from "../transaction.ts";
+
+/** Begins a read of the tenant on a connection of its own. */
+export type BeginRead = () => Promise<{
+  readonly tx: Transaction;
+  readonly connection: PostgresConnection;
+}>;
 
 export class Snapshots {
-  readonly #pool: PostgresPool;
-  readonly #name: string;
+  readonly #beginRead: BeginRead;
   readonly #tenant: number;
   #open: { readonly tx: Transaction; readonly end: () => Promise<void> } | undefined;
 
-  constructor(pool: PostgresPool, name: string, tenant: number) {
-    this.#pool = pool;
-    this.#name = name;
+  constructor(tenant: number, beginRead: BeginRead) {
+    this.#beginRead = beginRead;
     this.#tenant = tenant;
   }
 
@@ -34,8 +37,7 @@ export class Snapshots {
   }
 
   async #begin(): Promise<{ tx: Transaction; end: () => Promise<void> }> {
-    const connection = await this.#pool.take();
-    const tx = new Transaction(connection, READ_START, this.#name, this.#tenant);
+    const { tx, connection } = await this.#beginRead();
     const end = async () => {
       try {
         await tx.end("COMMIT");

@@ -21,7 +21,8 @@ const SQL = statements("feed", {
   tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
   claimSession: `UPDATE tenants SET last_session = last_session + 1 WHERE tenant = $1
     RETURNING last_session`,
-  writeFeed: `SELECT backscroll_write_feed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  writeFeed: `SELECT backscroll_write_feed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    AS feed_position`,
   setQuota: `UPDATE tenants SET max_sessions = $2, max_entries = $3, max_content_bytes = $4
     WHERE tenant = $1`,
   listChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
@@ -33,6 +34,7 @@ const SQL = statements("feed", {
   hashAt: `SELECT hash FROM changes WHERE tenant = $1 AND position = $2`,
   readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
   listTenants: `SELECT name FROM tenants ORDER BY name`,
+  positions: `SELECT name, feed_position FROM tenants WHERE name = ANY ($1)`,
   sumPositions: `SELECT coalesce(sum(feed_position), 0)::bigint AS sum FROM tenants`,
 });
 
@@ -148,6 +150,15 @@ export async function listChanges(
 export async function listTenants(db: PostgresConnection): Promise<string[]> {
   const rows = await db.all(SQL.listTenants);
   return rows.map((row) => String(row["name"]));
+}
+
+/** Where the feeds of some tenants end; one that has none is left out. */
+export async function feedPositions(
+  db: PostgresConnection,
+  names: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db.all(SQL.positions, names);
+  return new Map(rows.map((row) => [String(row["name"]), Number(row["feed_position"])]));
 }
 
 /** Grows with every change of any tenant. */

@@ -39,8 +39,9 @@ export async function status(tx: Transaction, address: string): Promise<StoreSta
     databaseBytes: Number(store?.[0]?.["bytes"]),
     // The log belongs to the server and to all of its databases.
     walBytes: 0,
-    // The server replays its own log, and index and feed are one database.
+    // Known to the process that met them.
     losses: [],
+    followers: [],
     tenants: tenants.map((row, i) => toTenantStatus({ ...row, ...counts[i] })),
   };
 }

@@ -32,6 +32,7 @@ export function status(db: SqliteConnection): StoreStatus {
     databaseBytes: pages * pageSize,
     walBytes: db.path !== ":memory:" && existsSync(wal) ? statSync(wal).size : 0,
     losses: listIndexLosses(db),
+    followers: [],
     tenants: db.all(SQL.tenants).map(toTenantStatus),
   };
 }

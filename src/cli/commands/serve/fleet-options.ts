@@ -1,0 +1,31 @@
+/** Further servers of a store on PostgreSQL: `serve` and the environment name them. */
+
+import { usageError } from "../../command.ts";
+import type { FleetOptions } from "../../store.ts";
+
+/** Options come before the environment. An empty variable counts as none. */
+export function fleetOptions(
+  replica: string | undefined,
+  notify: string | undefined,
+): FleetOptions {
+  const replicas = toAddresses(replica ?? process.env["BACKSCROLL_REPLICAS"] ?? "");
+  const how = (notify ?? process.env["BACKSCROLL_NOTIFY"]) || undefined;
+  if (how !== undefined && !["listen", "poll"].includes(how) && !isPostgres(how)) {
+    throw usageError(`--notify must be listen, poll or postgres://…, not "${how}"`, "--notify");
+  }
+  return { replicas, ...(how === undefined ? {} : { notify: how }) };
+}
+
+/** One address may name several hosts, with commas: a new one begins with its scheme. */
+function toAddresses(text: string): string[] {
+  const addresses = text.split(/,\s*(?=postgres(?:ql)?:)|\s+/).filter((part) => part !== "");
+  for (const address of addresses) {
+    if (isPostgres(address)) continue;
+    throw usageError("--replica must be an address such as postgres://host/database", "--replica");
+  }
+  return addresses;
+}
+
+function isPostgres(address: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(address);
+}

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { choosePrimary, type ServerReport } from "./choose-primary.ts";
+
+function server(
+  index: number,
+  timeline: number | null,
+  behind: Record<string, number> = {},
+  isWritable = true,
+): ServerReport {
+  return {
+    index,
+    server: `run ${index}`,
+    timeline,
+    isWritable,
+    behind: new Map(Object.entries(behind)),
+  };
+}
+
+test("the writable server on the highest timeline is the primary; the first of two alike", () => {
+  const standby = server(0, null, {}, false);
+  expect(choosePrimary([standby, server(1, 3), server(2, 2)], null)).toMatchObject({
+    use: { index: 1 },
+    isLossy: false,
+  });
+  expect(choosePrimary([server(0, 2), server(1, 2)], 2)).toMatchObject({ use: { index: 0 } });
+  expect(choosePrimary([standby], null)).toEqual({ use: undefined, refused: [] });
+  expect(choosePrimary([], 4)).toEqual({ use: undefined, refused: [] });
+});
+
+test("an old primary that came back is refused, however much it has", () => {
+  const old = server(0, 1);
+  expect(choosePrimary([old], 2)).toEqual({ use: undefined, refused: [old] });
+  expect(choosePrimary([old, server(1, 2)], 2)).toMatchObject({ use: { index: 1 } });
+});
+
+test("a shorter feed on the same timeline is another copy, on a higher one a loss", () => {
+  const copy = server(0, 2, { acme: 3 });
+  expect(choosePrimary([copy], 2)).toEqual({ use: undefined, refused: [copy] });
+  expect(choosePrimary([server(0, 3, { acme: 3 })], 2)).toMatchObject({
+    use: { index: 0 },
+    isLossy: true,
+  });
+  expect(choosePrimary([server(0, 3)], 2)).toMatchObject({ isLossy: false });
+});
+
+test("where servers do not tell their timeline, the feed decides", () => {
+  const silent = server(0, null, { acme: 1 });
+  expect(choosePrimary([silent], null)).toEqual({ use: undefined, refused: [silent] });
+  expect(choosePrimary([server(0, null)], null)).toMatchObject({ use: { index: 0 } });
+});

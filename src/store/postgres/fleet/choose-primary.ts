@@ -1,0 +1,45 @@
+/**
+ * Which of several servers is the primary, and whether it may be used. Pure.
+ *
+ * A promotion begins a new timeline, whose number only grows. So a server on a lower timeline than
+ * one that this node has used is an old primary that came back, and gets no writes. On the same
+ * timeline a feed cannot become shorter: such a server is another copy. On a higher timeline a
+ * shorter feed means that the promoted standby had not received the end of it: a loss.
+ */
+
+/** What a server says of itself. */
+export interface ServerReport {
+  /** Its place in the address. */
+  readonly index: number;
+  /** Names this run of this server. */
+  readonly server: string;
+  /** Not in recovery, and not set to read-only. */
+  readonly isWritable: boolean;
+  /** Null where the server does not tell. */
+  readonly timeline: number | null;
+  /** Of the tenants whose feeds it does not have as far as this node has seen them: how much. */
+  readonly behind: ReadonlyMap<string, number>;
+}
+
+export type Verdict =
+  | { readonly use: ServerReport; readonly isLossy: boolean }
+  /** None can be used; `refused` are those that would, were they not behind. */
+  | { readonly use: undefined; readonly refused: readonly ServerReport[] };
+
+/** `seen` is the highest timeline that this node has used, or null. */
+export function choosePrimary(reports: readonly ServerReport[], seen: number | null): Verdict {
+  const writable = reports.filter(({ isWritable }) => isWritable);
+  const usable = writable.filter((report) => !isBehind(report, seen));
+  const [best] = usable.toSorted((a, b) => timelineOf(b) - timelineOf(a) || a.index - b.index);
+  if (best === undefined) return { use: undefined, refused: writable };
+  return { use: best, isLossy: best.behind.size > 0 };
+}
+
+function isBehind({ timeline, behind }: ServerReport, seen: number | null): boolean {
+  if (timeline === null || seen === null) return behind.size > 0;
+  return timeline < seen || (timeline === seen && behind.size > 0);
+}
+
+function timelineOf({ timeline }: ServerReport): number {
+  return timeline ?? 0;
+}

@@ -1,0 +1,33 @@
+/** The highest feed positions that a process has seen, by tenant. */
+
+/** The least recently written tenants are forgotten beyond this many. */
+const MAX_TENANTS = 10_000;
+
+export class FeedMarks {
+  /** In the order of the last write: an LRU. */
+  readonly #positions = new Map<string, number>();
+
+  /** Positions only grow; 0 stands for no change. */
+  note(tenant: string, position: number): void {
+    if (position === 0) return;
+    const highest = Math.max(position, this.of(tenant));
+    this.#positions.delete(tenant);
+    this.#positions.set(tenant, highest);
+    if (this.#positions.size <= MAX_TENANTS) return;
+    const [oldest] = this.#positions.keys();
+    if (oldest !== undefined) this.#positions.delete(oldest);
+  }
+
+  /** 0 if nothing is known. */
+  of(tenant: string): number {
+    return this.#positions.get(tenant) ?? 0;
+  }
+
+  clear(): void {
+    this.#positions.clear();
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, number]> {
+    return this.#positions[Symbol.iterator]();
+  }
+}

@@ -1,0 +1,127 @@
+/** One follower: its store, whether it is there, and how far it is. */
+
+import { pause } from "../../../async/pause.ts";
+import type { FollowerStatus } from "../../records.ts";
+import type { Store } from "../../store.ts";
+import { feedPositions, sumPositions } from "../operations/feed.ts";
+import type { PostgresDatabase } from "../postgres-database.ts";
+import type { FollowerState } from "./choose-follower.ts";
+import { FeedMarks } from "./feed-marks.ts";
+import { LagMeter } from "./lag.ts";
+
+/** A follower's store, with the database below it. */
+export interface OpenedFollower {
+  readonly store: Store;
+  readonly db: PostgresDatabase;
+}
+
+/** How often a follower is asked whether it has a change, while a read waits for it. */
+const ASK_EVERY_MS = 5;
+
+export class Follower {
+  /** Without its password. */
+  readonly address: string;
+  readonly #open: () => Promise<OpenedFollower>;
+  readonly #meter = new LagMeter();
+  /** Positions that it is known to have, by tenant. */
+  readonly #reached = new FeedMarks();
+  #opened: OpenedFollower | undefined;
+  #isThere = false;
+  #openings = 0;
+  readonly #listeners = new Map<() => void, (() => void) | undefined>();
+
+  constructor(address: string, open: () => Promise<OpenedFollower>) {
+    this.address = address;
+    this.#open = open;
+  }
+
+  /** Undefined while it has never been there. */
+  get store(): Store | undefined {
+    return this.#opened?.store;
+  }
+
+  /** How often it was opened: it may have come back with other data. */
+  get openings(): number {
+    return this.#openings;
+  }
+
+  state(now: number): FollowerState {
+    return { isThere: this.#isThere, lagMs: this.#meter.lag(now).ms };
+  }
+
+  status(now: number): FollowerStatus {
+    const { changes, ms } = this.#meter.lag(now);
+    return { address: this.address, isThere: this.#isThere, behind: changes, lagMs: ms };
+  }
+
+  /** A read has failed here: no other is tried before the next look. */
+  leaveOut(): void {
+    this.#isThere = false;
+    this.forget();
+  }
+
+  /** What it has must be asked for again. */
+  forget(): void {
+    this.#reached.clear();
+  }
+
+  /** Asks where it is, after the primary was asked; `sum` is undefined if that one is gone. */
+  async look(now: () => number, sum: number | undefined): Promise<void> {
+    if (sum !== undefined) this.#meter.samplePrimary(now(), sum);
+    try {
+      this.#opened ??= await this.#begin();
+      this.#meter.sampleFollower(await this.#opened.db.plain(sumPositions));
+      this.#isThere = true;
+    } catch {
+      // It may come back with other data: nothing that was read there before is remembered.
+      this.leaveOut();
+      await this.#end();
+    }
+  }
+
+  /** Whether it has the tenant's changes up to `position`; waits for them until `until`. */
+  async reaches(tenant: string, position: number, until: number): Promise<boolean> {
+    const db = this.#opened?.db;
+    while (this.#reached.of(tenant) < position) {
+      if (db === undefined) return false;
+      const found = await db.plain((connection) => feedPositions(connection, [tenant]));
+      this.#reached.note(tenant, found.get(tenant) ?? 0);
+      if (this.#reached.of(tenant) >= position) return true;
+      if (Date.now() >= until) return false;
+      await pause(ASK_EVERY_MS);
+    }
+    return true;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.set(listener, this.#opened?.store.onChange(listener));
+    return () => {
+      this.#listeners.get(listener)?.();
+      this.#listeners.delete(listener);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.leaveOut();
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    for (const [listener, stop] of this.#listeners) {
+      stop?.();
+      this.#listeners.set(listener, undefined);
+    }
+    await opened?.store.close();
+  }
+
+  async #begin(): Promise<OpenedFollower> {
+    const opened = await this.#open();
+    this.#openings++;
+    for (const listener of this.#listeners.keys()) {
+      this.#listeners.set(listener, opened.store.onChange(listener));
+    }
+    return opened;
+  }
+}

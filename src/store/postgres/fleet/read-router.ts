@@ -1,0 +1,120 @@
+/**
+ * Sends reads to followers.
+ *
+ * A read waits until the follower has what this process has written for the tenant, at most 200 ms;
+ * then, and when the follower fails or cancels it, it runs on the primary.
+ */
+
+import { BackscrollError } from "../../../model/errors.ts";
+import type { FollowerStatus } from "../../records.ts";
+import type { Store } from "../../store.ts";
+import { sumPositions } from "../operations/feed.ts";
+import type { PostgresDatabase } from "../postgres-database.ts";
+import { chooseFollower } from "./choose-follower.ts";
+import type { Follower } from "./follower.ts";
+
+/** How long a read waits on a follower for this process's own writes. */
+const OWN_WRITES_MS = 200;
+/** How often followers are looked at. */
+const LOOK_EVERY_MS = 1_000;
+
+export class ReadRouter {
+  readonly #primary: Store;
+  readonly #db: PostgresDatabase;
+  readonly #followers: readonly Follower[];
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> | undefined;
+  #turn = 0;
+  #closed = false;
+
+  /** `db` is the database of `primary`. */
+  constructor(primary: Store, db: PostgresDatabase, followers: readonly Follower[]) {
+    this.#primary = primary;
+    this.#db = db;
+    this.#followers = followers;
+    // A feed that has become shorter gives its positions out again.
+    db.onSwitch(() => {
+      for (const follower of followers) follower.forget();
+    });
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /**
+   * Runs `body` on a follower or on the primary. An answer that is not whole is asked for again on the
+   * primary: the follower may not have the rest yet. `after` is a feed position that the caller has
+   * seen.
+   */
+  readonly read = async <Answer>(
+    tenant: string,
+    body: (store: Store) => Promise<Answer>,
+    isWhole: (answer: Answer) => boolean = () => true,
+    after = 0,
+  ): Promise<Answer> => {
+    const follower = this.#choose();
+    const store = follower?.store;
+    if (follower === undefined || store === undefined) return body(this.#primary);
+    try {
+      const position = Math.max(this.#db.marks.of(tenant), after);
+      if (await follower.reaches(tenant, position, Date.now() + OWN_WRITES_MS)) {
+        const answer = await body(store);
+        if (isWhole(answer)) return answer;
+      }
+    } catch (error) {
+      // A caller's own mistake fails on the primary as well.
+      if (BackscrollError.is(error, "store_unavailable")) follower.leaveOut();
+    }
+    return body(this.#primary);
+  };
+
+  /** A caller has seen the feed up to `position`: no later read may run on a server that is behind. */
+  saw(tenant: string, position: number): void {
+    this.#db.marks.note(tenant, position);
+  }
+
+  status(): FollowerStatus[] {
+    const now = Date.now();
+    return this.#followers.map((follower) => follower.status(now));
+  }
+
+  /** Commits of this process, and what followers have replayed of others'. */
+  onChange(listener: () => void): () => void {
+    const stops = [this.#primary, ...this.#followers].map((source) => source.onChange(listener));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** How often a follower was opened, or opened again. */
+  switches(): number {
+    return this.#followers.reduce((sum, { openings }) => sum + openings, 0);
+  }
+
+  /** Asks all servers how far they are. */
+  look(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+    await Promise.all(this.#followers.map((follower) => follower.close()));
+  }
+
+  async #lookNow(): Promise<void> {
+    const sum = await this.#db.plain(sumPositions).catch(() => undefined);
+    if (this.#closed) return;
+    await Promise.all(this.#followers.map((follower) => follower.look(Date.now, sum)));
+  }
+
+  #choose(): Follower | undefined {
+    const now = Date.now();
+    const states = this.#followers.map((follower) => follower.state(now));
+    const chosen = chooseFollower(states, this.#turn++);
+    return chosen === undefined ? undefined : this.#followers[chosen];
+  }
+}

@@ -1,0 +1,62 @@
+/** Asks a server what it is, and how far its feeds are. */
+
+import { feedPositions } from "../operations/feed.ts";
+import type { PostgresConnection } from "../postgres-driver.ts";
+import { statements } from "../postgres-statements.ts";
+import { SERVER_RUN } from "../transaction.ts";
+import type { ServerReport } from "./choose-primary.ts";
+import type { FeedMarks } from "./feed-marks.ts";
+
+const SQL = statements("servers", {
+  role: `SELECT ${SERVER_RUN} AS server, pg_is_in_recovery()::int AS is_standby,
+      (current_setting('default_transaction_read_only') = 'on')::int AS is_read_only`,
+  /** The control file has the new timeline only after the checkpoint that follows a promotion. */
+  timeline: `SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
+      AS timeline`,
+  tables: `SELECT (to_regclass('tenants') IS NOT NULL)::int AS are_there`,
+});
+
+export async function askServer(
+  connection: PostgresConnection,
+  index: number,
+  marks: FeedMarks,
+): Promise<ServerReport> {
+  const [row] = await connection.all(SQL.role);
+  const server = String(row?.["server"]);
+  const isWritable = row?.["is_standby"] !== 1 && row?.["is_read_only"] !== 1;
+  if (!isWritable) return { index, server, isWritable, timeline: null, behind: new Map() };
+  const timeline = await timelineOf(connection);
+  return { index, server, isWritable, timeline, behind: await behindOf(connection, marks) };
+}
+
+/** Null on servers that are compatible with PostgreSQL and have another log. */
+async function timelineOf(connection: PostgresConnection): Promise<number | null> {
+  try {
+    const [row] = await connection.all(SQL.timeline);
+    return Number(row?.["timeline"]);
+  } catch (error) {
+    // A function that is missing (42883), not supported (0A000) or not allowed (42501).
+    const code = (error as { readonly code?: unknown }).code;
+    if (code === "42883" || code === "0A000" || code === "42501") return null;
+    throw error;
+  }
+}
+
+/** Of the tenants that this process knows, those whose feeds end earlier here, and by how much. */
+async function behindOf(
+  connection: PostgresConnection,
+  marks: FeedMarks,
+): Promise<Map<string, number>> {
+  const known = [...marks];
+  if (known.length === 0) return new Map();
+  const [tables] = await connection.all(SQL.tables);
+  const names = known.map(([name]) => name);
+  const isStore = tables?.["are_there"] === 1;
+  const found = isStore ? await feedPositions(connection, names) : new Map<string, number>();
+  return new Map(
+    known.flatMap(([name, position]) => {
+      const missing = position - (found.get(name) ?? 0);
+      return missing > 0 ? [[name, missing] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,92 @@
+/** Callers that write to a session through several nodes, whatever happens to the servers. */
+
+import type { Engine } from "../../src/engine/engine.ts";
+import type { VerifyReport } from "../../src/engine/verify/verify.ts";
+import { textOf } from "../../src/index.ts";
+
+export interface Writers {
+  /** The texts of messages whose append has returned. */
+  readonly acknowledged: readonly string[];
+  /** What appends have failed with; each was repeated. */
+  readonly failures: readonly unknown[];
+  stop(): Promise<void>;
+}
+
+/** Each repeats a message under its key until it is acknowledged, as a client does. */
+export function startWriters(nodes: readonly Engine[], id: string, eachNode = 2): Writers {
+  const acknowledged: string[] = [];
+  const failures: unknown[] = [];
+  let isWriting = true;
+  const write = async (node: Engine, name: string) => {
+    for (let i = 0; isWriting; i++) {
+      const content = `message ${name}.${i}`;
+      const message = { role: "user", actor: "ana", content } as const;
+      for (let isStored = false; !isStored; ) {
+        try {
+          await node.session(id).append(message, { idempotencyKey: content });
+          isStored = true;
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      acknowledged.push(content);
+    }
+  };
+  const running = nodes.flatMap((node, n) =>
+    Array.from({ length: eachNode }, (_, w) => write(node, `${n}.${w}`)),
+  );
+  return {
+    acknowledged,
+    failures,
+    stop: async () => {
+      isWriting = false;
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Follows the whole feed through a node, and gives the positions so far. */
+export function follow(node: Engine): { readonly heard: readonly number[]; stop(): Promise<void> } {
+  const heard: number[] = [];
+  const stop = new AbortController();
+  const following = (async () => {
+    for await (const { position } of node.subscribe({ after: "start", signal: stop.signal })) {
+      heard.push(position);
+    }
+  })();
+  // Told by `stop`.
+  following.catch(() => undefined);
+  return {
+    heard,
+    stop: async () => {
+      stop.abort();
+      await following;
+    },
+  };
+}
+
+/** The texts of a session as they are stored, and whether every hash is right. */
+export async function readBack(
+  engine: Engine,
+  id: string,
+): Promise<{ readonly stored: string[]; readonly report: VerifyReport }> {
+  const stored: string[] = [];
+  let page = await engine.session(id).listEntries({ limit: 500 });
+  for (;;) {
+    stored.push(...page.entries.map(({ blocks }) => textOf(blocks)));
+    if (page.next === undefined) break;
+    page = await engine.session(id).listEntries({ limit: 500, after: page.next });
+  }
+  return { stored, report: await engine.verify() };
+}
+
+/** Every position of the feed. */
+export async function allPositions(engine: Engine): Promise<{ changes: number[]; head: number }> {
+  const changes: number[] = [];
+  for (let after = "start"; ; ) {
+    const page = await engine.listChanges({ after, limit: 500 });
+    changes.push(...page.changes.map(({ position }) => position));
+    after = page.next;
+    if (page.end) return { changes, head: changes.length };
+  }
+}
