@@ -79,9 +79,9 @@ export function* rankByMeaning(
 }
 
 /** A query of which no session has this share by weight is hardly there by its words. */
-const HARDLY_COVERED = 1 / 3;
+const HARDLY_COVERED = 1 / 4;
 /** How steeply the weight of the similarity grows below that, and how far. */
-const STEEPNESS = 6;
+const STEEPNESS = 20;
 const MAX_TRUST = 64;
 
 /**
