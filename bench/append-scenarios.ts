@@ -120,7 +120,7 @@ export async function lookAtLog(task: AppendTask): Promise<Figures> {
   };
 }
 
-/** 64 appenders, each with a session of its own, and what is left of the host's event loop. */
+/** 64 appenders, each with a session of its own, and the delay of the host's event loop. */
 export async function appendConcurrently(task: AppendTask): Promise<Figures> {
   await using engine = await open(task.address, { durability: task.durability });
   const sessions = await Promise.all(Array.from({ length: 64 }, () => newSession(engine)));
@@ -312,8 +312,8 @@ function newSession(engine: Engine, id?: string) {
 }
 
 /**
- * Messages whose texts were made beforehand: making one takes as long as drafting it, and what it
- * leaves behind is collected while an append is being timed.
+ * Messages whose texts were made beforehand: making one takes as long as drafting it, and its
+ * garbage would be collected while an append is being timed.
  */
 export function messageSource(): () => MessageInput {
   const words = new Words(1);

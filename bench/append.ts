@@ -51,7 +51,7 @@ const APPENDS: readonly AppendMeasurement[] = [
     bars: [{ figure: "messagesPerSecond", limit: 30_000, atLeast: true }],
   },
   {
-    // Whoever writes faster than can be indexed waits: the bars of search say how fast that is.
+    // A writer that outruns the indexer waits (back-pressure): the bars of search say how fast that is.
     name: "append in batches of 100, indexed",
     scenario: "appendBatches",
     task: { durability: "power-loss", count: 100_000 },
@@ -119,7 +119,7 @@ class Run {
   readonly #report: Report;
   readonly #backend: "sqlite" | "postgres";
   readonly #folder: string;
-  /** Gives a store that nobody has used. */
+  /** Gives the address of an unused store. */
   readonly #newAddress: () => Promise<string>;
 
   constructor(

@@ -16,7 +16,7 @@ interface Seen {
   sessionsWithMessagesOffPath: number;
   messagesOnPath: number;
   messagesOffPath: number;
-  /** Sub-agents inside of a session's file: they are no branch that somebody left. */
+  /** Sub-agents inside of a session's file: these are no abandoned branches. */
   sidechainMessages: number;
   userTextsOffPath: number;
   assistantTextsOffPath: number;

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- archive --data FOLDER`: what becomes of a folder of real transcripts.
+ * `npm run bench -- archive --data FOLDER`: ingests a folder of real transcripts.
  *
- * It ingests the folder into a fresh store with the defaults, and counts what a user would then miss:
- * messages that are not on the active path, and titles that say nothing.
+ * It fills a fresh store with the defaults, and counts defects that a user would notice: messages
+ * off the active path, and titles without information.
  */
 
 import { resolve } from "node:path";

@@ -30,7 +30,7 @@ export async function fillSession({ address, turns }: ContextTask): Promise<Figu
     await session.append(messages);
   }
   await engine.maintainIndex("flush");
-  // What is due after so much at once is done: nobody asks for a context in the middle of it.
+  // Upkeep after a bulk load is done first: contexts are not read in the middle of it.
   await engine.maintainIndex("upkeep");
   await engine.close();
   return { turns };

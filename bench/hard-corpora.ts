@@ -1,5 +1,5 @@
 /**
- * What takes memory if somebody lets it: lines and messages of many megabytes, conversations in one
+ * Corpora that need bounds on memory: lines and messages of many megabytes, conversations in one
  * JSON document, sessions of very many lines, talk without tools, text in which hardly a word stands
  * twice, outputs beside their transcripts. Of a few hundred megabytes each, the same every time.
  */

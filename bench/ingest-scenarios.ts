@@ -46,7 +46,7 @@ export async function ingestAll(task: IngestTask): Promise<Figures> {
   };
 }
 
-/** What is left to be done for the index, which whoever opens the store next does in the background. */
+/** The rest of the index's upkeep, which the next process does in the background. */
 export async function joinRest({ address }: IngestTask): Promise<Figures> {
   await using engine = await open(address, { durability: "process" });
   const start = performance.now();

@@ -92,7 +92,7 @@ async function small(
   });
 }
 
-/** Only for what it takes in memory. */
+/** Measures memory only. */
 async function hard(options: BenchOptions, report: Report, corpus: HardCorpus): Promise<void> {
   await withFolder(options.folder, async (folder) => {
     const home = join(folder, "home");

@@ -52,7 +52,7 @@ export async function typing(questions: readonly string[]): Promise<number[]> {
       await answers(typed);
       await painted();
       times.push(performance.now() - begun);
-      // About as fast as somebody types.
+      // About the speed of typing.
       await new Promise((resolve) => setTimeout(resolve, 60));
     }
   }

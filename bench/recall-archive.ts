@@ -132,7 +132,7 @@ async function ingestArchive(address: string, transcripts: string): Promise<numb
   await ingest(engine, {
     environment: { home: transcripts, variables: { WORKSTATION_ID: "bench" }, platform: "linux" },
     paths: [transcripts],
-    // The bars are of what is derived.
+    // The bars are those of derived sessions, without original bytes.
     originals: false,
   });
   await engine.maintainIndex("flush");

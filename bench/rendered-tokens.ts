@@ -1,4 +1,4 @@
-/** What is sent to a provider, by the estimate: bytes / 4 + 1 for each block, an image 1,200. */
+/** The size of a provider request, by the estimate: bytes / 4 + 1 for each block, an image 1,200. */
 
 import { IMAGE_TOKENS } from "../src/context/tokens.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Appends in one process while another one ingests into the same store and a third one builds and
- * joins segments of its index: what nobody who waits for an append may notice.
+ * merges segments of its index: appends must not get slower by it.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
@@ -16,7 +16,7 @@ export interface BesideTask {
   readonly seconds: number;
 }
 
-/** Somebody says something every few milliseconds. */
+/** Between two appends. */
 const PAUSE_MS = 5;
 
 export async function appendBeside(task: BesideTask): Promise<Figures> {
@@ -54,7 +54,7 @@ export async function appendBeside(task: BesideTask): Promise<Figures> {
   };
 }
 
-/** Gives what it has read by the time that the appends are done. */
+/** Gives the amount that it has read when the appends are done. */
 export async function ingestMeanwhile(task: BesideTask): Promise<Figures> {
   const built = new URL("../dist/archive/index.js", import.meta.url);
   const { ingest } = (await import(built.href)) as typeof Archive;

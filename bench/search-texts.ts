@@ -1,6 +1,6 @@
 /**
- * The messages of a corpus in a file, a line each. Who fills a store from it holds nothing of what
- * making them up takes: 200,000 words, and what is thrown away on the way.
+ * The messages of a corpus in a file, a line each: the process that fills a store from it does not
+ * hold the generator's 200,000 words and garbage.
  */
 
 import { closeSync, openSync, readSync, writeSync } from "node:fs";

@@ -11,7 +11,7 @@ import type { Figures } from "./measure.ts";
 export interface AttackTask {
   readonly url: string;
   readonly tokens: HostileTokens;
-  /** Whether the bodies are those of one who may read, or also imports of one who may write. */
+  /** The scope of the attacker: with `importer` the bodies include imports. */
   readonly by: "reader" | "importer";
   readonly connections: number;
   readonly seconds: number;
@@ -119,7 +119,7 @@ function imports(): readonly Shot[] {
   ];
 }
 
-/** What was answered; 0 if the connection was cut off. */
+/** The status of the answer; 0 if the connection was cut off. */
 function send(agent: Agent, url: string, token: string, { path, body }: Shot): Promise<number> {
   return new Promise((resolve) => {
     const headers = {

@@ -101,7 +101,7 @@ export async function openLoop(task: LoadTask): Promise<Figures> {
   };
 }
 
-/** So many that follow the feed while nothing happens; then one change in each tenant, of which all its subscribers must hear. */
+/** Idle subscribers of the feed; then one change in each tenant, which all its subscribers must get. */
 export async function holdSubscribers({
   url,
   count,

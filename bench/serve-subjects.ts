@@ -1,4 +1,4 @@
-/** What is put under load: our server as users start it, and one that does nothing but answer. */
+/** The servers under load: ours as users start it, and one that only answers. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

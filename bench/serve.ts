@@ -1,4 +1,4 @@
-/** `npm run bench -- serve`: a server under load, beside one that does nothing but answer. */
+/** `npm run bench -- serve`: a server under load, beside one that only answers. */
 
 import { join } from "node:path";
 import { MAX_TENANT_FOLLOWERS } from "../src/model/limits.ts";
@@ -71,7 +71,7 @@ async function measureLoad(
   }
 }
 
-/** One server throughout: what it has learnt to do quickly when it is quiet, it does beside the other. */
+/** One server throughout, so that its code is compiled before the load begins. */
 async function measureHostile(report: Report, address: string, sessions: number): Promise<void> {
   const { own, hostile } = await makeTokens(address);
   const task = { sessions, rate: HOSTILE_RATE, seconds: HOSTILE_SECONDS, token: own, even: true };
@@ -111,7 +111,7 @@ async function measureHostile(report: Report, address: string, sessions: number)
     }
     report.bar("requests that failed beside a hostile neighbour", figures["failed"], 0);
     report.bar("peak RSS under attack, MB", figures["rssPeakMb"], 600);
-    // Whoever may write may cost more: this is measured without a bar.
+    // A caller with the scope `write` may cost more: measured without a bar.
     await attacked("importer");
     return figures;
   });

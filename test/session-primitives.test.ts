@@ -371,6 +371,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     const { changes } = await tenant.listChanges({ after: next, limit: 500 });
     const moved = changes.filter(({ kind }) => kind === "leaf_moved");
     expect(moved).toMatchObject([{ entryId: a?.id, details: { from: b?.id } }]);
+    expect((await tenant.verify()).problems).toEqual([]);
     expect((await found()).hits).toEqual([]);
   });
 

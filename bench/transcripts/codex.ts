@@ -1,9 +1,9 @@
 /**
- * A session as Codex CLI writes it: what was sent and received as response items, and beside it what its
- * window showed, which says most of it again.
+ * A session as Codex CLI writes it: requests and answers as response items, and beside them the events
+ * of its window, which repeat most of them.
  *
  * Every other session is of a newer version: its copies are `item_completed` events, the output of a
- * command among them, where older ones repeat what was said and thought.
+ * command among them, where older ones repeat messages and thoughts.
  */
 
 import type { Action, Story } from "./story.ts";

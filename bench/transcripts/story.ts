@@ -1,11 +1,11 @@
 /**
- * What happens in a made session, whichever agent writes it down: somebody asks, the agent thinks, says
- * a little, runs commands, reads, searches and changes files, and answers.
+ * The events of a synthetic session, for every agent's format: a user asks, the agent thinks, says a
+ * little, runs commands, reads, searches and changes files, and answers.
  */
 
 import { Words } from "./words.ts";
 
-/** What a tool was asked, and what it gave. */
+/** A tool's input and output. */
 export type Action =
   | { readonly tool: "read"; readonly path: string; readonly lines: readonly string[] }
   | { readonly tool: "bash"; readonly command: string; readonly output: string }

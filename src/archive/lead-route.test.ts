@@ -40,7 +40,7 @@ test("a gateway's list of sessions leads to routes, and follows its resets", asy
   await machine.run(engine, sources);
   const route = await engine.routes.get(KEY);
   expect(route.sessionId).not.toBe(first?.id);
-  // Somebody goes on with the key here: then it is theirs.
+  // The key is continued here: then the route of the source does not move it.
   const live = await engine.createSession({ agent: "a", createdBy: "ana" });
   await engine.routes.put(KEY, { sessionId: live.id });
   list("a3");

@@ -82,7 +82,7 @@ describe("sessions that a program began", () => {
         ({ metadata }) => metadata["machineMade"],
       );
     expect(await marks()).toEqual([isMade ? true : undefined]);
-    // Somebody has gone on with it.
+    // Messages were appended here.
     appendFileSync(file, asked("b", "a", "And now fix the cron job"));
     await machine.run(engine, sources);
     expect(await marks()).toEqual([undefined]);

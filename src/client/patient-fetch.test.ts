@@ -10,7 +10,7 @@ interface Dispatcher {
 }
 type DispatcherClass = new (options: { readonly headersTimeout: number }) => Dispatcher;
 
-/** A server that says who it is, and leaves every other answer to the test. */
+/** A server that identifies itself, and leaves every other answer to the test. */
 async function serveHeld(): Promise<{
   readonly url: string;
   readonly held: Map<string, ServerResponse>;

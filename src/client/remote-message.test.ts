@@ -26,7 +26,7 @@ describe("a message that is written over the network", () => {
     await message.write("the lock ");
     await message.write({ type: "tool_use", id: "t", name: "ls", input: { a: 1 } });
     await message.write("is gone.");
-    // Nobody flushes it: the interval does.
+    // The interval flushes it.
     expect(await following.next()).toMatchObject({ value: { kind: "message_chunk" } });
     await following.return();
     expect(textOfEntry(await session.getEntry(message.id))).toBe("Because the lock |*|is gone.");

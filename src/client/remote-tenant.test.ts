@@ -17,7 +17,7 @@ function namesOf(type: { readonly prototype: object }): string[] {
   return Object.getOwnPropertyNames(type.prototype).sort();
 }
 
-/** Other tenants, and what serving takes, are the business of whoever has the store. */
+/** Other tenants and serving need the store itself. */
 const ONLY_HERE = [
   "acceptLosses",
   "authenticate",

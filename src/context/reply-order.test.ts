@@ -7,7 +7,7 @@ import { orderForReply } from "./reply-order.ts";
 const to = (id: string) => ({ metadata: { replyTo: id } });
 const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id).join(" ");
 
-/** The order in which `entries` are seen by who answers the one with the id. */
+/** The order of `entries` for the agent that answers the one with the id. */
 function check(entries: readonly Entry[], id: string, expected: string): void {
   const message = entries.find((entry) => entry.id === id) as Entry;
   expect(ids(orderForReply(entries, message))).toBe(expected);

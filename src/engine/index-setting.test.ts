@@ -87,7 +87,7 @@ describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
     const take = (holder: string) => hold(at, holder, Date.now() + 3_600_000);
     await take(`${hostname()}|${pid}|0|x`);
     expect((await engine.maintainIndex("flush")).lag).toBe(0);
-    // Of a process that lives, and of another machine, nobody can say so.
+    // A living process, or one of another machine, cannot be taken over so.
     await fill(engine);
     const store = await openStore(at, { indexing: { flushAt: 0 } });
     for (const holder of [`${hostname()}|${process.ppid}|0|x`, `elsewhere|${pid}|0|x`]) {

@@ -1,4 +1,4 @@
-/** What is in no segment stays bounded, whoever dies, searches or writes much. */
+/** The tail stays bounded through crashes, searches and bulk writes. */
 
 import { spawnSync } from "node:child_process";
 import { hostname } from "node:os";

@@ -123,7 +123,7 @@ function watch(bounds: StreamBounds) {
   return { reader, send, outcome: () => [drops, isCancelled()] };
 }
 
-/** So far nobody is given up; one byte more, and the reader is. */
+/** The last size at which a reader is kept: one byte more, and it is dropped. */
 async function expectLastDrop({ reader, send, outcome }: ReturnType<typeof watch>): Promise<void> {
   expect(outcome()).toEqual([0, false]);
   send("6");

@@ -1,4 +1,4 @@
-/** MCP over standard input and output: one caller, who started this process and may end it. */
+/** MCP over standard input and output: one caller, which started this process and may end it. */
 
 import type {
   JSONRPCMessage,
@@ -26,8 +26,8 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   let stop: (() => void) | undefined;
   const transport = new ObservedTransport((message) => {
     options.onMessage?.();
-    // The SDK keeps subscriptions of 2026 to itself, and passes on those notifications only that
-    // somebody has asked for. So all are sent, from the first such request on.
+    // The SDK handles subscriptions of 2026 itself, and passes on only the notifications that a client
+    // has subscribed to. So all are sent, from the first such request on.
     if (!("method" in message) || message.method !== "subscriptions/listen") return;
     stop ??= feed.subscribe((event) => {
       const told =

@@ -71,6 +71,11 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
       role: [{ value: "user", count: 2 }],
     });
     expect(await memory.facets({ query: "nothingofthekind" })).toMatchObject({ sessions: 0 });
+    for (const input of [{ role: "user" }, { branches: "all" }, { asYouType: true }] as const) {
+      const [field] = Object.keys(input);
+      const refused = { code: "invalid_input", details: { field } };
+      await expect(memory.facets(input)).rejects.toMatchObject(refused);
+    }
   });
 
   test("a review tells failed calls, retries and what nothing followed", async () => {

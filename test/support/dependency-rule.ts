@@ -273,7 +273,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // MCP: only here is its SDK named. Quoting is the context's, a project's id the readers'.
   mcp: {
-    folders: names("model search context engine api recap ingest/identity"),
+    folders: names("model search context engine api recap recap/wire ingest/identity"),
     packages: names(
       "@modelcontextprotocol/server @modelcontextprotocol/server/stdio zod",
       // Standard input, held open until calls are answered.

@@ -3,7 +3,7 @@ import type { SearchResult } from "../../engine/search.ts";
 import { Terminal } from "../terminal.ts";
 import { formatHit } from "./print-hit.ts";
 
-/** A terminal as somebody at a keyboard, or a program behind a pipe, has it. */
+/** A terminal, or a pipe. */
 function terminal(isTTY: boolean): Terminal {
   const { isTTY: before } = process.stdout;
   const { NO_COLOR, TERM } = process.env;

@@ -16,7 +16,7 @@ try {
 }
 const copying = copyInProcess("x.db")("y.db", new AbortController().signal);
 process.exitCode = await copying.then(() => 1, ({ code }) => (code === "EMFILE" ? 42 : 2));
-// What nobody waits for would end it here.
+// An unhandled rejection would end the process here.
 await new Promise((resolve) => setImmediate(resolve));
 `;
 

@@ -1,7 +1,7 @@
 /**
  * Groups messages that tool calls tie together: a pin holds the whole group.
  *
- * A stretch between two legal cuts may also hold bystanders, such as a user who spoke while a tool
+ * A stretch between two legal cuts may also hold bystanders, such as a user's message while a tool
  * ran. They are not part of the group.
  */
 

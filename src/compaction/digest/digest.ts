@@ -131,7 +131,7 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
   }
 }
 
-/** What somebody said: the first text of a message that is not blank. */
+/** The first text of a message that is not blank. */
 function addSaid(digest: Digest, { id, blocks }: DigestedEntry, role: string): void {
   const first = blocks.find((block) => block.type === "text" && block.text.trim() !== "");
   if (first?.type !== "text") return;

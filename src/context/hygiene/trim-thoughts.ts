@@ -20,6 +20,6 @@ export function trimThoughts(turns: readonly Turn[]): Turn[] {
 function isThought(block: AssistantTurn["blocks"][number]): boolean {
   if (block.type === "thinking") return true;
   if (block.type !== "opaque") return false;
-  // Anthropic's and OpenAI's names for a thought that nobody else can read.
+  // Anthropic's and OpenAI's names for a sealed thought.
   return block.value["type"] === "redacted_thinking" || block.value["type"] === "reasoning";
 }

@@ -45,7 +45,7 @@ function said(sourceId: string, text: string, over: Partial<ImportedEntry> = {})
   };
 }
 
-/** Somebody else imports the session without its project, and then with it, in between. */
+/** Another importer stores the session without its project, and then with it, in between. */
 async function interrupted(engine: Engine): Promise<void> {
   const other = async () => {
     await engine.importSession(talk(["a", "b"]), { key: BARE });

@@ -7,7 +7,7 @@
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
-import { checkFlag, checkInput } from "../check.ts";
+import { checkFlag, checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, searchSessions } from "../search.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
@@ -21,9 +21,12 @@ export interface FacetsInput
     Pick<SearchInput, "asYouType" | "machineMade" | "branches" | "signal"> {
   /** Counts what a search for it finds; left out, what a list has. */
   readonly query?: string;
-  /** Only with a query: the role of the found message. */
+  /** The role of the found message. It needs a query, as do `branches` and `asYouType`. */
   readonly role?: string;
 }
+
+/** Fields that a list of sessions has no use for. */
+const OF_SEARCH = ["role", "branches", "asYouType"] as const;
 
 export interface FacetCount {
   readonly value: string;
@@ -74,7 +77,11 @@ async function countListed(
   input: Omit<FacetsInput, "query">,
   tally: FacetTally,
 ): Promise<boolean> {
-  const { asYouType: _, branches: __, role: ___, signal, machineMade = false, ...filter } = input;
+  for (const field of OF_SEARCH) {
+    if (input[field] === undefined) continue;
+    throw invalid(field, `${field} is for a search; give a query as well, or leave ${field} out`);
+  }
+  const { signal, machineMade = false, ...filter } = input;
   checkFlag(machineMade, "machineMade");
   let cursor: string | undefined;
   for (let read = 0; read < MAX_LISTED; read += MAX_PAGE) {

@@ -99,21 +99,27 @@ export async function replaceMessage(
   return entries;
 }
 
+/** How often a summary is settled again because a compaction came between the reads and the update. */
+const MAX_ROUNDS = 16;
+
 /**
  * The session's summary is that of the newest compaction on its path: where the path has another one
- * now, or none, so has the session. A summary that a host has set itself stays.
+ * now, or none, so has the session. A summary that a host has set itself stays. After an update both are
+ * compared again: a compaction stores its summary with its entry, and the update may have replaced it.
  */
 export async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
-  const session = await engine.store.findSession(engine.tenant, sessionId);
-  if (session === undefined) return;
-  const compaction = await findCompaction(engine, sessionId, undefined);
-  const text = compaction === null ? null : textOf(compaction.entry.blocks);
-  if (text === session.summary) return;
-  if (session.summary !== null) {
-    const written = await listSummaries(engine, sessionId);
-    const isOurs = ({ kind, text: words }: Summary) =>
-      kind === "compaction" && words === session.summary;
-    if (!written.some(isOurs)) return;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const session = await engine.store.findSession(engine.tenant, sessionId);
+    if (session === undefined) return;
+    const compaction = await findCompaction(engine, sessionId, undefined);
+    const text = compaction === null ? null : textOf(compaction.entry.blocks);
+    if (text === session.summary) return;
+    if (session.summary !== null) {
+      const written = await listSummaries(engine, sessionId);
+      const isOurs = ({ kind, text: words }: Summary) =>
+        kind === "compaction" && words === session.summary;
+      if (!written.some(isOurs)) return;
+    }
+    await engine.store.updateSession(engine.tenant, sessionId, { summary: text }, engine.now());
   }
-  await engine.store.updateSession(engine.tenant, sessionId, { summary: text }, engine.now());
 }

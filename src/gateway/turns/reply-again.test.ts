@@ -91,7 +91,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     const asked = ["price?", "colour?"].map((text) => gateway.reply({ ...ana, text }, { tools }));
     const replies = (await Promise.all(asked)).map(({ reply }) => reply);
     expect(replies.toSorted()).toEqual(["First.", "Second."]);
-    // Whoever came second sees the whole of the first answer, and no half of it.
+    // The second turn sees the whole of the first answer, and no half of it.
     expect(spoken(model.requests[2]?.messages)).toContain("assistant: First.");
   });
 

@@ -46,7 +46,7 @@ test("a missing output file is shown as the model saw it, and counted", async ()
     // The last lies where no output does.
     ...[7, 3, 5].map((line) => ({ code: "unreadable", line })),
   ]);
-  // Whoever has no files has the lines alone.
+  // Without the files there are the lines alone.
   expect((await readWith(CLAUDE_CODE, FILE)).problems).toEqual([]);
 });
 

@@ -49,7 +49,7 @@ describe("a session of Copilot CLI", () => {
       "e20<e17 custom:",
     ]);
     expect(leaf).toBe("e17");
-    // Its instructions were said by nobody.
+    // Its instructions are injected text.
     expect(entries[2]?.metadata).toMatchObject({ injected: true });
   });
 

@@ -95,7 +95,7 @@ test("folders that may not be read are counted", async () => {
   expect(counts.unreadable).toBe(1);
 });
 
-/** Root may read every folder: then it is somebody else for a moment. */
+/** Root may read every folder, so the test drops root's rights for a moment. */
 async function asNobody<Result>(action: () => Promise<Result>): Promise<Result> {
   if (process.geteuid?.() !== 0) return action();
   process.seteuid?.(65_534);

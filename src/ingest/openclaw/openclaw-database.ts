@@ -2,8 +2,8 @@
  * The database that newer versions of openclaw keep for each agent.
  *
  * `transcript_events` has the records of pi's format as they stood in the files before, numbered within
- * their session; `session_windows` and `session_nodes` say whom a session was with. Sessions that were
- * removed, and those that nobody went on with for long, are moved into archives. A later reading asks
+ * their session; `session_windows` and `session_nodes` name the peers of a session. Sessions that were
+ * removed, and those that were idle for long, are moved into archives. A later reading asks
  * only for the sessions that have changed.
  */
 

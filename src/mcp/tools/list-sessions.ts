@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { sessionHeading } from "../../api/text/session-heading.ts";
-import { parseTime } from "../../api/text/time-input.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SessionListPage } from "../../engine/sessions/list-sessions.ts";
 import { DEFAULT_MCP_LIST_TOKENS, DEFAULT_MCP_PAGE, MAX_MCP_PAGE } from "../../model/limits.ts";
@@ -9,7 +8,8 @@ import { isSubAgent, type Session } from "../../model/session.ts";
 import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { SESSION_VIEW, toSessionView } from "../views/session-view.ts";
-import { ABOUT, name, PLACE, projectOf, SUB_AGENTS, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, name, PLACE, SUB_AGENTS, TIMES, TRUNCATED } from "./fields.ts";
+import { sessionFilter } from "./session-filter.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 /** That are read to fill one, where sessions are left out. */
@@ -103,18 +103,10 @@ async function readPage(
   { tenant, ...host }: McpHost,
   input: z.infer<typeof INPUT>,
 ): Promise<SessionListPage> {
-  const { agent, title, repo, since, until, limit, cursor } = input;
-  const { workstation_id: workstation, machine_made: machineMade } = input;
-  const project = projectOf(input);
-  const now = nowOf(host);
+  const { title, limit, cursor, machine_made: machineMade } = input;
   const filter = {
-    ...(agent === undefined ? {} : { agent }),
+    ...sessionFilter(input, nowOf(host)),
     ...(title === undefined ? {} : { title }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
-    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
-    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
     ...(machineMade === undefined ? {} : { machineMade }),
   };
   const sessions: Session[] = [];

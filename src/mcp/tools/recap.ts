@@ -1,23 +1,13 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
-import { parseTime } from "../../api/text/time-input.ts";
-import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_MCP_LIST_TOKENS, MAX_HITS } from "../../model/limits.ts";
+import { DEFAULT_MCP_LIST_TOKENS } from "../../model/limits.ts";
 import { DEFAULT_RECAP_SESSIONS, type Recap, recapSessions } from "../../recap/recap.ts";
 import { showRecap } from "../../recap/show-recap.ts";
-import { fitListing } from "../fit-listing.ts";
+import { fitSessions } from "../fit-sessions.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { RECAP_VIEW, toRecapView } from "../views/recap-view.ts";
-import {
-  ABOUT,
-  name,
-  PLACE,
-  projectOf,
-  SESSION_ID,
-  SUB_AGENTS,
-  TIMES,
-  TRUNCATED,
-} from "./fields.ts";
+import { ABOUT, hits, name, PLACE, SESSION_ID, SUB_AGENTS, TIMES, TRUNCATED } from "./fields.ts";
+import { sessionFilter } from "./session-filter.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
@@ -25,13 +15,10 @@ const INPUT = z.object({
   ...PLACE,
   agent: name("Only sessions of this agent, such as claude-code.").optional(),
   session_id: SESSION_ID.describe("Only this session.").optional(),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_HITS)
-    .default(DEFAULT_RECAP_SESSIONS)
-    .describe(`Sessions, the newest first; ${DEFAULT_RECAP_SESSIONS} if left out.`),
+  limit: hits(
+    DEFAULT_RECAP_SESSIONS,
+    `Sessions, the newest first; ${DEFAULT_RECAP_SESSIONS} if left out.`,
+  ),
   sub_agents: SUB_AGENTS,
 });
 
@@ -71,20 +58,13 @@ export const recap: Tool = defineTool({
       return [nothing, ...leftOut(subAgents)].join(" ");
     }
     const now = nowOf(host);
-    return fitListing(
-      {
-        items: sessions.map((session) => showRecap(session, now)),
-        toText: (shown, _from, to) => {
-          const left = sessions.length - to;
-          const notes = [
-            ...(left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : []),
-            ...(more ? [`There are more: raise limit, or narrow since and until.`] : []),
-            ...leftOut(subAgents),
-            'Read on: list_messages { "around": "SESSION#NUMBER" }.',
-          ];
-          return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}\n${notes.join(" ")}`;
-        },
-      },
+    const notes = [
+      ...(more ? ["There are more: raise limit, or narrow since and until."] : []),
+      ...leftOut(subAgents),
+    ];
+    return fitSessions(
+      sessions.map((session) => showRecap(session, now)),
+      notes,
       maxBytes,
     );
   },
@@ -98,18 +78,11 @@ function leftOut(subAgents: number): string[] {
 }
 
 function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Recap> {
-  const { since, until, agent, repo, workstation_id: workstation, session_id: session } = input;
-  const project = projectOf(input);
-  const now = nowOf(host);
+  const { limit, session_id: session } = input;
   return recapSessions(host.tenant, {
-    limit: input.limit,
+    ...sessionFilter(input, nowOf(host)),
+    limit,
     subAgents: input.sub_agents === true,
     ...(session === undefined ? {} : { session }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
-    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
-    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
   });
 }

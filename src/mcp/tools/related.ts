@@ -9,33 +9,26 @@ import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitView } from "../views/hit-view.ts";
-import { ABOUT, name, PLACE, projectOf, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
-  session_id: SESSION_ID.describe("Sessions like this one. Exactly one of both.").optional(),
-  question: z
-    .string()
-    .min(1)
-    .max(MAX_QUERY_BYTES)
-    .describe("Where this was asked before, in these or in other words.")
-    .optional(),
-  ...PLACE,
-  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  session_id: SESSION_ID.describe("This, or question.").optional(),
+  question: z.string().min(1).max(MAX_QUERY_BYTES).describe("In any words.").optional(),
   limit: z
     .number()
     .int()
     .min(1)
     .max(MAX_HITS)
     .default(DEFAULT_RELATED)
-    .describe(`Sessions, and questions, of each; ${DEFAULT_RELATED} if left out.`),
+    .describe(`Of each kind; ${DEFAULT_RELATED} if left out.`),
 });
 
 export const related: Tool = defineTool({
   name: "related",
   title: "Related sessions",
   description:
-    "Sessions like a given one, or where the same question was asked before. Use it before you solve what may have been solved. Not for words that were said (search_sessions).",
+    "Sessions like a given one, or where the same question was asked before. Use it before you solve what may be solved. Not for words that were said (search_sessions).",
   scope: "read",
   input: INPUT,
   example: { question: "why does the cron job run twice?" },
@@ -99,15 +92,10 @@ async function show(
 }
 
 function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Related> {
-  const { session_id: session, question, agent, repo, workstation_id: workstation, limit } = input;
-  const project = projectOf(input);
+  const { session_id: session, question, limit } = input;
   return relatedSessions(host.tenant, {
     limit,
     ...(session === undefined ? {} : { session }),
     ...(question === undefined ? {} : { question }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
   });
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/memory-words.ts";
-import { parseTime } from "../../api/text/time-input.ts";
 import { widerWindow } from "../../api/text/wider-window.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SearchInput, SearchResult } from "../../engine/search.ts";
@@ -19,7 +18,8 @@ import { findNewestSession, findOwnSessions } from "../own-session.ts";
 import { formatRef } from "../refs.ts";
 import { HIT_REACH, showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitViews } from "../views/hit-view.ts";
-import { ABOUT, id, name, PLACE, projectOf, QUERY, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, id, name, PLACE, QUERY, TIMES, TRUNCATED } from "./fields.ts";
+import { sessionFilter } from "./session-filter.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const context = (where: string) =>
@@ -145,18 +145,10 @@ function search(
   own: readonly string[],
   sizes: Pick<SearchInput, "contextBefore" | "contextAfter" | "limit">,
 ): Promise<SearchResult> {
-  const { since, until, agent, repo, workstation_id: workstation } = input;
-  const project = projectOf(input);
-  const now = nowOf(host);
   return host.tenant.searchSessions(input.query, {
     ...sizes,
+    ...sessionFilter(input, nowOf(host)),
     excludeSession: own,
-    ...(agent === undefined ? {} : { agent }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
-    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
-    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
   });
 }
 

@@ -1,15 +1,14 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
-import { parseTime } from "../../api/text/time-input.ts";
-import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { showTraced } from "../../recap/show-trace.ts";
 import { DEFAULT_TRACED_SESSIONS, type Trace, traceWork } from "../../recap/trace.ts";
-import { fitListing } from "../fit-listing.ts";
+import { fitSessions } from "../fit-sessions.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { findOwnSessions } from "../own-session.ts";
 import { TRACED_VIEW, toTracedView } from "../views/trace-view.ts";
-import { ABOUT, name, PLACE, projectOf, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, hits, name, PLACE, TIMES, TRUNCATED } from "./fields.ts";
+import { sessionFilter } from "./session-filter.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const text = (description: string) =>
@@ -22,13 +21,10 @@ const INPUT = z.object({
   ...TIMES,
   ...PLACE,
   agent: name("Only sessions of this agent, such as claude-code.").optional(),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_HITS)
-    .default(DEFAULT_TRACED_SESSIONS)
-    .describe(`Sessions, the newest first; ${DEFAULT_TRACED_SESSIONS} if left out.`),
+  limit: hits(
+    DEFAULT_TRACED_SESSIONS,
+    `Sessions, the newest first; ${DEFAULT_TRACED_SESSIONS} if left out.`,
+  ),
 });
 
 export const trace: Tool = defineTool({
@@ -63,41 +59,26 @@ export const trace: Tool = defineTool({
       return `No session has this ${subject.kind}. A shorter part of it may be found; search_sessions finds what was only spoken of.`;
     }
     const now = nowOf(host);
-    return fitListing(
-      {
-        items: sessions.map((session) => showTraced(session, now)),
-        toText: (shown, _from, to) => {
-          const left = sessions.length - to;
-          const notes = [
-            ...(left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : []),
-            ...(unread > 0 ? [`Older sessions may have it, too: raise limit.`] : []),
-            'Read on: list_messages { "around": "SESSION#NUMBER" }.',
-          ];
-          return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}\n${notes.join(" ")}`;
-        },
-      },
+    const notes = unread > 0 ? ["Older sessions may have it, too: raise limit."] : [];
+    return fitSessions(
+      sessions.map((session) => showTraced(session, now)),
+      notes,
       maxBytes,
     );
   },
 });
 
 async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace> {
-  const { file, command, error, since, until, agent, repo, workstation_id: workstation } = input;
-  const project = projectOf(input);
+  const { file, command, error, limit } = input;
   const now = nowOf(host);
   const { ids: excludeSession } = await findOwnSessions(host);
   const found = {
-    limit: input.limit,
+    ...sessionFilter(input, now),
+    limit,
     excludeSession,
     ...(file === undefined ? {} : { file }),
     ...(command === undefined ? {} : { command }),
     ...(error === undefined ? {} : { error }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
-    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
-    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
   };
   return traceWork(host.tenant, found, now);
 }

@@ -1,11 +1,15 @@
-/** What a trace found, as data. */
+/** The findings of a trace as data: those of the wire, shortened and masked. */
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { TRACE_SUBJECTS } from "../../model/inputs/choices.ts";
-import type { Call } from "../../recap/read-acts.ts";
 import type { TracedSession } from "../../recap/trace.ts";
-import type { Clearing, Span } from "../../recap/trace-session.ts";
+import type { Span } from "../../recap/trace-session.ts";
+import {
+  toWireFinding,
+  type WireClearing,
+  type WireTracedCall,
+} from "../../recap/wire/wire-trace.ts";
 
 const SPAN = z.object({ first: z.number().int(), last: z.number().int(), times: z.number().int() });
 const CALL: z.ZodType<CallView> = z.object({
@@ -67,69 +71,33 @@ export const TRACED_VIEW: z.ZodType<TracedView> = z.object({
 });
 
 export function toTracedView({ session, finding }: TracedSession): TracedView {
-  const named = {
+  const { line, call, asked, cleared, ...spans } = toWireFinding(finding);
+  return {
     session_id: session.id,
     short_id: session.shortId,
     title: maskText(session.title),
-    kind: finding.kind,
-    changed: null,
-    read: null,
-    commands: null,
-    runs: null,
-    failures: null,
-    met: null,
-    line: null,
-    call: null,
-    asked: null,
-    cleared: null,
+    ...spans,
+    line: maskOrNull(line),
+    call: toCallView(call),
+    asked: maskOrNull(asked),
+    cleared: cleared === null ? null : toClearedView(cleared),
   };
-  switch (finding.kind) {
-    case "file": {
-      const { changed, read, commands, lastChange, asked } = finding;
-      return {
-        ...named,
-        changed,
-        read,
-        commands,
-        call: toCallView(lastChange),
-        asked: asked === null ? null : maskText(asked),
-      };
-    }
-    case "command": {
-      const { runs, failures, lastRun, cleared } = finding;
-      return {
-        ...named,
-        runs,
-        failures,
-        call: toCallView(lastRun),
-        cleared: toClearedView(cleared),
-      };
-    }
-    case "error": {
-      const { met, line, call, cleared } = finding;
-      return {
-        ...named,
-        met,
-        line: maskText(line),
-        call: toCallView(call),
-        cleared: toClearedView(cleared),
-      };
-    }
-  }
 }
 
-function toClearedView(cleared: Clearing | null): TracedView["cleared"] {
-  if (cleared === null) return null;
-  const { edits, success, answer } = cleared;
+function toClearedView({ edits, success, answer }: WireClearing): TracedView["cleared"] {
   return {
     edits: edits.flatMap((edit) => toCallView(edit) ?? []),
     success: toCallView(success),
-    answer: answer === null ? null : { msg_idx: answer.index, text: maskText(answer.text) },
+    answer: answer === null ? null : { msg_idx: answer.msg_idx, text: maskText(answer.text) },
   };
 }
 
-function toCallView(call: Call | null): CallView | null {
+function toCallView(call: WireTracedCall | null): CallView | null {
   if (call === null) return null;
-  const { index, tool, input, result } = call;
-  return { msg_idx: index, tool, input: maskText(input), failed: result?.failed ?? null };
+  const { msg_idx, tool, input, result } = call;
+  return { msg_idx, tool, input: maskText(input), failed: result?.failed ?? null };
+}
+
+function maskOrNull(text: string | null): string | null {
+  return text === null ? null : maskText(text);
 }

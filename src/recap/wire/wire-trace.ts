@@ -85,7 +85,7 @@ const NOTHING: Omit<WireFinding, "kind"> = {
   cleared: null,
 };
 
-function toWireFinding(finding: Finding): WireFinding {
+export function toWireFinding(finding: Finding): WireFinding {
   switch (finding.kind) {
     case "file": {
       const { kind, changed, read, commands, lastChange, asked } = finding;

@@ -63,7 +63,7 @@ const askedOf = {
   participant: key.optional(),
   model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
-  branches: z.enum(BRANCH_SCOPES).optional(),
+  branches: z.enum(BRANCH_SCOPES).optional().meta({ description: "Only with a query." }),
 };
 
 const review: z.ZodType = z

@@ -42,7 +42,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
       for (const [n, { id }] of sessions.entries()) {
         const messages = await messagesOf(store(), acme, id);
         const tree = await treeOf(store(), acme, id);
-        // Nobody named a parent, so each session is one chain that every writer has extended.
+        // No append named a parent, so each session is one chain that every writer has extended.
         expect(messages).toHaveLength(tree.length);
         expect(tree.map((entry) => entry.sequence)).toEqual(tree.map((_, i) => i + 1));
         expect(await store().findSession(acme, id)).toMatchObject({ messageCount: tree.length });

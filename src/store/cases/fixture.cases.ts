@@ -120,7 +120,7 @@ export async function append(
   return { ...result, ids: entries.map((entry) => entry.id) };
 }
 
-/** What somebody would read in an entry. */
+/** The readable text of an entry. */
 export function textOf(entry: EntryRecord | undefined): string {
   const [block] = JSON.parse(entry?.content ?? "[]") as { text: string }[];
   return block?.text ?? "";

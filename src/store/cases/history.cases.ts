@@ -18,7 +18,7 @@ import {
 const SECRET = "a secret that must go";
 const MODES: readonly EraseMode[] = ["audit-only", "ephemeral"];
 
-/** Written in one transaction by an import: a backend may store what nobody said together. */
+/** Written in one transaction by an import: a backend may pack tool traffic. */
 export async function appendHistory(
   store: Store,
   tenant: string,

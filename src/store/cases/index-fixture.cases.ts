@@ -83,7 +83,7 @@ export async function holdAt<Result>(
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     expect(over, `it did not wait at "${point}"`).toBe(false);
-    // Those who come now pass by.
+    // Later callers pass by.
     writeFileSync(gate, "held");
     await meanwhile();
     rmSync(gate);

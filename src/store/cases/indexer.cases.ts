@@ -28,7 +28,7 @@ export function indexerCases({ fresh }: Cases): void {
       const lag = async () => (await store.indexStatus("a")).lag;
       await expect.poll(lag).toBeLessThan(FLUSH_AT);
       expect((await store.indexStatus("a")).segments).toBeGreaterThan(0);
-      // Who wrote little is left alone.
+      // A tenant with few changes is left alone.
       expect(await store.indexStatus("b")).toMatchObject({ lag: 1, segments: 0 });
       await expectAgreement(store, "a");
       await store.close();

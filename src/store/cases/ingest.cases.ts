@@ -147,7 +147,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(plain.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([grown, ingested("/b")]);
       expect(await store().findIngestedFiles(acme, "w2", ["/a"])).toEqual([]);
       expect(await store().findIngestedFiles(acme, "w1", [])).toEqual([]);
-      // Bookkeeping is nobody's news.
+      // Bookkeeping has no row of the feed.
       expect(await changesOf(store(), acme)).toEqual([]);
     });
 

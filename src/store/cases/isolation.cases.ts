@@ -217,7 +217,7 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     await expectCode(store.listFacts(tenant, session, undefined, 10, true), "session_not_found");
   },
   findToken: async (store, tenant, { token }) =>
-    // It is what says whose a caller is, so it is found by anybody; it never says another tenant.
+    // A token identifies the tenant, so it is found without one; it never names another tenant.
     expect((await store.findToken(token))?.token.tenant).not.toBe(tenant),
   listTokens: async (store, tenant) =>
     expect(await store.listTokens(tenant, undefined, 10)).toEqual([]),

@@ -119,7 +119,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
         const codes = tries.map((each) => (each.status === "rejected" ? each.reason.code : "fine"));
         expect(new Set(codes)).toEqual(new Set(["fine", "route_conflict"]));
       }
-      // Who came too late has made no session either.
+      // The late caller has made no session either.
       const { sessions } = await store().listSessions(acme, {}, { limit: 50 });
       expect(sessions).toHaveLength(2);
       await expectCode(

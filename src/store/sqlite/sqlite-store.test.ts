@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 storeCases("SQLite on threads of its own", () => open({}));
-// The same statements run as on threads: what differs is who waits for whom.
+// The same statements run as on threads: only the scheduling differs.
 storeCases(
   "SQLite on the caller's thread",
   () => open({ inThread: true }),

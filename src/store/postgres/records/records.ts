@@ -33,7 +33,7 @@ const AT = `FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (names
 const SQL = statements("records", {
   /**
    * Every write of records takes the tenant's row first: there may be no row of a record to lock yet,
-   * and the feed's end takes this lock anyway. Who locks a session never waits for a record.
+   * and the feed's end takes this lock anyway. A transaction that locks a session never waits for a record.
    */
   lockTenant: `SELECT tenant FROM tenants WHERE tenant = $1 FOR UPDATE`,
   info: `SELECT ${PART_COLUMNS.info} ${AT}`,

@@ -38,7 +38,7 @@ test("answers that come together leave the event loop turns between them", async
 
 test("an aborted search releases the thread", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
-  // An index whose searches end only when they are told that nobody waits.
+  // An index whose searches end only when they are told that they were aborted.
   const module = `data:text/javascript,export const indexCode = {
     createCache() {}, *maintain() {},
     *search(request) { while (!request.isAbandoned()); throw new Error("given up"); } }`;
@@ -64,7 +64,7 @@ test("the log is written over once a piece of upkeep has let go of what it read"
   try {
     await using engine = await open(path, { indexing: { flushAt: 0 } });
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
-    // As long as somebody reads an earlier moment, what came after it stays in the log.
+    // While a reader holds an earlier snapshot, later frames stay in the log.
     const earlier = new DatabaseSync(path, { readOnly: true });
     earlier.exec("BEGIN");
     earlier.prepare("SELECT count(*) FROM entries").get();

@@ -11,7 +11,7 @@ test("a search reads its snapshot to the end, whatever is deleted", () => {
   const { writer, reader, db } = beingRead();
 
   retire(db, 1, [7]);
-  // Nobody has to wait until it was dropped for long.
+  // Dropped segments go at once here.
   expect(listOld(db, 1, 60_000)).toEqual([7]);
   while (deletePart(db, 1, 7));
   expect(writer.read(1, { segment: 7, blob: 0 })).toBe("missing");
@@ -74,7 +74,7 @@ test("closing the file beside others leaves their snapshots, and the free pages 
   expect(statSync(reader.path).size).toBeLessThan(8 * 1024 * 1024);
 });
 
-/** A file with a segment, which somebody has begun to read. */
+/** A file with a segment and an open snapshot of it. */
 function beingRead() {
   const store = join(createFolder(), "store.db");
   closeSync(openSync(store, "a"));
