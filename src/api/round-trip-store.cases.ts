@@ -68,7 +68,12 @@ const loss: Any<StoreLoss> = fc.oneof(
     exact,
   ),
   fc.record(
-    { kind: fc.constantFrom("index" as const, "failover" as const), foundAt: time, tenant: text, changes: count },
+    {
+      kind: fc.constantFrom("index" as const, "failover" as const),
+      foundAt: time,
+      tenant: text,
+      changes: count,
+    },
     exact,
   ),
 );
