@@ -110,7 +110,9 @@ function readPositions(
   from: number,
   at: number,
 ): readonly number[] {
-  for (let i = from; i < at; i++) reader.skipVarints(countOf(i));
+  let before = 0;
+  for (let i = from; i < at; i++) before += countOf(i);
+  reader.skipVarints(before);
   const positions: number[] = [];
   let position = 0;
   for (let left = countOf(at); left > 0; left--) {

@@ -59,21 +59,20 @@ export function bestSessions(placed: readonly Covered[]): ReadonlySet<number> {
 
 /**
  * Adds, to each of the best `sessions`, the share of the query that one of its passages covers, on the
- * scale of the best score: `score / best + weight * covered + verbatim`, times `best`. Those behind
- * them keep their scores, which are lower. `verbatim` is what a session gains by having the query word
- * for word.
+ * scale of the best score: `score / best + weight * covered + gain`, times `best`. Those behind them
+ * keep their scores, which are lower. `gains` has what a session gains by the order of its words.
  */
 export function withCoverage<Hit extends Covered>(
   placed: readonly Hit[],
   sessions: ReadonlySet<number>,
   weight: number,
-  verbatim: ReadonlyMap<number, number>,
+  gains: ReadonlyMap<number, number>,
 ): readonly Hit[] {
-  if (weight === 0 && verbatim.size === 0) return placed;
+  if (weight === 0 && gains.size === 0) return placed;
   const best = placed.reduce((most, { score }) => Math.max(most, score), 0);
   return placed.map((each) => {
     if (!sessions.has(each.session)) return each;
-    const coverage = best * (weight * each.covered + (verbatim.get(each.session) ?? 0));
+    const coverage = best * (weight * each.covered + (gains.get(each.session) ?? 0));
     return { ...each, score: each.score + coverage, parts: { ...each.parts, coverage } };
   });
 }

@@ -138,8 +138,9 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 
 /** Whether the first pass suffices: a session scores by its best message alone. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
-  const { neighbours, session, recurrence, coverage, verbatim } = profile;
-  return neighbours + session + recurrence + coverage + verbatim === 0 && perSession === 1;
+  const { neighbours, session, recurrence, coverage, verbatim, pairs } = profile;
+  const more = neighbours + session + recurrence + coverage + verbatim + pairs;
+  return more === 0 && perSession === 1;
 }
 
 /** Whether single messages of one session are looked for: each by itself, or with its neighbours. */

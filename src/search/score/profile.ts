@@ -48,6 +48,11 @@ export interface RankingProfile {
    */
   readonly verbatim: number;
   /**
+   * The weight of a message that has every pair of neighbouring words of the query side by side, beside
+   * 1 for the best session's score; less if it has some of them. 0: positions are not read.
+   */
+  readonly pairs: number;
+  /**
    * The weight of the similarity of the session's nearest vector to the query's, beside 1 for the best
    * score. 0, or a store without an embedder: words alone.
    */
@@ -71,13 +76,14 @@ export const PLAIN_PROFILE: RankingProfile = {
   recurrence: 0,
   coverage: 0,
   verbatim: 0,
+  pairs: 0,
   meaning: 0,
 };
 
 /** What measures best on labelled conversations. */
 export const DEFAULT_PROFILE: RankingProfile = {
   ...PLAIN_PROFILE,
-  roles: { user: 1.3, tool: 1, assistant: 1, system: 1 },
+  roles: { user: 1.1, tool: 1, assistant: 1, system: 1 },
   output: 0.8,
   title: 1,
   summary: 0.5,
@@ -87,10 +93,11 @@ export const DEFAULT_PROFILE: RankingProfile = {
   candidates: 100,
   neighbours: 0.5,
   passage: { k1: 1.2, b: 0.6 },
-  session: 0.5,
-  recurrence: 1,
+  session: 0.35,
+  recurrence: 0.75,
   coverage: 0.5,
   verbatim: 1,
+  pairs: 0.25,
   meaning: 0.25,
 };
 

@@ -7,6 +7,7 @@ import type { MessagePass } from "./message-pass.ts";
 import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
 import { findVerbatim } from "./verbatim.ts";
+import { findPairs } from "./word-pairs.ts";
 
 interface Bounds {
   readonly limit: number;
@@ -58,7 +59,11 @@ export function* rankSessions(
     pass,
     blobs,
   );
-  const covered = withCoverage(placed, best, coverage, verbatim);
+  const pairs = yield* findPairs([...best], ranking, pass, blobs);
+  const gains = new Map(
+    [...best].map((each) => [each, (verbatim.get(each) ?? 0) + (pairs.get(each) ?? 0)]),
+  );
+  const covered = withCoverage(placed, best, coverage, gains);
   return yield* blobs.complete(() =>
     bestOf(covered, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
   );

@@ -37,6 +37,7 @@ const weights = z
     recurrence: weight.optional(),
     coverage: weight.optional(),
     verbatim: weight.optional(),
+    pairs: weight.optional(),
     meaning: weight.optional(),
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
