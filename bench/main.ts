@@ -56,6 +56,7 @@ Options
   --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl; recall also
                      one with transcripts/ and commits.json or needles.json; archive, context: a
                      folder of transcripts (context: whether each session's contexts fit)
+                     recall: or paraphrases, for questions in other words than their answers
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
   --embedder local   recall: with vectors of the model that runs without a server

@@ -9,6 +9,7 @@ import { PROFILES } from "../src/search/score/profile.ts";
 import { KeptVectors } from "./kept-vectors.ts";
 import { type BenchOptions, Report } from "./measure.ts";
 import { recallOfScan } from "./nearest-recall.ts";
+import { paraphraseData } from "./paraphrase-data.ts";
 import { isArchiveFolder, measureArchive } from "./recall-archive.ts";
 import { type LabelledData, readLabelledData } from "./recall-data.ts";
 import { makeDistractors } from "./recall-distractors.ts";
@@ -19,7 +20,7 @@ import { type Fts5Kind, Fts5Ranker } from "./recall-fts5.ts";
 export interface RecallOptions {
   /**
    * A folder with `sessions.jsonl` and `questions.jsonl`, or with `transcripts/` and `commits.json` or
-   * `needles.json`.
+   * `needles.json`; `paraphrases`: questions that share no content word with their answers.
    */
   readonly data: string;
   /** `own`: only the question's conversation is searched. `all`: the whole folder. */
@@ -32,6 +33,9 @@ export interface RecallOptions {
   /** Where vectors are kept from one run to the next. */
   readonly vectors?: string;
 }
+
+/** In place of a folder. */
+const PARAPHRASES = "paraphrases";
 
 type Bars = Partial<Record<(typeof FIGURES)[number], number>>;
 
@@ -47,7 +51,11 @@ const BARS_BY_MEANING: typeof BARS = [
   [/^locomo/, "own", { "hit@1": 76, "hit@5": 94 }],
   [/^locomo/, "all", { "hit@1": 75, "hit@5": 93.5 }],
   [/^coding/, "all", { "hit@1": 56, "hit@5": 79 }],
+  [/^paraphrases$/, "all", { "hit@3": 70 }],
 ];
+
+/** What words alone may find of the paraphrases, in percent: else they are none. */
+const MAX_BY_WORDS = 25;
 
 /** What the candidate pass may lose against ranking every session, in points. */
 const MAX_LOSS = 2;
@@ -64,7 +72,7 @@ export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
     if (isArchiveFolder(folder)) {
       await measureArchive(report, folder, PROFILES[profile], profile === "default", embedder);
     } else {
-      const data = readLabelledData(folder);
+      const data = folder === PARAPHRASES ? paraphraseData() : readLabelledData(folder);
       if (recall.distractors > 0) await measureLoss(report, data, recall);
       else await measureRecall(report, data, recall, embedder);
     }
@@ -97,6 +105,9 @@ async function measureRecall(
   const { haystack, profile } = options;
   const store = await RecallStore.fill(sessions, embedder);
   const own = await measureGains(store.ranker(PROFILES[profile], haystack), questions);
+  const words = { ...PROFILES[profile], meaning: 0 };
+  const byWords =
+    embedder === undefined ? own : await measureGains(store.ranker(words, haystack), questions);
   await store.close();
   const porter = await measureFts5(data, "porter", haystack);
   const plain = await measureFts5(data, "plain", haystack);
@@ -104,6 +115,7 @@ async function measureRecall(
   console.log(`${basename(options.data)}, ${haystack}, ${questions.length} questions, percent`);
   printRow("", [...FIGURES]);
   printRow(`backscroll, ${profile}`, percents(own));
+  if (embedder !== undefined) printRow("backscroll, words alone", percents(byWords));
   printRow("FTS5 porter, stop-words dropped", percents(porter));
   printRow("FTS5 plain", percents(plain));
   const bounds = FIGURES.map((name) => differenceBounds(own[name], porter[name]));
@@ -129,6 +141,10 @@ async function measureRecall(
   const bars = all.find(([name, kind]) => name.test(basename(options.data)) && kind === haystack);
   for (const [name, limit] of Object.entries(bars?.[2] ?? {})) {
     report.bar(`${name}, percent`, mean(own[name as keyof Gains]), limit, true);
+  }
+  if (options.data === PARAPHRASES) {
+    const least = "hit@3 of words alone, percent";
+    report.bar(least, mean(byWords["hit@3"]), MAX_BY_WORDS);
   }
   report.bar("hit@1 over FTS5, lower 95 % bound, points", bounds[0]?.[0], 0, true);
 }

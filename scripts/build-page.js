@@ -22,6 +22,13 @@ const STYLES = [
   join(ROOT, "node_modules", "uplot", "dist", "uPlot.min.css"),
 ];
 
+/**
+ * What the first view needs and the others share, in one file: each further one would cost a request
+ * before the first results.
+ */
+const BASE =
+  /node_modules[\\/]@?preact|src[\\/](?!page[\\/])|src[\\/]page[\\/](?:data|parts|find)[\\/]/;
+
 /** Gives the files that became part of it. */
 export async function writePage() {
   const { rolldown } = await import("rolldown");
@@ -72,6 +79,7 @@ async function bundle(rolldown, input, define) {
     comments: false,
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
+    codeSplitting: { groups: [{ name: "base", test: BASE }] },
   });
   await build.close();
   return output.filter((chunk) => chunk.type === "chunk");

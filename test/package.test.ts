@@ -348,6 +348,7 @@ test("MCP has these tools, each for a scope", () => {
     "search_sessions read",
     "list_messages read",
     "recap read",
+    "related read",
     "trace read",
     "list_sessions read",
     "get_session_meta read",
@@ -401,6 +402,7 @@ test("MCP has these tools, each for a scope", () => {
       "detail",
       "max_tokens",
     ],
+    ["session_id", "question", "limit", "detail", "max_tokens"],
     [
       "file",
       "command",

@@ -168,7 +168,7 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
   search_sessions: { input: "searchSessions", also: ["query", "projectId", "workstationId"] },
   list_sessions: { input: "listSessions", also: ["workstationId", "subAgents"] },
   recap: { input: "recapSessions", also: ["projectId", "workstationId", "sessionId"] },
-  related: { input: "relatedSessions", also: ["projectId", "workstationId", "sessionId"] },
+  related: { input: "relatedSessions", also: ["sessionId"] },
   trace: { input: "traceWork", also: ["projectId", "workstationId"] },
   list_messages: { input: "listMessages", also: ["sessionId", "cursor", "messageBytes"] },
   recall: { input: "recall", also: ["sessionId", "query"] },

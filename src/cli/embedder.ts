@@ -1,5 +1,11 @@
-/** The embedder of the command line: the environment names it, and no command needs one to start. */
+/**
+ * The embedder of the command line: the environment names it, or else the configuration. No command
+ * needs one to start.
+ */
 
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { compatibleEmbedder } from "../providers/embedding/compatible-embedder.ts";
@@ -8,32 +14,68 @@ import { localEmbedder } from "../providers/embedding/local-embedder.ts";
 /** The model's name for one that runs on this machine without a server. */
 const LOCAL = "local";
 
-/** What `open` is given as `embedder`: undefined if the environment names none. */
-export function embedderOfEnvironment(): Embedder | undefined {
-  // An empty variable is how a shell unsets one for a single command.
-  const read = (name: string) => process.env[`BACKSCROLL_EMBED_${name}`] || undefined;
-  const [baseUrl, model, apiKey] = [read("URL"), read("MODEL"), read("KEY")];
-  if (baseUrl === undefined && model === undefined) return undefined;
-  if (model === undefined) {
-    throw wrong("BACKSCROLL_EMBED_MODEL", "must name the model of BACKSCROLL_EMBED_URL");
-  }
-  if (baseUrl === undefined) {
-    if (model === LOCAL) return localEmbedder();
-    throw wrong(
-      "BACKSCROLL_EMBED_URL",
-      `must name the server of the model ${model}; a model without a server is BACKSCROLL_EMBED_MODEL=local`,
-    );
-  }
-  const size = read("DIMENSIONS");
+/** An embedder, and how its fields are called where they come from. */
+interface Named {
+  readonly url: string | undefined;
+  readonly model: string | undefined;
+  readonly dimensions: number | undefined;
+  readonly names: { readonly url: string; readonly model: string };
+}
+
+/** What `open` is given as `embedder`: undefined if nothing names one. */
+export async function ownEmbedder(): Promise<Embedder | undefined> {
+  const named = ofEnvironment() ?? (await ofConfiguration());
+  return named === undefined ? undefined : toEmbedder(named);
+}
+
+function ofEnvironment(): Named | undefined {
+  const [url, model, size] = [read("URL"), read("MODEL"), read("DIMENSIONS")];
+  if (url === undefined && model === undefined) return undefined;
   if (size !== undefined && !/^[1-9]\d{0,4}$/.test(size)) {
     throw wrong("BACKSCROLL_EMBED_DIMENSIONS", "must be a whole number");
   }
+  const dimensions = size === undefined ? undefined : Number(size);
+  const names = { url: "BACKSCROLL_EMBED_URL", model: "BACKSCROLL_EMBED_MODEL" };
+  return { url, model, dimensions, names };
+}
+
+/** Reads the file only where there is one: most commands have no use for it. */
+async function ofConfiguration(): Promise<Named | undefined> {
+  const named = process.env["BACKSCROLL_CONFIG"];
+  if (!named && !existsSync(join(homedir(), ".backscroll", "config.json"))) return undefined;
+  const { ownConfig } = await import("./gateway/own-config.ts");
+  const { url, model, dimensions } = ownConfig().config.embedder;
+  if (url === null && model === null) return undefined;
+  const names = { url: "embedder.url", model: "embedder.model" };
+  return {
+    url: url ?? undefined,
+    model: model ?? undefined,
+    dimensions: dimensions ?? undefined,
+    names,
+  };
+}
+
+function toEmbedder({ url: baseUrl, model, dimensions, names }: Named): Embedder {
+  if (model === undefined) throw wrong(names.model, `must name the model of ${names.url}`);
+  if (baseUrl === undefined) {
+    if (model === LOCAL) return localEmbedder();
+    throw wrong(
+      names.url,
+      `must name the server of the model ${model}; a model without a server is ${names.model}=local`,
+    );
+  }
+  const apiKey = read("KEY");
   return compatibleEmbedder({
     baseUrl,
     model,
     ...(apiKey === undefined ? {} : { apiKey }),
-    ...(size === undefined ? {} : { dimensions: Number(size) }),
+    ...(dimensions === undefined ? {} : { dimensions }),
   });
+}
+
+/** An empty variable is how a shell unsets one for a single command. */
+function read(name: string): string | undefined {
+  return process.env[`BACKSCROLL_EMBED_${name}`] || undefined;
 }
 
 function wrong(field: string, what: string): BackscrollError {

@@ -11,7 +11,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
 import { type Context, isServer } from "./context.ts";
-import { embedderOfEnvironment } from "./embedder.ts";
+import { ownEmbedder } from "./embedder.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { ownPrices } from "./prices.ts";
 import { commandLine } from "./program.ts";
@@ -134,7 +134,7 @@ function openStore(context: Context, access: Access, load: Load): Promise<Engine
     // Loaded on demand: help and usage errors do not need it.
     const { open } = await import("../open.ts");
     const models = modelsOfEnvironment();
-    const embedder = embedderOfEnvironment();
+    const embedder = await ownEmbedder();
     const size = SIZES[load];
     const onLoss = (loss: StoreLoss) => noteLoss(context, loss);
     const onWarning = (sentence: string) => context.terminal.note(`Warning: ${sentence}`);

@@ -109,7 +109,6 @@ export const LIST_PRICES: PriceTable = {
     "text-embedding-3-large": price(0.13, 0, 0.13),
     "text-embedding-ada-002": price(0.1, 0, 0.1),
     "gemini-embedding-001": price(0.15, 0, 0.15),
-    "mistral-embed": price(0.1, 0, 0.1),
   },
 };
 

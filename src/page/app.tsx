@@ -2,7 +2,7 @@
 
 import { effect, type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { type Address, address, format, go, param } from "./data/address.ts";
 import { connection, engine } from "./data/connection.ts";
 import { countByAddress } from "./find/facets.ts";
@@ -33,7 +33,8 @@ function Views({ isOpen }: { readonly isOpen: boolean }) {
   const { view } = address.value;
   const showsList = isOpen && view === "find";
   useEffect(() => (showsList ? refreshByFeed() : undefined), [showsList]);
-  useEffect(() => {
+  // Not an effect after the next frame: the list is asked for as soon as there is a connection.
+  useLayoutEffect(() => {
     const ends = [searchByAddress(), listByAddress(), countByAddress(), loadReaderWhenIdle()];
     document.addEventListener("keydown", onKey);
     return () => {

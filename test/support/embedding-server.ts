@@ -58,6 +58,8 @@ export interface EmbeddingServer {
   readonly requests: EmbeddingRequest[];
   /** Answers to the next calls, in order; then `embeds` again. */
   next(...answers: readonly EmbeddingAnswer[]): void;
+  /** Leaves calls without an answer once so many texts were asked for; `clear` ends that. */
+  stallAfter(texts: number): void;
   /** Forgets the requests, and the answers that are left. */
   clear(): void;
   close(): Promise<void>;
@@ -66,6 +68,7 @@ export interface EmbeddingServer {
 export async function startEmbeddingServer(): Promise<EmbeddingServer> {
   const requests: EmbeddingRequest[] = [];
   const answers: EmbeddingAnswer[] = [];
+  let most = Number.POSITIVE_INFINITY;
   const server = createServer(async (incoming, response) => {
     let body = "";
     for await (const chunk of incoming) body += chunk;
@@ -73,6 +76,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     const { authorization } = incoming.headers;
     const request = { path: incoming.url ?? "", authorization, model, input, dimensions };
     requests.push(request);
+    if (requests.reduce((sum, each) => sum + each.input.length, 0) > most) return;
     (answers.shift() ?? embeds)(request, response);
   });
   server.listen(0, "127.0.0.1");
@@ -84,7 +88,11 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     next: (...more) => {
       answers.push(...more);
     },
+    stallAfter: (texts) => {
+      most = texts;
+    },
     clear: () => {
+      most = Number.POSITIVE_INFINITY;
       answers.length = 0;
       requests.length = 0;
     },

@@ -42,16 +42,22 @@ export interface EmbedEstimate {
   readonly tokens: number;
   /** In US dollars by the price table; null if the model is not in it. */
   readonly cost: number | null;
+  /** About so long, from the time that a few made-up pieces take. */
+  readonly seconds: number;
 }
 
 /** Pieces that are embedded before they are stored: more would be lost by a crash. */
 const BATCH = 512;
+/** A text that says nothing of the store. */
+const PROBE = "backscroll";
 const LEASE_MS = 30_000;
 /** Another process that embeds what is new is soon done. */
 const PATIENCE_MS = 30_000;
 /** Places of the feed that an estimate looks at, and pieces that are read at each. */
 const SAMPLES = 8;
 const SAMPLE_PIECES = 64;
+/** Pieces that are embedded to learn how long one takes. */
+const TIMED_PIECES = 8;
 /** As everywhere where no provider has counted. */
 const CHARACTERS_A_TOKEN = 4;
 
@@ -59,7 +65,7 @@ export async function estimateEmbedding(
   engine: EngineContext,
   again: boolean,
 ): Promise<EmbedEstimate> {
-  const { name: embedder } = embedderOf(engine);
+  const embedder = embedderOf(engine);
   const ranges = await rangesToEmbed(engine, again);
   const changes = lengthOf(ranges);
   let [read, pieces, characters] = [0, 0, 0];
@@ -72,14 +78,27 @@ export async function estimateEmbedding(
   }
   const share = read === 0 ? 0 : changes / read;
   const tokens = Math.round((share * characters) / CHARACTERS_A_TOKEN);
-  const price = priceOf(embedder, engine.prices());
+  const price = priceOf(embedder.name, engine.prices());
+  const vectors = Math.round(share * pieces);
   return {
-    embedder,
+    embedder: embedder.name,
     changes,
-    vectors: Math.round(share * pieces),
+    vectors,
     tokens,
     cost: price === undefined ? null : (tokens * price.input) / 1e6,
+    seconds: pieces === 0 ? 0 : vectors * (await secondsAPiece(embedder, characters / pieces)),
   };
+}
+
+/** Nothing of the store is sent: a caller may still decide against it. */
+async function secondsAPiece(embedder: Embedder, characters: number): Promise<number> {
+  const text = `${PROBE} `.repeat(Math.ceil(characters / (PROBE.length + 1)));
+  const texts = Array.from({ length: TIMED_PIECES }, (_, i) => `${i} ${text}`);
+  // The first call may load a model.
+  await embedder.embed([PROBE]);
+  const start = performance.now();
+  await embedder.embed(texts);
+  return (performance.now() - start) / 1_000 / TIMED_PIECES;
 }
 
 /** Resolves when nothing is left, or after `limit` vectors. */
@@ -152,7 +171,7 @@ async function start(
   embedder: Embedder,
   signal: AbortSignal,
 ): Promise<void> {
-  const [probe] = await embedder.embed(["backscroll"], signal);
+  const [probe] = await embedder.embed([PROBE], signal);
   const { head } = await store.indexStatus(tenant);
   const dimensions = probe?.length ?? 0;
   await store.maintain(tenant, {

@@ -52,6 +52,14 @@ export interface MemoryFlushConfig {
   readonly systemPrompt: string | null;
 }
 
+/** Of the command line and `backscroll serve`: a host gives `open` one. */
+export interface EmbedderConfig {
+  readonly url: string | null;
+  /** `local`: without a server. */
+  readonly model: string | null;
+  readonly dimensions: number | null;
+}
+
 export interface GatewayConfig {
   readonly session: SessionConfig;
   readonly compaction: CompactionConfig;
@@ -71,6 +79,7 @@ export interface GatewayConfig {
       };
     };
   };
+  readonly embedder: EmbedderConfig;
   readonly silence: SilenceMode;
 }
 

@@ -120,10 +120,15 @@ function place(target: Record<string, unknown>, path: readonly string[], value: 
 
 /** What may be without a value is null, or an object without members. */
 function complete(config: Record<string, unknown>): GatewayConfig {
-  const { session, agents, ...rest } = config as unknown as GatewayConfig;
+  const { session, agents, embedder, ...rest } = config as unknown as GatewayConfig;
   const { defaults } = agents;
   return {
     ...rest,
+    embedder: {
+      url: embedder?.url ?? null,
+      model: embedder?.model ?? null,
+      dimensions: embedder?.dimensions ?? null,
+    },
     session: {
       ...session,
       identityLinks: session.identityLinks ?? {},

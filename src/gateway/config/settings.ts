@@ -218,6 +218,24 @@ export const SETTINGS: readonly Setting[] = [
     help: "Text added to the agent's standing instructions then.",
   },
   {
+    key: "embedder.url",
+    kind: TEXT,
+    preset: null,
+    help: "A server with /v1/embeddings; BACKSCROLL_EMBED_URL goes before it, BACKSCROLL_EMBED_KEY has its key.",
+  },
+  {
+    key: "embedder.model",
+    kind: TEXT,
+    preset: null,
+    help: "The model there, or local for one without a server; BACKSCROLL_EMBED_MODEL goes before it.",
+  },
+  {
+    key: "embedder.dimensions",
+    kind: COUNT,
+    preset: null,
+    help: "The size of its vectors, for models that can shorten theirs.",
+  },
+  {
     key: "silence",
     kind: choice("whole", "leading"),
     preset: "whole",

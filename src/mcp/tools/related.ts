@@ -10,28 +10,20 @@ import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitView } from "../views/hit-view.ts";
-import { ABOUT, hits, name, PLACE, SESSION_ID, TRUNCATED } from "./fields.ts";
-import { sessionFilter } from "./session-filter.ts";
+import { ABOUT, hits, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
-  session_id: SESSION_ID.describe("Sessions like this one. Exactly one of both.").optional(),
-  question: z
-    .string()
-    .min(1)
-    .max(MAX_QUERY_BYTES)
-    .describe("Where this was asked before, in these or in other words.")
-    .optional(),
-  ...PLACE,
-  agent: name("Only sessions of this agent, such as claude-code.").optional(),
-  limit: hits(DEFAULT_RELATED, `Sessions, and questions, of each; ${DEFAULT_RELATED} if left out.`),
+  session_id: SESSION_ID.describe("This, or question.").optional(),
+  question: z.string().min(1).max(MAX_QUERY_BYTES).describe("In any words.").optional(),
+  limit: hits(DEFAULT_RELATED, `Of each kind; ${DEFAULT_RELATED} if left out.`),
 });
 
 export const related: Tool = defineTool({
   name: "related",
   title: "Related sessions",
   description:
-    "Sessions like a given one, or where the same question was asked before. Use it before you solve what may have been solved. Not for words that were said (search_sessions).",
+    "Sessions like a given one, or where the same question was asked before. Use it before you solve what may be solved. Not for words that were said (search_sessions).",
   scope: "read",
   input: INPUT,
   example: { question: "why does the cron job run twice?" },
@@ -98,7 +90,6 @@ async function show(
 function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Related> {
   const { session_id: session, question, limit } = input;
   return relatedSessions(host.tenant, {
-    ...sessionFilter(input, nowOf(host)),
     limit,
     ...(session === undefined ? {} : { session }),
     ...(question === undefined ? {} : { question }),

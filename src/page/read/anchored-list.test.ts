@@ -75,3 +75,15 @@ test("the anchor is the row at the upper edge, and none where no row is in view"
   expect(anchorAt(100, 1_000, rows)).toBeUndefined();
   expect(sum([1, 2, 3])).toBe(6);
 });
+
+test("without a margin the rows in view suffice", () => {
+  const rows = measured(
+    50,
+    Array.from({ length: 10 }, () => 100),
+  );
+  const placed = { top: 5_000, scrollTop: 5_100, height: 20_000 };
+  expect(wantedRange(placed, rows, 0)).toEqual({ first: 50, last: 60 });
+  const wide = wantedRange(placed, rows);
+  expect(wide.first).toBeLessThan(50);
+  expect(wide.last).toBeGreaterThan(60);
+});

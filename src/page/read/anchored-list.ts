@@ -83,11 +83,15 @@ export function place(anchor: Anchor, scrollTop: number, measured: Measured): Pl
   return { top, scrollTop: Math.max(0, scroll), height: Math.max(view, height) };
 }
 
-/** The rows to have: those in view and about a view more on each side. */
-export function wantedRange(placed: Placed, measured: Measured): Range {
+/** The rows to have: those in view and about `margin` pixels more on each side, a view if left out. */
+export function wantedRange(
+  placed: Placed,
+  measured: Measured,
+  margin: number = measured.view,
+): Range {
   const { range, heights, total, view } = measured;
-  const from = placed.scrollTop - view;
-  const to = placed.scrollTop + 2 * view;
+  const from = placed.scrollTop - margin;
+  const to = placed.scrollTop + view + margin;
   let { first, last } = range;
   let top = placed.top;
   let bottom = placed.top + sum(heights);

@@ -1,7 +1,7 @@
 /** A session: its head, its messages, and the way through them. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { address, param, restate, sessionAddress } from "../data/address.ts";
 import { engine } from "../data/connection.ts";
 import { isTyping } from "../parts/shortcuts.tsx";
@@ -29,7 +29,8 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
   /** Messages there were when the reader was last at the end. */
   const seen = useSignal(0);
 
-  useEffect(() => {
+  // Not an effect after the next frame: the messages may have come already.
+  useLayoutEffect(() => {
     void opening.then(({ index }) => {
       if (index === "elsewhere") toOtherPath(target.peek());
       else start.value = { index };

@@ -10,6 +10,8 @@ import { MessagePages } from "./message-pages.ts";
 const PENDING_MS = 120;
 /** Changes that come together are read together, in milliseconds. */
 const GROW_MS = 30;
+/** What surrounds the messages is read once they are painted, in milliseconds. */
+const AFTER_PAINT_MS = 50;
 /** A feed that was lost for good is tried again, in milliseconds. */
 const AGAIN_MS = 3_000;
 /** So many compactions get their place in the session. */
@@ -32,6 +34,7 @@ export class SessionModel {
   readonly #ended = new AbortController();
   readonly #watched = new Set<string>();
   #growing: ReturnType<typeof setTimeout> | undefined;
+  #learning: ReturnType<typeof setTimeout> | undefined;
   #isPathNew = false;
 
   constructor(engine: RemoteEngine, id: string, leaf: string | undefined) {
@@ -51,7 +54,9 @@ export class SessionModel {
         at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
       ]);
       this.session.value = session;
-      void this.#learn(session);
+      if (!this.#ended.signal.aborted) {
+        this.#learning = setTimeout(() => void this.#learn(session), AFTER_PAINT_MS);
+      }
       return { index };
     } catch (error) {
       this.#fail(error);
@@ -62,6 +67,7 @@ export class SessionModel {
   close(): void {
     this.#ended.abort();
     clearTimeout(this.#growing);
+    clearTimeout(this.#learning);
   }
 
   async #start(): Promise<undefined> {

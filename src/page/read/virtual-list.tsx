@@ -30,6 +30,8 @@ export interface VirtualListProps {
 
 /** The scroll bar is put right once the scrolling pauses, in milliseconds. */
 const IDLE_MS = 200;
+/** Rows outside of the view are added once those in it are painted, in milliseconds. */
+const WIDEN_MS = 50;
 /** Rows are measured and added until they fill the view; more rounds than this mean a mistake. */
 const ROUNDS = 12;
 /** From the lower edge, in pixels: within it the end counts as reached. */
@@ -53,11 +55,15 @@ export class VirtualList extends Component<VirtualListProps> {
   #idle: ReturnType<typeof setTimeout> | undefined;
   #frame = 0;
   #rounds = 0;
+  /** The first paint has the rows in view only. */
+  #isWide = false;
+  #widening: ReturnType<typeof setTimeout> | undefined;
 
   constructor(props: VirtualListProps) {
     super(props);
     this.#anchor = props.start;
-    this.#range = signal(this.#rangeAround(this.#anchor.index));
+    const { index } = this.#anchor;
+    this.#range = signal({ first: Math.max(0, index - 1), last: Math.min(props.total, index + 8) });
   }
 
   override componentDidMount(): void {
@@ -81,6 +87,7 @@ export class VirtualList extends Component<VirtualListProps> {
     this.props.control.current = null;
     this.#observer?.disconnect();
     clearTimeout(this.#idle);
+    clearTimeout(this.#widening);
     cancelAnimationFrame(this.#frame);
     this.#scroller.current?.removeEventListener("scroll", this.#onScroll);
   }
@@ -135,6 +142,7 @@ export class VirtualList extends Component<VirtualListProps> {
     const { scrollTop, clientHeight: view } = scroller;
     if (Math.abs(scrollTop - this.#expected) < 1.5) return;
     this.#expected = scrollTop;
+    this.#isWide = true;
     const measured = this.#measured(view);
     const anchor = anchorAt(scrollTop, this.#top, measured);
     if (anchor === undefined) {
@@ -190,7 +198,7 @@ export class VirtualList extends Component<VirtualListProps> {
     const { scrollTop } = scroller;
     const placed = place(this.#anchor, scrollTop, measured);
     this.#apply(placed, scrollTop);
-    const wanted = wantedRange(placed, measured);
+    const wanted = wantedRange(placed, measured, this.#isWide ? view : 0);
     const isMissing = wanted.first < range.first || wanted.last > range.last;
     const isMany = wanted.first > range.first || wanted.last < range.last;
     if ((isMissing && this.#rounds++ < ROUNDS) || (isMany && this.#rounds === 0)) {
@@ -201,6 +209,14 @@ export class VirtualList extends Component<VirtualListProps> {
     this.props.onRange(range);
     const end = placed.top + sum(this.#heights);
     this.#setAtEnd(range.last >= total && placed.scrollTop + view >= end - END_PX);
+    if (!this.#isWide) this.#widenSoon();
+  }
+
+  #widenSoon(): void {
+    this.#widening ??= setTimeout(() => {
+      this.#isWide = true;
+      this.#settle();
+    }, WIDEN_MS);
   }
 
   /** The last row with its lower edge at that of the view, or all rows from the top if they are few. */

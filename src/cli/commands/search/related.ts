@@ -1,9 +1,8 @@
 import { maskJson } from "../../../api/mask.ts";
 import type { JsonValue } from "../../../model/json.ts";
 import { MAX_HITS } from "../../../model/limits.ts";
-import { DEFAULT_RELATED, relatedSessions } from "../../../recap/related.ts";
+import { DEFAULT_RELATED, type Related, relatedSessions } from "../../../recap/related.ts";
 import { toWireRelated } from "../../../recap/wire/wire-related.ts";
-import type { SearchHit } from "../../../search/request.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -60,7 +59,7 @@ export const related: Command = defineCommand({
 async function printHits(
   { terminal }: Context,
   heading: string,
-  hits: readonly SearchHit[],
+  hits: Related["asked"],
 ): Promise<void> {
   if (hits.length === 0) return;
   await terminal.print(terminal.bold(heading));

@@ -1,10 +1,11 @@
 import type { EmbedEstimate, EmbedProgress } from "../../../engine/embeddings/embed-stored.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
+import { askYesNo, canAsk } from "../../setup/ask.ts";
 import { refuseServer, withOwnEngine } from "../../store.ts";
 import { toCount } from "../../values.ts";
 
@@ -12,19 +13,26 @@ export const embed: Command = defineCommand({
   name: "embed",
   summary: "Make vectors of what is stored and has none yet, so that searches find it by meaning.",
   details:
-    "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. What is written while such a process runs gets its vectors by itself; what was there before costs what this command says before it begins. Stopped, it goes on the next time.",
+    "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. What is written while such a process runs gets its vectors by itself; what was there before costs what this command says before it begins. Stopped, it goes on the next time. It says how many vectors, tokens, minutes and dollars it will take, about, and asks; --yes is the answer where nobody can be asked. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
   options: {
     estimate: { type: "boolean", help: "Only say what it would take." },
+    yes: { type: "boolean", help: "Do not ask." },
     limit: { type: "string", value: "N", help: "Stop after about so many vectors." },
     again: {
       type: "boolean",
       help: "Make all vectors again. Only this changes the embedder of a store.",
     },
   },
-  examples: ["embed --estimate", "embed --limit 10000", "embed --again"],
+  examples: ["embed --estimate", "embed --limit 10000 --yes", "embed --again --yes"],
   run: async (context, _args, options) => {
     refuseServer(context, "embed", "run it where the store is");
-    const { again = false, estimate: isEstimate = false } = options;
+    const { again = false, estimate: isEstimate = false, yes = false } = options;
+    if (!isEstimate && !yes && (context.json || !canAsk())) {
+      throw usageError(
+        "embed asks before it begins, and nobody can be asked here; add --yes to begin, or --estimate to see what it would take",
+        "--yes",
+      );
+    }
     const limit = toCount(options.limit, "--limit");
     return withOwnEngine(context, async (engine) => {
       const tenants = context.tenantNamed ? [context.tenant] : await engine.listTenants();
@@ -32,14 +40,17 @@ export const embed: Command = defineCommand({
       for (const tenant of tenants) {
         const estimate = await engine.estimateEmbedding({ tenant, again });
         if (!context.json) await context.terminal.print(`${tenant}: ${formatEstimate(estimate)}`);
-        const done =
-          isEstimate || estimate.changes === 0
-            ? undefined
-            : await embedTenant(context, engine, {
-                tenant,
-                again,
-                ...(limit === undefined ? {} : { limit }),
-              });
+        const begins =
+          !isEstimate &&
+          estimate.changes > 0 &&
+          (yes || (await askYesNo(`Make them for ${tenant}?`)));
+        const done = !begins
+          ? undefined
+          : await embedTenant(context, engine, {
+              tenant,
+              again,
+              ...(limit === undefined ? {} : { limit }),
+            });
         shown.push({ tenant, ...toWire(estimate), embedded: done?.vectors ?? 0 });
       }
       if (context.json) await context.terminal.printJson(shown);
@@ -80,12 +91,13 @@ async function embedTenant(
   }
 }
 
-function formatEstimate({ embedder, changes, vectors, tokens, cost }: EmbedEstimate): string {
+function formatEstimate(estimate: EmbedEstimate): string {
+  const { embedder, changes, vectors, tokens, cost, seconds } = estimate;
   if (changes === 0) return `everything has vectors of ${embedder}`;
   const price = cost === null ? "a price that is not known" : `about $${cost.toFixed(2)}`;
-  return `${counted(changes, "change")} to look at, about ${counted(vectors, "vector")} of ${embedder}, ${formatCount(tokens)} tokens, ${price}`;
+  return `${counted(changes, "change")} to look at, about ${counted(vectors, "vector")} of ${embedder}, ${formatCount(tokens)} tokens, about ${counted(Math.ceil(seconds / 60), "minute")}, ${price}`;
 }
 
-function toWire({ embedder, changes, vectors, tokens, cost }: EmbedEstimate): object {
-  return { embedder, changes, vectors, tokens, cost_usd: cost };
+function toWire({ embedder, changes, vectors, tokens, cost, seconds }: EmbedEstimate): object {
+  return { embedder, changes, vectors, tokens, cost_usd: cost, seconds };
 }
