@@ -19,6 +19,9 @@ import {
 import { removeFolder } from "./support/folder.ts";
 import { createDatabase, query } from "./support/postgres.ts";
 
+/** Of the runtime: our types have no DOM, which would declare it. */
+declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
+
 const folder = mkdtempSync(join(tmpdir(), "backscroll-proofs-"));
 let server: EmbeddingServer;
 
