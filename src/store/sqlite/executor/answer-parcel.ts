@@ -33,7 +33,7 @@ interface PackedHits {
   readonly parts: readonly Parts[];
 }
 
-const HIT_NUMBERS = 11;
+const HIT_NUMBERS = 12;
 const HIT_TEXTS = 4;
 const ITEM_NUMBERS = 8;
 const ITEM_TEXTS = 2;
@@ -77,6 +77,8 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
     numbers[at + 8] = window.length;
     numbers[at + 9] = meta.lateBranches;
     numbers[at + 10] = nameOf(hit.branch);
+    // A cosine may be -1: NaN is none.
+    numbers[at + 11] = hit.similarity ?? Number.NaN;
     at += HIT_NUMBERS;
     for (const item of window) {
       const { matches } = item;
@@ -111,6 +113,7 @@ function unpackHits({ texts, numbers, names, parts }: PackedHits): SearchHit[] {
   let part = 0;
   for (let at = 0; at < numbers.length; ) {
     const window: WindowItem[] = [];
+    const similarity = numbers[at + 11] as number;
     const hit = {
       sessionId: texts[text],
       shortId: texts[text + 3],
@@ -127,6 +130,7 @@ function unpackHits({ texts, numbers, names, parts }: PackedHits): SearchHit[] {
       leaf: texts[text + 2],
       branch: names[numbers[at + 10] as number],
       score: numbers[at + 6],
+      ...(Number.isNaN(similarity) ? {} : { similarity }),
       window,
     } as SearchHit;
     const hasParts = numbers[at + 7] === 1;
