@@ -125,6 +125,7 @@ describe("search", () => {
           msg_idx: 1,
           leaf: entry,
           score: number,
+          similarity: null,
           window: [
             item(0, "user", "ana", "Hello there."),
             {

@@ -70,6 +70,7 @@ describe("status", () => {
       "database_bytes",
       "wal_bytes",
       "losses",
+      "followers",
       "tenants",
     ]);
     expect(Object.keys(status.tenants[0] ?? {})).toEqual([

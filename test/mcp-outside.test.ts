@@ -133,6 +133,7 @@ test("the Inspector lists every tool, and calls them", async () => {
     search_sessions: ["query=cron", "limit=3"],
     list_messages: [id],
     recap: [id],
+    related: [id],
     trace: ["file=cron.ts"],
     list_sessions: ["limit=2"],
     get_session_meta: [id],

@@ -113,8 +113,8 @@ test("backscroll/ai has these names at run time", () => {
 test("backscroll/langgraph has these names at run time", () => {
   expect(Object.keys(langgraph)).toEqual([
     "CheckpointSaver",
-    "checkpointSaver",
     "ItemStore",
+    "checkpointSaver",
     "itemStore",
   ]);
 });

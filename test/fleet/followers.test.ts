@@ -45,6 +45,9 @@ async function textsOf(engine: Engine, id: string): Promise<string[]> {
 
 /** Holds the standby at what it has replayed, until the test ends or `resume` is called. */
 async function pauseReplay(): Promise<() => Promise<unknown>> {
+  const [written] = await fleet.query(0, "SELECT pg_current_wal_lsn()::text AS lsn");
+  const hasAll = `SELECT pg_last_wal_replay_lsn() >= '${String(written?.["lsn"])}'::pg_lsn AS is`;
+  await expect.poll(() => fleet.query(1, hasAll)).toEqual([{ is: true }]);
   await fleet.query(1, "SELECT pg_wal_replay_pause()");
   const isPaused = () => fleet.query(1, "SELECT pg_get_wal_replay_pause_state() AS state");
   await expect.poll(isPaused).toEqual([{ state: "paused" }]);

@@ -9,7 +9,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { open } from "../../src/index.ts";
 import { mcpHttpHandler } from "../../src/mcp/http.ts";
 import type { RunningServer, ServerOptions } from "../../src/server/serve.ts";
@@ -298,7 +298,9 @@ describe("streams of events", () => {
       expect(await ask()).toBe(429);
       await subscription.close();
       await expect.poll(ask, { interval: 50 }).toBe(200);
-      const events = await Events.open(`${url}/v1/changes`);
+      // The stream of the last look ends when the server has seen its end.
+      const opened = () => Events.open(`${url}/v1/changes`).catch(() => undefined);
+      const events = await vi.waitUntil(opened, { timeout: 60_000, interval: 50 });
       await expect(listen()).rejects.toThrow();
       await events.close();
       await client.close();

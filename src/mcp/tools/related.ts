@@ -3,6 +3,7 @@ import { maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { foundSession } from "../../recap/found-session.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../recap/related.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing } from "../fit-listing.ts";
@@ -74,12 +75,13 @@ export const related: Tool = defineTool({
 async function show(
   host: McpHost,
   kind: string,
-  hits: readonly SearchHit[],
+  found: readonly SearchHit[],
 ): Promise<readonly string[]> {
   const style = { before: 0, after: 0, now: nowOf(host), isNewest: false };
   const items: string[] = [];
-  for (const hit of hits) {
-    const session = await host.tenant.getSessionMeta(hit.sessionId);
+  for (const hit of found) {
+    const session = await foundSession(host.tenant, hit.sessionId);
+    if (session === undefined) continue;
     items.push(`${kind}: ${showHit(hit, session, style)}`);
   }
   return items;
