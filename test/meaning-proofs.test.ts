@@ -1,6 +1,7 @@
-/** What must hold of vectors whatever happens: kills, purges, and no embedder at all. */
+/** What must hold of vectors whatever happens: kills, purges, other databases, and no embedder at all. */
 
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +17,7 @@ import {
   vectorOf,
 } from "./support/embedding-server.ts";
 import { removeFolder } from "./support/folder.ts";
+import { createDatabase, query } from "./support/postgres.ts";
 
 /** Of the runtime: our types have no DOM, which would declare it. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
@@ -35,6 +37,9 @@ const embedder = {
   name: "bag",
   embed: async (texts: readonly string[]) => texts.map((text) => vectorOf(text)),
 };
+/** The first values blob of a vector segment; words have none with so large a number. */
+const FIRST_VALUES = 2 ** 24;
+
 /** The same sessions wherever they are stored. */
 async function fill(engine: Engine): Promise<readonly string[]> {
   const ids: string[] = [];
@@ -77,6 +82,35 @@ async function answers(engine: Engine, ranking?: { readonly meaning: number }) {
   }
   return found;
 }
+
+test("SQLite and PostgreSQL have the same vectors and scores, to the last bit", async () => {
+  const file = join(folder, "same.db");
+  const database = await createDatabase();
+  const found = [];
+  for (const address of [file, database]) {
+    await using engine = await open(address, { embedder, embedDeadlineMs: 60_000 });
+    await fill(engine);
+    await engine.embedStored();
+    await engine.maintainIndex("merge");
+    found.push(await answers(engine));
+  }
+  expect(found[1]).toEqual(found[0]);
+  expect(found[0]?.every(({ hits }) => hits[0]?.similarity !== undefined)).toBe(true);
+  using index = new DatabaseSync(`${file}-index`, { readOnly: true });
+  const ofSqlite = index
+    .prepare("SELECT bytes FROM index_blobs WHERE blob > ? ORDER BY blob")
+    .all(FIRST_VALUES);
+  const sql = "SELECT bytes FROM index_blobs WHERE blob > $1 ORDER BY blob";
+  const hashes = (rows: readonly Record<string, unknown>[]) =>
+    rows.map(({ bytes }) =>
+      createHash("sha256")
+        .update(bytes as Uint8Array)
+        .digest("hex"),
+    );
+  const ofPostgres = await query(database, sql, [FIRST_VALUES]);
+  expect(hashes(ofPostgres)).toEqual(hashes(ofSqlite));
+  expect(ofSqlite.length).toBeGreaterThan(0);
+});
 
 test("after a purge no file has a vector of what was deleted", async () => {
   const place = mkdtempSync(join(folder, "purge-"));
