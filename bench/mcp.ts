@@ -172,6 +172,7 @@ async function answerBytes(address: string, home: string): Promise<Figures> {
       search_sessions: { query: QUERY },
       list_messages: session,
       recap: {},
+      related: { question: QUERY },
       trace: { error: "kebase" },
       list_sessions: {},
       get_session_meta: session,
