@@ -30,9 +30,9 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    // Most tests wait for a disk or for another process: with three files at once, two cores were idle
-    // for a quarter of the time.
-    maxWorkers: 4,
+    // Most tests wait for a disk or for another process: with four files at once, two cores were idle
+    // for an eighth of the time.
+    maxWorkers: 5,
     sequence: { sequencer: LongFirst },
     globalSetup: [
       "./test/support/postgres-server.ts",

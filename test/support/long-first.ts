@@ -7,12 +7,16 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONG: readonly string[] = [
   "browser/page/read",
   "browser/page/safety",
+  "browser/page/keep",
   "browser/page/find",
+  "browser/page/access",
   "docs",
   "retention",
   "gateway/flush-processes",
   "bit-flips",
   "server/chaos",
+  "fleet/failover",
+  "fleet/followers",
   "concurrency",
   "lease-crash",
   "cli-remote",
@@ -38,6 +42,7 @@ const LONG: readonly string[] = [
 ]
   .map((name) => `test/${name}.test.ts`)
   .concat("src/store/postgres/postgres-store.test.ts", "src/store/sqlite/sqlite-store.test.ts")
+  .concat("src/store/postgres/transaction-pooler.test.ts")
   .concat("src/engine/leases/hold-lease.test.ts", "src/engine/retention/retention.test.ts")
   .concat("src/client/import-session.test.ts", "src/engine/search.test.ts");
 
