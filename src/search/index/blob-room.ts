@@ -5,7 +5,7 @@
  * blobs are copied into pieces of one size, and the piece of an evicted blob is reused. A computation
  * may still read an evicted blob: a piece is reused only when all computations that were under way
  * then have ended. Searches do without: it saves them 7 % of memory and no time
- * (docs/decisions/2026-11-17-what-pays.md).
+ * (docs/decisions/what-pays.md).
  */
 
 import { BLOB_BYTES } from "./layout.ts";

@@ -7,7 +7,7 @@
  * about a tenth of a millisecond for one message and two for a hundred. Slow parts run elsewhere:
  * the fsync in the thread pool, and large writes or writes that meet a lock on the writer's thread.
  *
- * Without it an append takes 40 to 60 % longer (docs/decisions/2026-11-17-what-pays.md).
+ * Without it an append takes 40 to 60 % longer (docs/decisions/what-pays.md).
  */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
