@@ -33,6 +33,8 @@ const config: ViteUserConfig = defineConfig({
     // Most tests wait for a disk or for another process: with four files at once, two cores were idle
     // for an eighth of the time.
     maxWorkers: 5,
+    // A worker of a busy machine takes longer than the default of 10 s to end.
+    teardownTimeout: 120_000,
     sequence: { sequencer: LongFirst },
     globalSetup: [
       "./test/support/postgres-server.ts",
