@@ -30,9 +30,9 @@ const experimental = { viteModuleRunner: false, nodeLoader: false };
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    // Most tests wait for a disk or for another process: with four files at once, two cores were idle
-    // for an eighth of the time.
-    maxWorkers: 5,
+    // Most tests wait for a disk or for another process: with three files at once, two cores were idle
+    // for a quarter of the time. Five take 6 % longer than four.
+    maxWorkers: 4,
     // A worker of a busy machine takes longer than the default of 10 s to end.
     teardownTimeout: 120_000,
     sequence: { sequencer: LongFirst },
