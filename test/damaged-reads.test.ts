@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
 import type { SessionHandle } from "../src/engine/session-handle.ts";
 import { open } from "../src/open.ts";
@@ -273,4 +273,22 @@ test("doctor --verify reports damage in JSON, and ends with its exit code", asyn
   expect(ran.stdout).toContain("the entry does not match its hash");
   expect(ran.stdout).toContain("session b is damaged");
   expect(ran.stdout).toMatch(/: \d problems/);
+});
+
+test("a nonce that is no bytes is damage of its entry, for a read and for a verification", async () => {
+  const address = join(createFolder(), "x.db");
+  await using engine = await open(address, { inThread: true });
+  const session = await engine.createSession({ agent: "test", createdBy: "test" });
+  const entry = await session.append({ role: "user", content: "hello" });
+  const db = new DatabaseSync(address);
+  onTestFinished(() => db.close());
+  for (const value of ["'text'", "7", "0.5"]) {
+    db.exec(`UPDATE entries SET nonce = ${value}`);
+    await expect(session.listMessages()).rejects.toMatchObject({ code: "store_corrupt" });
+    const { ok, problems } = await engine.verify();
+    expect([ok, new Set(problems.map(({ entryId }) => entryId))]).toEqual([
+      false,
+      new Set([entry.id]),
+    ]);
+  }
 });

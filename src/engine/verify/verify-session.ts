@@ -113,6 +113,8 @@ export async function verifySession(
 }
 
 function matches(entry: EntryRecord, parent: string): boolean {
+  // SQLite types values, not columns: a damaged record may hold a text or a number here.
+  if (entry.nonce !== null && !(entry.nonce instanceof Uint8Array)) return false;
   const nonce = entry.nonce === null ? null : toHex(entry.nonce);
   const hash = expectedHash(entry, nonce, parent);
   return hash === undefined || hash === entry.hash;
