@@ -8,10 +8,11 @@
 /**
  * 14 to 16 or 19 digits in a row, or in groups as they are printed, with spaces that may break a line or
  * not, or hyphens. Not a piece of a longer number
- * or word, of a fraction, or of a path. Each digit is looked at once.
+ * or word, of a fraction, or of a path; `\n` and the like, as JSON writes them, are no part of a word. Each
+ * digit is looked at once.
  */
 export const CARD_NUMBER: RegExp =
-  /(?<![\w./+-])(?:\d{14,16}|\d{19}|\d{4}([ \u00a0\u202f-])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ \u00a0\u202f-])\d{6}\2\d{4,5})(?![\w/+-]|\.\d)/g;
+  /(?:(?<![\w./+-])|(?<=\\[bfnrt]))(?:\d{14,16}|\d{19}|\d{4}([ \u00a0\u202f-])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ \u00a0\u202f-])\d{6}\2\d{4,5})(?![\w/+-]|\.\d)/g;
 
 /** What the cards of each issuer begin with (ISO/IEC 7812), and how many digits they have. */
 const ISSUERS: readonly { readonly start: RegExp; readonly lengths: readonly number[] }[] = [

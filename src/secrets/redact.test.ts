@@ -43,6 +43,14 @@ describe("keys that are known by how they begin", () => {
     ["eyJ", `hbGciOiJIUzI1NiJ9.eyJ${BODY}.${BODY}`],
   ])("%s…", (start, rest) => hides(start + rest));
 
+  test.each(["\\n", "\\t", "\\r"])("also behind %s as JSON writes it", (mark) => {
+    for (const key of [`ghp_${BODY}`, `sk-ant-api03-${BODY}`, "AKIAIOSFODNN7EXAMPLE"]) {
+      hides(key, `{"command":"cat${mark}`);
+    }
+    hides("4111111111111111", `"number:${mark}`);
+    expect(redact(`x${mark}Bearer ${BODY}`).text).toBe(`x${escape}Bearer ${REDACTED}`);
+  });
+
   test("but not words that begin alike", () => {
     keeps("use sk-learn for the task-management-system-of-2024, ask-the-audience-1234567890");
     keeps("npm_config_registry and hf_hub_download_with_retries");

@@ -78,9 +78,12 @@ const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bea
 /** Keys that may be of letters only. */
 const WITHOUT_DIGITS = /AKIA|hf_|SG\./;
 
-/** Keys that say what they are by how they begin. */
+/**
+ * Keys that say what they are by how they begin: at the beginning of a word, or behind `\n`, `\t` and the
+ * like as JSON writes them.
+ */
 const KNOWN_KEY =
-  /\b(?:sk-[\w-]+|bs[ks]_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|do[opr]_v1_\w+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
+  /(?:\b|(?<=\\[bfnrt]))(?:sk-[\w-]+|bs[ks]_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|do[opr]_v1_\w+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
 
 /** Long enough, and not a word that begins alike (`sk-learn`, `npm_config_registry`). */
 function looksLikeKey(key: string): boolean {
@@ -101,7 +104,7 @@ const URL_PASSWORD = /(:\/\/[^\s:/@?#"'<>]{0,256}:)([^\s@/"'<>]{1,512})@/g;
 
 /** `Authorization: Bearer …`, and a bearer token alone where it looks like one. */
 const CREDENTIALS =
-  /((authorization["']?\s{0,3}[:=]\s{0,3}["']?)?\b(?:bearer|basic)\s{1,3})([\w.~+/=-]{8,})/gi;
+  /((authorization["']?\s{0,3}[:=]\s{0,3}["']?)?(?:\b|(?<=\\[bfnrt]))(?:bearer|basic)\s{1,3})([\w.~+/=-]{8,})/gi;
 
 /** `DB_PASSWORD=…`, `"apiKey": "…"`, `API key: …`, `token: …`. */
 const ASSIGNMENT =
