@@ -2,12 +2,14 @@ import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { foundSession } from "../../recap/found-session.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../recap/related.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
+import { findOwnSessions } from "../own-session.ts";
 import { showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitView } from "../views/hit-view.ts";
 import { ABOUT, hits, SESSION_ID, TRUNCATED } from "./fields.ts";
@@ -87,11 +89,25 @@ async function show(
   return items;
 }
 
-function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Related> {
+/** The caller's question is in its own transcript: that session is left out. */
+async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Related> {
   const { session_id: session, question, limit } = input;
-  return relatedSessions(host.tenant, {
-    limit,
+  if ((session === undefined) === (question === undefined)) {
+    throw new BackscrollError("invalid_input", "give exactly one of session_id and question", {
+      details: { field: "session_id" },
+    });
+  }
+  const { ids: own } = await findOwnSessions(host);
+  const { sessions, asked, notes, ...found } = await relatedSessions(host.tenant, {
+    limit: Math.min(MAX_HITS, limit + own.length),
     ...(session === undefined ? {} : { session }),
     ...(question === undefined ? {} : { question }),
   });
+  const isOther = ({ sessionId }: SearchHit) => !own.includes(sessionId);
+  return {
+    ...found,
+    sessions: sessions.filter(isOther).slice(0, limit),
+    asked: asked.filter(isOther).slice(0, limit),
+    notes: own.length === 0 ? notes : [...notes, "Your own session is left out."],
+  };
 }

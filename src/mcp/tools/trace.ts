@@ -56,10 +56,12 @@ export const trace: Tool = defineTool({
   show: async (host, input, maxBytes) => {
     const { subject, sessions, unread } = await read(host, input);
     if (sessions.length === 0) {
-      return `No session has this ${subject.kind}. A shorter part of it may be found; search_sessions finds what was only spoken of.`;
+      const none = `No session has this ${subject.kind}. A shorter part of it may be found; search_sessions finds what was only spoken of.`;
+      return [none, ...(await ownNotes(host))].join(" ");
     }
     const now = nowOf(host);
-    const notes = unread > 0 ? ["Older sessions may have it, too: raise limit."] : [];
+    const older = unread > 0 ? ["Older sessions may have it, too: raise limit."] : [];
+    const notes = [...older, ...(await ownNotes(host))];
     return fitSessions(
       sessions.map((session) => showTraced(session, now)),
       notes,
@@ -67,6 +69,10 @@ export const trace: Tool = defineTool({
     );
   },
 });
+
+async function ownNotes(host: McpHost): Promise<readonly string[]> {
+  return (await findOwnSessions(host)).ids.length > 0 ? ["Your own session is left out."] : [];
+}
 
 async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace> {
   const { file, command, error, limit } = input;

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { open } from "../index.ts";
+import type { Access } from "../model/access.ts";
+import { related } from "./tools/related.ts";
+import { trace } from "./tools/trace.ts";
+
+const ACCESS: Access = {
+  tenant: "default",
+  scope: "read",
+  actor: null,
+  actAs: "any",
+  operator: true,
+  tokenId: null,
+};
+
+test("related leaves out the caller's own session and says so; trace says so, too", async () => {
+  await using engine = await open(":memory:", { inThread: true });
+  const say = async (content: string) => {
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append({ role: "user", content });
+    return session.id;
+  };
+  await say("which wombat digs? the earlier one");
+  const own = await say("which wombat digs? the own one");
+  const host = { tenant: engine, access: ACCESS, version: "0", sessions: [own] };
+  const answer = async (tool: typeof related, input: object) =>
+    JSON.stringify((await tool.call(host, input)).content);
+  const found = await answer(related, { question: "which wombat digs?" });
+  expect(found).toContain("the earlier one");
+  expect(found).not.toContain("the own one");
+  expect(found).toContain("Your own session is left out.");
+  expect(await answer(trace, { file: "zoo.ts" })).toContain("Your own session is left out.");
+});
+
+test("related names the arguments that it has", async () => {
+  await using engine = await open(":memory:", { inThread: true });
+  const { content, isError } = await related.call(
+    { tenant: engine, access: ACCESS, version: "0" },
+    {},
+  );
+  expect(isError).toBe(true);
+  expect(JSON.stringify(content)).toContain("exactly one of session_id and question");
+});
