@@ -3,6 +3,7 @@
  * it is found. What a file was before each change is a record of its own in a second namespace.
  */
 
+import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -53,20 +54,11 @@ export class MemoryFiles {
   ): Promise<readonly { readonly path: string; readonly bytes: number }[]> {
     const prefix = folder === "" ? "" : `${folder}/`;
     const files: { path: string; bytes: number }[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#records.list({
-        namespace: this.#namespace,
-        prefix,
-        limit: MAX_PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
+    const range = { namespace: this.#namespace, prefix };
+    for await (const { key, size } of eachRecord(this.#records, range)) {
       // The value is a JSON string: two quotes, and what had to be escaped.
-      files.push(
-        ...page.records.map(({ key, size }) => ({ path: key, bytes: Math.max(0, size - 2) })),
-      );
-      cursor = page.next;
-    } while (cursor !== undefined);
+      files.push({ path: key, bytes: Math.max(0, size - 2) });
+    }
     return files;
   }
 

@@ -1,5 +1,6 @@
 /** The records of checkpoints: read, and remembered in as far as their children need them. */
 
+import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import type { StoredValue } from "./channel-values.ts";
@@ -71,18 +72,9 @@ export class CheckpointRecords {
 
   /** From the newest to the oldest of each thread and namespace. */
   async *below(place: Partial<Line>): AsyncGenerator<StoredCheckpoint> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#records.list({
-        namespace: this.#namespace,
-        prefix: checkpointsOf(place),
-        limit: PAGE,
-        values: true,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      for (const record of page.records) yield toStored(record);
-      cursor = page.next;
-    } while (cursor !== undefined);
+    const prefix = checkpointsOf(place);
+    const range = { namespace: this.#namespace, prefix, limit: PAGE, values: true } as const;
+    for await (const record of eachRecord(this.#records, range)) yield toStored(record);
   }
 
   know(key: string, channels: Channels): void {

@@ -1,13 +1,14 @@
 /** LangGraph's long-term store on records: the path of an item is its key, what it is found by its text. */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonValue } from "../../model/json.ts";
-import { MAX_HITS, MAX_PAGE, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
+import { MAX_HITS, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import { fitsFilter } from "./item-filter.ts";
 import { textOfItem, WHOLE_VALUE } from "./item-text.ts";
@@ -179,32 +180,13 @@ export class ItemStore {
   }
 
   async *#below(prefix: string): AsyncGenerator<StoredRecord> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#records.list({
-        namespace: this.#namespace,
-        prefix,
-        limit: MAX_PAGE,
-        values: true,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      yield* page.records;
-      cursor = page.next;
-    } while (cursor !== undefined);
+    yield* eachRecord(this.#records, { namespace: this.#namespace, prefix, values: true });
   }
 
   async *#names(prefix: string): AsyncGenerator<string[]> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#records.list({
-        namespace: this.#namespace,
-        prefix,
-        limit: MAX_PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      for (const { key } of page.records) yield readKey(key).namespace;
-      cursor = page.next;
-    } while (cursor !== undefined);
+    for await (const { key } of eachRecord(this.#records, { namespace: this.#namespace, prefix })) {
+      yield readKey(key).namespace;
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 /** Writes of tasks that belong to a checkpoint and are not part of the next one yet: one record a task. */
 
+import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
 import { type Dumped, fromFrame, toFrame } from "./frames.ts";
 import { type Line, taskOf, writesKey, writesOf } from "./keys.ts";
 import type { PendingWrite, Serializer } from "./sdk-types.ts";
@@ -74,24 +74,15 @@ export class PendingWrites {
   /** In the order of tasks, and of each task's writes. */
   async list(line: Line, checkpointId: string): Promise<PendingWrite[]> {
     const found: PendingWrite[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await this.#records.list({
-        namespace: this.#namespace,
-        prefix: writesOf(line, checkpointId),
-        limit: MAX_PAGE,
-        values: true,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      for (const { key, value } of page.records) {
-        const { header, parts } = fromFrame<readonly Slot[]>(value, key);
-        for (const [i, [channel]] of header.entries()) {
-          const [type, bytes] = parts[i] as Dumped;
-          found.push([taskOf(key), channel, await this.#serde.loadsTyped(type, bytes)]);
-        }
+    const prefix = writesOf(line, checkpointId);
+    const range = { namespace: this.#namespace, prefix, values: true } as const;
+    for await (const { key, value } of eachRecord(this.#records, range)) {
+      const { header, parts } = fromFrame<readonly Slot[]>(value, key);
+      for (const [i, [channel]] of header.entries()) {
+        const [type, bytes] = parts[i] as Dumped;
+        found.push([taskOf(key), channel, await this.#serde.loadsTyped(type, bytes)]);
       }
-      cursor = page.next;
-    } while (cursor !== undefined);
+    }
     return found;
   }
 }

@@ -4,6 +4,7 @@
  * that those of a new checkpoint are not among them.
  */
 
+import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -173,18 +174,7 @@ async function* below(
   prefix: string,
   values: boolean,
 ): AsyncGenerator<{ readonly key: string }> {
-  let cursor: string | undefined;
-  do {
-    const page = await records.list({
-      namespace,
-      prefix,
-      limit: MAX_PAGE,
-      values,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    yield* page.records;
-    cursor = page.next;
-  } while (cursor !== undefined);
+  yield* eachRecord(records, { namespace, prefix, values });
 }
 
 async function deleteKeys(
