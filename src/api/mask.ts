@@ -46,8 +46,13 @@ function maskOrigin(origin: Origin): Origin {
 }
 
 export function maskMemory(memory: Memory): Memory {
-  const { content, metadata } = memory;
-  return { ...memory, content: maskText(content), metadata: maskObject(metadata) };
+  const { name, content, metadata } = memory;
+  return {
+    ...memory,
+    name: maskText(name),
+    content: maskText(content),
+    metadata: maskObject(metadata),
+  };
 }
 
 export function maskFact(fact: Fact): Fact {
@@ -72,11 +77,14 @@ export function maskBlock(block: Block): Block {
     case "thinking":
       return { ...block, text: maskText(block.text) };
     case "tool_use":
-      return readableBlock(withInputText(block, maskText(inputTextOf(block))));
+      return readableBlock(
+        withInputText({ ...block, name: maskText(block.name) }, maskText(inputTextOf(block))),
+      );
     case "tool_result": {
-      const { output } = block;
+      const { output, toolName } = block;
       return {
         ...block,
+        ...(toolName === undefined ? {} : { toolName: maskText(toolName) }),
         output: typeof output === "string" ? maskText(output) : output.map(maskBlock),
       };
     }

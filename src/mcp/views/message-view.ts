@@ -13,6 +13,7 @@ import { type Block, inputTextOf, type ToolUseBlock } from "../../model/block.ts
 import type { Entry } from "../../model/entry.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { readableBlock, withInputText } from "../../model/tool-input.ts";
+import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { cutToBytes } from "../cut-text.ts";
 
 export interface BlockView {
@@ -62,12 +63,9 @@ export function toMessageView(entry: Entry, maxBytes: number): MessageView {
   };
 }
 
-/** A secret that the cut would part in two is still seen whole. Longer than any key but a PEM. */
-const LONGEST_SECRET_BYTES = 4_096;
-
 /** With at most so much text, and more where a secret may end. */
 export function cutEntry(entry: Entry, maxBytes: number): Entry {
-  const { blocks, truncated } = cutBlocks(entry.blocks, maxBytes + LONGEST_SECRET_BYTES);
+  const { blocks, truncated } = cutBlocks(entry.blocks, maxBytes + LONGEST_SECRET);
   return { ...entry, blocks, truncated: truncated || entry.truncated };
 }
 
@@ -79,7 +77,7 @@ export interface BlockViews {
 /** Blocks on the wire with at most so many bytes of text together, the first ones first. */
 export function toBlockViews(blocks: readonly Block[], maxBytes: number): BlockViews {
   // Looking for secrets takes time: what would not be shown anyhow is cut away before.
-  const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET_BYTES);
+  const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET);
   const shown = cutBlocks(near.blocks.map(maskBlock), maxBytes);
   return {
     blocks: shown.blocks.map(toWireBlock),
