@@ -302,7 +302,6 @@ test("whatever is asked for, an answer is within max_tokens", async () => {
     ["recap", { limit: 20 }],
     ["trace", { error: "database is locked" }],
     ["related", { session_id: fixed }],
-    ["related", { question: "zebra" }],
     ["list_sessions", {}],
     ["get_session_meta", { session_id: fixed }],
     ["recall", { session_id: fixed, query: "cron lock" }],

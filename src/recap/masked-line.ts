@@ -1,6 +1,5 @@
-import { maskText } from "../api/mask.ts";
+import { LONGEST_SECRET, maskText } from "../api/mask.ts";
 import { oneLine } from "../compaction/digest/cut-text.ts";
-import { LONGEST_SECRET } from "../secrets/longest-secret.ts";
 
 /** `text` as one line of at most so many code points, without secrets. */
 export function maskedLine(text: string, characters: number): string {

@@ -1,13 +1,12 @@
 /** A message as text for a model: its text in full, each tool call in a line. */
 
-import { maskBlock, maskText } from "../../api/mask.ts";
+import { LONGEST_SECRET, maskBlock, maskText } from "../../api/mask.ts";
 import { formatSpan } from "../../api/text/age.ts";
 import { saidBlocks } from "../../api/text/said-blocks.ts";
 import { telling } from "../../api/text/tool-call-line.ts";
 import { type Block, inputTextOf, type ToolUseBlock, textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
-import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { cutToBytes } from "../cut-text.ts";
 import { toLine, withinProject } from "./line.ts";
 import { showBlocks, toBlockViews } from "./message-view.ts";

@@ -7,13 +7,12 @@
 
 import { z } from "zod";
 import { toWireBlock } from "../../api/block.ts";
-import { maskBlock } from "../../api/mask.ts";
+import { LONGEST_SECRET, maskBlock } from "../../api/mask.ts";
 import { toWireTime } from "../../api/wire.ts";
 import { type Block, inputTextOf, type ToolUseBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { readableBlock, withInputText } from "../../model/tool-input.ts";
-import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { cutToBytes } from "../cut-text.ts";
 
 export interface BlockView {
