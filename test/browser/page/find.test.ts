@@ -40,6 +40,18 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("the list is the first thing that it asks the server for", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector(".session");
+    const asked = await page.evaluate(() =>
+      performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
+    );
+    expect(asked.filter((path) => path.startsWith("/v1/"))[0]).toBe("/v1/sessions");
+    expect(asked).not.toContain("/v1/access");
+    // One script and one style before it.
+    expect(asked.indexOf("/v1/sessions")).toBe(2);
+  });
+
   test("each keystroke finds, the last word counts as the beginning of one, and matches are marked", async ({
     onTestFinished,
   }) => {
