@@ -37,6 +37,7 @@ const MODULES = [
   ["backscroll", "index"],
   ["backscroll/ai", "adapters/ai-sdk/index"],
   ["backscroll/anthropic-memory", "adapters/anthropic-memory/index"],
+  ["backscroll/assistant-ui", "adapters/assistant-ui/index"],
   ["backscroll/claude-agent-sdk", "adapters/claude-agent-sdk/index"],
   ["backscroll/langgraph", "adapters/langgraph/index"],
   ["backscroll/openai-agents", "adapters/openai-agents/index"],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
 import * as anthropicMemory from "../src/adapters/anthropic-memory/index.ts";
+import * as assistantUi from "../src/adapters/assistant-ui/index.ts";
 import * as langgraph from "../src/adapters/langgraph/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
@@ -38,6 +39,10 @@ test("the package has these entry points and no others", () => {
     "./anthropic-memory": {
       types: "./dist/adapters/anthropic-memory/index.d.ts",
       default: "./dist/adapters/anthropic-memory/index.js",
+    },
+    "./assistant-ui": {
+      types: "./dist/adapters/assistant-ui/index.d.ts",
+      default: "./dist/adapters/assistant-ui/index.js",
     },
     "./claude-agent-sdk": {
       types: "./dist/adapters/claude-agent-sdk/index.d.ts",
@@ -117,6 +122,10 @@ test("backscroll/langgraph has these names at run time", () => {
     "checkpointSaver",
     "itemStore",
   ]);
+});
+
+test("backscroll/assistant-ui has these names at run time", () => {
+  expect(Object.keys(assistantUi)).toEqual(["threadHistory"]);
 });
 
 test("backscroll/anthropic-memory has these names at run time", () => {
