@@ -23,6 +23,7 @@ const ENTRIES = {
   "adapters/assistant-ui/index": "src/adapters/assistant-ui/index.ts",
   "adapters/claude-agent-sdk/index": "src/adapters/claude-agent-sdk/index.ts",
   "adapters/langgraph/index": "src/adapters/langgraph/index.ts",
+  "adapters/mastra/index": "src/adapters/mastra/index.ts",
   "adapters/openai-agents/index": "src/adapters/openai-agents/index.ts",
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",

@@ -40,6 +40,7 @@ const MODULES = [
   ["backscroll/assistant-ui", "adapters/assistant-ui/index"],
   ["backscroll/claude-agent-sdk", "adapters/claude-agent-sdk/index"],
   ["backscroll/langgraph", "adapters/langgraph/index"],
+  ["backscroll/mastra", "adapters/mastra/index"],
   ["backscroll/openai-agents", "adapters/openai-agents/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],

@@ -217,6 +217,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
   "adapters/langgraph": { folders: ["model", "engine", "adapters/common"], packages: [] },
+  "adapters/mastra": { folders: ["model", "async", "engine", "adapters/common"], packages: [] },
   "adapters/openai-agents": {
     folders: ["model", "async", "engine", "adapters/common"],
     packages: [],

@@ -5,6 +5,7 @@ import { anthropicMemory } from "../../src/adapters/anthropic-memory/index.ts";
 import { threadHistory } from "../../src/adapters/assistant-ui/index.ts";
 import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
 import { checkpointSaver, itemStore } from "../../src/adapters/langgraph/index.ts";
+import { mastraMemory } from "../../src/adapters/mastra/index.ts";
 import { agentsSession } from "../../src/adapters/openai-agents/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
@@ -172,6 +173,7 @@ export function callsOf(
     pruneCheckpoints: (input) => checkpointSaver(engine).prune(input),
     itemStore: (input) => itemStore(engine, input),
     threadHistory: (input) => threadHistory(engine, merge({ threadId: "thread" }, input)),
+    mastraMemory: (input) => mastraMemory(engine, merge({ MemoryStorage: Object }, input)),
     agentsSession: (input) => agentsSession(engine, input),
     claudeSessionStore: (input) => claudeSessionStore(engine, input),
   };

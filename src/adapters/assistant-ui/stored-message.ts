@@ -46,21 +46,6 @@ export function toEntryInput(stored: StoredMessage, authors: Authors): MessageEn
   return createdAt === undefined ? input : { ...input, createdAt };
 }
 
-/** A stored message again, as it stands elsewhere in the tree. */
-export function toCopy(entry: Entry): MessageEntryInput {
-  const { role, actor, blocks, adapter, raw, metadata, model, createdAt } = entry;
-  return {
-    role: role ?? "assistant",
-    content: blocks,
-    raw,
-    metadata,
-    createdAt,
-    ...(actor === null ? {} : { actor }),
-    ...(adapter === null ? {} : { adapter }),
-    ...(model === null ? {} : { model }),
-  };
-}
-
 /** Undefined: another program wrote the entry, or it is erased. */
 export function toStored(entry: Entry): StoredMessage | undefined {
   if (entry.adapter !== SOURCE || !isPlainObject(entry.raw)) return undefined;

@@ -14,8 +14,8 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
+import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
 import { storeOrBare, untilSettled } from "../common/settle.ts";
 import { type MessageTree, readTree, type TreeMessage } from "./message-tree.ts";
 import type {
@@ -33,7 +33,6 @@ import {
   SOURCE,
   type StoredMessage,
   THREAD_MESSAGE,
-  toCopy,
   toEntryInput,
   toJson,
   toPlainContent,
@@ -181,7 +180,7 @@ async function storeAtEnd(
   const lastId = last === undefined ? null : messageIdOf(last, stored.format);
   const input = toEntryInput(stored, authors);
   if (last !== undefined && lastId === stored.id) {
-    if (!isSame(last, stored)) await replace(session, [last], input);
+    if (!isSame(last, stored)) await replaceInPath(session, [last], input);
     return true;
   }
   if (lastId !== parentId) return false;
@@ -209,9 +208,7 @@ async function storeAnywhere(
   if (isSame(known, stored)) return;
   const at = tree.path.indexOf(known);
   const after = tree.path.slice(at);
-  const canMove =
-    after.length <= MAX_BATCH_ENTRIES && after.every(({ kind }) => kind === "message");
-  if (at >= 0 && canMove) return replace(session, after, input);
+  if (at >= 0 && canReplace(after)) return replaceInPath(session, after, input);
   const parent = known.parentId;
   const [added] = await store(input, (entries) =>
     session.appendEntries(entries, { parent, expectedLeaf }),
@@ -244,19 +241,6 @@ async function append(
     session.appendEntries(entries, options),
   );
   return entry !== undefined && isSame(entry, stored);
-}
-
-/** Puts a message in the place of the first of the path's last entries; the others follow it again. */
-async function replace(
-  session: SessionApi,
-  [first, ...others]: readonly Entry[],
-  input: MessageEntryInput,
-): Promise<void> {
-  const expected = [first, ...others].flatMap((entry) => entry?.id ?? []);
-  const copies = others.filter(({ erased }) => !erased).map(toCopy);
-  await store(input, (entries) =>
-    session.replaceSuffix({ expected, replacement: [...entries, ...copies] }),
-  );
 }
 
 const store = (

@@ -19,14 +19,18 @@ export class KnownSessions {
     this.#input = input;
   }
 
-  /** Works on the session of a key; on a new one if another caller deleted it. */
-  async run<Result>(key: string, work: (session: SessionApi) => Promise<Result>): Promise<Result> {
+  /** Works on the session of a key; on a new one, with `own` fields, if there is none or it was deleted. */
+  async run<Result>(
+    key: string,
+    work: (session: SessionApi) => Promise<Result>,
+    own: Omit<Partial<EnsureSessionInput>, "key"> = {},
+  ): Promise<Result> {
     try {
-      return await work(await this.#ensure(key));
+      return await work(await this.#ensure(key, own));
     } catch (error) {
       if (!BackscrollError.is(error, "session_not_found")) throw error;
       this.#known.delete(key);
-      return work(await this.#ensure(key));
+      return work(await this.#ensure(key, own));
     }
   }
 
@@ -48,10 +52,10 @@ export class KnownSessions {
     }
   }
 
-  async #ensure(key: string): Promise<SessionApi> {
+  async #ensure(key: string, own: Omit<Partial<EnsureSessionInput>, "key">): Promise<SessionApi> {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const session = await this.#tenant.ensureSession({ ...this.#input, key });
+    const session = await this.#tenant.ensureSession({ ...this.#input, ...own, key });
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(key, session);
     return session;

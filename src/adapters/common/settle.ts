@@ -21,6 +21,20 @@ export async function untilSettled<Result>(change: () => Promise<Result>): Promi
   }
 }
 
+/** Retries a write of records that met a concurrent writer, on what that one left. */
+export async function untilWritten<Result>(write: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      const isOthers =
+        BackscrollError.is(error, "record_conflict") ||
+        BackscrollError.is(error, "record_not_found");
+      if (!isOthers || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
 /** Stores messages; if their blocks are refused, without blocks: what is kept beside them comes back. */
 export async function storeOrBare<Result>(
   inputs: readonly MessageEntryInput[],
