@@ -2,8 +2,10 @@
 
 import { chatStore, memoryTools, resumableStreams } from "../../src/adapters/ai-sdk/index.ts";
 import { anthropicMemory } from "../../src/adapters/anthropic-memory/index.ts";
+import { threadHistory } from "../../src/adapters/assistant-ui/index.ts";
 import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
 import { checkpointSaver, itemStore } from "../../src/adapters/langgraph/index.ts";
+import { mastraMemory } from "../../src/adapters/mastra/index.ts";
 import { agentsSession } from "../../src/adapters/openai-agents/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
@@ -170,6 +172,8 @@ export function callsOf(
     checkpointSaver: (input) => checkpointSaver(engine, input),
     pruneCheckpoints: (input) => checkpointSaver(engine).prune(input),
     itemStore: (input) => itemStore(engine, input),
+    threadHistory: (input) => threadHistory(engine, merge({ threadId: "thread" }, input)),
+    mastraMemory: (input) => mastraMemory(engine, merge({ MemoryStorage: Object }, input)),
     agentsSession: (input) => agentsSession(engine, input),
     claudeSessionStore: (input) => claudeSessionStore(engine, input),
   };
