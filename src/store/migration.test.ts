@@ -22,6 +22,7 @@ const PINS: Readonly<Record<string, string>> = {
   "sqlite 14 older-sqlite": "256e30ed16f0d1e5",
   "sqlite 16 records": "ed880fb621cc429f",
   "sqlite 17 session-models": "7147e6ce8c9fd6e8",
+  "sqlite 18 feed-in-bulk": "e004ebd5b5532a4b",
   "postgres 1 initial": "9a11c4d9239c3f8d",
   "postgres 2 index": "b76e6a181fc1a24b",
   "postgres 3 marks": "b6e751ab0a8a06d1",
@@ -38,6 +39,7 @@ const PINS: Readonly<Record<string, string>> = {
   "postgres 14 older-sqlite": "e004ebd5b5532a4b",
   "postgres 16 records": "bc7df7998ee9fe39",
   "postgres 17 session-models": "eaaa37088c2f3026",
+  "postgres 18 feed-in-bulk": "c09509dc177af525",
 };
 
 test("migrations are what they were", () => {

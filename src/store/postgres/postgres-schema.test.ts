@@ -42,6 +42,7 @@ describe("opening", () => {
       { version: 14, name: "older-sqlite" },
       { version: 16, name: "records" },
       { version: 17, name: "session-models" },
+      { version: 18, name: "feed-in-bulk" },
     ]);
   });
 
