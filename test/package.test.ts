@@ -542,6 +542,7 @@ describe("the command line", () => {
       "backup",
       "restore",
       "export",
+      "tenant delete",
       "completions",
       "version",
     ]);
