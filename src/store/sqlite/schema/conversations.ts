@@ -1,17 +1,23 @@
-import type { Migration } from "../../migration.ts";
-
 /**
- * The first schema. Released migrations never change: a test pins their hashes.
+ * Tenants, sessions and their entries.
  *
- * Every table is keyed by the tenant's number first. `sessions` holds what rarely changes,
- * `session_state` what each append moves. Content is bytes, so that it comes back as it went in.
+ * Every table is keyed by the tenant's number first. `sessions` holds the fields that rarely change,
+ * `session_state` those that each append moves. Content is bytes, so that it comes back as it went in.
+ * A session whose `short_id` is null has its id for one; `own_id` is the id that its agent knows it by.
+ *
+ * `packs`: tool calls, their results, thoughts and metadata that an import reads are much alike from
+ * one entry to the next, so they are compressed together. An entry whose `pack` is set has its metadata
+ * in the pack of its session with that number, and so its content, unless somebody said it: that stays
+ * in the entry, where the view `indexed_sessions` reads it. A pack's number is the sequence of the
+ * first entry that it was made for. `bytes` is zstd of UTF-8: the content and the metadata of each
+ * sequence from that one on, each followed by a NUL but for the last, and empty where the pack has
+ * none. A content that begins with a space is the blocks of text alone: the pack has the rest, with
+ * U+0001 where they were.
+ *
+ * An empty `parent_id` is the `id` of the row before: imports mostly go on from there, and a row
+ * number never changes.
  */
-export const INITIAL: Migration = {
-  version: 1,
-  name: "initial",
-  minReader: 1,
-  minWriter: 1,
-  sql: `
+export const CONVERSATIONS: string = `
 CREATE TABLE tenants (
   tenant INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -25,7 +31,8 @@ CREATE TABLE tenants (
   content_bytes INTEGER NOT NULL DEFAULT 0,
   max_sessions INTEGER,
   max_entries INTEGER,
-  max_content_bytes INTEGER
+  max_content_bytes INTEGER,
+  first_entry INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE TABLE sessions (
@@ -53,6 +60,16 @@ CREATE TABLE sessions (
   git_branch TEXT,
   file TEXT,
   origin_key TEXT,
+  own_id TEXT,
+  short_id TEXT,
+  repo TEXT,
+  retention_applied INTEGER,
+  exchange_count INTEGER,
+  tool_counts TEXT,
+  file_mtime INTEGER,
+  first_msg_at INTEGER,
+  last_msg_at INTEGER,
+  cost_usd REAL,
   PRIMARY KEY (tenant, session)
 );
 CREATE UNIQUE INDEX sessions_by_id ON sessions (tenant, id);
@@ -64,6 +81,10 @@ CREATE INDEX sessions_by_workstation ON sessions (tenant, workstation) WHERE wor
 CREATE INDEX sessions_by_source ON sessions (tenant, source) WHERE source IS NOT NULL;
 CREATE INDEX sessions_by_parent ON sessions (tenant, parent_session_id) WHERE parent_session_id IS NOT NULL;
 CREATE INDEX sessions_with_ttl ON sessions (tenant, session) WHERE ttl_seconds IS NOT NULL;
+CREATE INDEX sessions_by_repo ON sessions (tenant, repo) WHERE repo IS NOT NULL;
+CREATE UNIQUE INDEX sessions_by_short_id ON sessions (tenant, short_id) WHERE short_id IS NOT NULL;
+CREATE INDEX sessions_by_own_id ON sessions (tenant, own_id) WHERE own_id IS NOT NULL;
+CREATE INDEX sessions_forgetting ON sessions (tenant, id) WHERE retention <> 'full';
 
 CREATE TABLE session_state (
   tenant INTEGER NOT NULL,
@@ -139,12 +160,22 @@ CREATE TABLE entries (
   content_bytes INTEGER NOT NULL,
   nonce BLOB,
   content_hash BLOB,
-  hash BLOB NOT NULL
+  hash BLOB NOT NULL,
+  fed_at INTEGER,
+  fed_hash BLOB,
+  fed_usage BLOB,
+  fed_usage_hash BLOB,
+  pack INTEGER
 );
 CREATE UNIQUE INDEX entries_by_id ON entries (tenant, id);
 CREATE UNIQUE INDEX entries_by_sequence ON entries (tenant, session, sequence);
 CREATE INDEX entries_by_place ON entries (tenant, session, chain, ordinal, depth);
 CREATE INDEX entries_labels ON entries (tenant, session, sequence) WHERE kind = 'label';
+CREATE INDEX entries_pinned ON entries (tenant, session, sequence) WHERE pinned = 1;
+CREATE INDEX entries_superseded ON entries (tenant, session, sequence)
+  WHERE superseded_by IS NOT NULL;
+CREATE INDEX entries_summaries ON entries (tenant, session, sequence)
+  WHERE kind IN ('compaction', 'summary');
 
 CREATE TABLE blobs (
   tenant INTEGER NOT NULL,
@@ -165,96 +196,11 @@ CREATE TABLE entry_blobs (
 ) WITHOUT ROWID;
 CREATE INDEX entry_blobs_by_hash ON entry_blobs (tenant, hash);
 
-CREATE TABLE streams (
+CREATE TABLE packs (
   tenant INTEGER NOT NULL,
-  id TEXT NOT NULL,
   session INTEGER NOT NULL,
-  role TEXT NOT NULL,
-  actor TEXT,
-  metadata BLOB,
-  model TEXT,
-  adapter TEXT,
-  holder TEXT NOT NULL,
-  epoch INTEGER NOT NULL DEFAULT 1,
-  opened_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  chunk_count INTEGER NOT NULL DEFAULT 0,
-  chunk_bytes INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (tenant, id)
-) WITHOUT ROWID;
-CREATE INDEX streams_by_session ON streams (tenant, session);
-CREATE INDEX streams_by_expiry ON streams (tenant, expires_at);
-
-CREATE TABLE stream_chunks (
-  tenant INTEGER NOT NULL,
-  id TEXT NOT NULL,
-  number INTEGER NOT NULL,
+  pack INTEGER NOT NULL,
   bytes BLOB NOT NULL,
-  PRIMARY KEY (tenant, id, number)
-) WITHOUT ROWID;
-
-CREATE TABLE idempotency (
-  tenant INTEGER NOT NULL,
-  session INTEGER NOT NULL,
-  key TEXT NOT NULL,
-  request_hash BLOB NOT NULL,
-  result TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (tenant, session, key)
-) WITHOUT ROWID;
-CREATE INDEX idempotency_by_age ON idempotency (tenant, created_at);
-
-CREATE TABLE memories (
-  tenant INTEGER NOT NULL,
-  agent TEXT NOT NULL,
-  name TEXT NOT NULL,
-  content BLOB NOT NULL,
-  metadata BLOB,
-  created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  PRIMARY KEY (tenant, agent, name)
-) WITHOUT ROWID;
-
-CREATE TABLE facts (
-  tenant INTEGER NOT NULL,
-  id TEXT NOT NULL,
-  session INTEGER NOT NULL,
-  subject TEXT NOT NULL,
-  predicate TEXT NOT NULL,
-  object TEXT NOT NULL,
-  source_entry_id TEXT,
-  confidence REAL NOT NULL,
-  created_at INTEGER NOT NULL,
-  superseded_by TEXT,
-  PRIMARY KEY (tenant, id)
-) WITHOUT ROWID;
-CREATE INDEX facts_by_session ON facts (tenant, session, id);
-
-CREATE TABLE changes (
-  tenant INTEGER NOT NULL,
-  position INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  kind TEXT NOT NULL,
-  session_id TEXT,
-  entry_id TEXT,
-  entry_hash BLOB,
-  details BLOB,
-  hash BLOB NOT NULL,
-  PRIMARY KEY (tenant, position)
-) WITHOUT ROWID;
-
-CREATE TABLE tombstones (
-  tenant INTEGER NOT NULL,
-  session INTEGER NOT NULL,
-  session_id TEXT NOT NULL,
-  origin_key TEXT,
-  entry_count INTEGER NOT NULL,
-  digest BLOB NOT NULL,
-  reason TEXT NOT NULL,
-  deleted_at INTEGER NOT NULL,
-  PRIMARY KEY (tenant, session)
-) WITHOUT ROWID;
-CREATE INDEX tombstones_by_id ON tombstones (tenant, session_id);
-CREATE INDEX tombstones_by_origin ON tombstones (tenant, origin_key) WHERE origin_key IS NOT NULL;
-`,
-};
+  PRIMARY KEY (tenant, session, pack)
+);
+`;

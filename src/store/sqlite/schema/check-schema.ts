@@ -1,8 +1,8 @@
 /** Whether tables, indexes and views are those that the migrations made. */
 
+import { SQLITE_MIGRATIONS } from "../migrations.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { migrate, readSchema } from "../sqlite-schema.ts";
-import { SQLITE_MIGRATIONS } from "./index.ts";
 
 const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
   WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;

@@ -1,18 +1,10 @@
-import type { Migration } from "../../migration.ts";
-
 /**
- * Which session a conversation's key leads to, and which it led to before. Older versions neither read
- * nor write these and may go on writing; a backup that one of them makes leads nowhere.
+ * Which session a conversation's key leads to, and which it led to before.
  *
  * `fields` is a JSON object as UTF-8. `version` grows with every change of a route; in
  * `route_sessions` it is the one at which the route began to lead there.
  */
-export const ROUTES: Migration = {
-  version: 7,
-  name: "routes",
-  minReader: 1,
-  minWriter: 4,
-  sql: `
+export const ROUTES: string = `
 CREATE TABLE routes (
   tenant INTEGER NOT NULL,
   key TEXT NOT NULL,
@@ -34,5 +26,4 @@ CREATE TABLE route_sessions (
   PRIMARY KEY (tenant, key, version)
 ) WITHOUT ROWID;
 CREATE INDEX route_sessions_by_session ON route_sessions (tenant, session_id, since);
-`,
-};
+`;

@@ -1,18 +1,12 @@
-import type { Migration } from "../../migration.ts";
-
 /**
- * Read offsets of ingested files; figures of ingested sessions; and a view of sessions as rows.
- * Older versions ignore these and may write: a file that they read is read again, idempotently.
+ * How far each transcript was read, the bytes of transcripts, which sessions were derived from them,
+ * and a view of ingested sessions as rows.
  *
- * Text of more than 4 KB is kept apart and packed: the view's `content` has its beginning. The view
- * shows what its reader may see: row-level security stands behind it.
+ * A part is a range of a file as one zstd frame with a checksum. Text of more than 4 KB is kept apart
+ * and compressed: the view's `content` has its beginning. The view shows what its reader may see:
+ * row-level security stands behind it.
  */
-export const INGEST: Migration = {
-  version: 5,
-  name: "ingest",
-  minReader: 1,
-  minWriter: 4,
-  sql: `
+export const ARCHIVE: string = `
 CREATE TABLE ingested_files (
   tenant bigint NOT NULL,
   workstation text COLLATE "C" NOT NULL,
@@ -27,16 +21,37 @@ CREATE TABLE ingested_files (
   seen_at bigint NOT NULL,
   PRIMARY KEY (tenant, workstation, path)
 ) WITH (fillfactor = 70);
-ALTER TABLE ingested_files ENABLE ROW LEVEL SECURITY;
-ALTER TABLE ingested_files FORCE ROW LEVEL SECURITY;
-CREATE POLICY own_tenant ON ingested_files
-  USING (tenant = nullif(current_setting('backscroll.tenant', true), '')::bigint);
 
-ALTER TABLE sessions ADD COLUMN exchange_count bigint;
-ALTER TABLE sessions ADD COLUMN tool_counts text COLLATE "C";
-ALTER TABLE sessions ADD COLUMN file_mtime bigint;
-ALTER TABLE sessions ADD COLUMN first_msg_at bigint;
-ALTER TABLE sessions ADD COLUMN last_msg_at bigint;
+CREATE TABLE originals (
+  tenant bigint NOT NULL,
+  workstation text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  source text COLLATE "C" NOT NULL,
+  reader bigint NOT NULL,
+  size bigint NOT NULL,
+  mtime bigint NOT NULL,
+  PRIMARY KEY (tenant, workstation, path)
+);
+
+CREATE TABLE original_parts (
+  tenant bigint NOT NULL,
+  workstation text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  start bigint NOT NULL,
+  size bigint NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (tenant, workstation, path, start)
+);
+ALTER TABLE original_parts ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE original_sessions (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  workstation text COLLATE "C" NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant, session, workstation, path)
+);
+CREATE INDEX original_sessions_by_path ON original_sessions (tenant, workstation, path);
 
 -- The text blocks of a message. What PostgreSQL cannot hold as text (NUL, half a surrogate pair)
 -- leaves a message out of the view, and out of nothing else.
@@ -76,5 +91,4 @@ FROM sessions s
 JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
 JOIN tenants n ON n.tenant = s.tenant
 WHERE s.origin_key IS NOT NULL AND s.workstation IS NOT NULL AND s.project_id IS NOT NULL;
-`,
-};
+`;

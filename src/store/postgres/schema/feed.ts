@@ -1,17 +1,36 @@
-import type { MigrationPair } from "../migration.ts";
+/** The feed of changes, the tombstones of deleted sessions, and the function that ends a write. */
+export const FEED: string = `
+CREATE TABLE changes (
+  tenant bigint NOT NULL,
+  position bigint NOT NULL,
+  at bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  session_id text COLLATE "C",
+  entry_id text COLLATE "C",
+  entry_hash bytea,
+  details bytea,
+  hash bytea NOT NULL,
+  PRIMARY KEY (tenant, position)
+);
 
-/**
- * On PostgreSQL one statement inserts all changes of a write, where each had one of its own: a batch of
- * 500 takes a quarter less of the server's time. The rows are the same, so older versions may read and write.
- */
-export const FEED_IN_BULK: MigrationPair = {
-  version: 18,
-  name: "feed-in-bulk",
-  minReader: 11,
-  minWriter: 16,
-  sqlite: "SELECT 1",
-  postgres: `
-CREATE OR REPLACE FUNCTION backscroll_write_feed(
+CREATE TABLE tombstones (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  origin_key text COLLATE "C",
+  entry_count bigint NOT NULL,
+  digest bytea NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  deleted_at bigint NOT NULL,
+  PRIMARY KEY (tenant, session)
+);
+CREATE INDEX tombstones_by_id ON tombstones (tenant, session_id);
+CREATE INDEX tombstones_by_origin ON tombstones (tenant, origin_key) WHERE origin_key IS NOT NULL;
+
+-- Ends a write: checks the quota, moves the counters, and gives each change its position and hash.
+-- All writers of a tenant meet at its row, so this is the last statement before COMMIT: positions
+-- are in the order of commits and have no gaps. The hash is SHA-256(previous, position, body).
+CREATE FUNCTION backscroll_write_feed(
   of_tenant bigint,
   added_sessions bigint, added_entries bigint, added_messages bigint, added_content_bytes bigint,
   ats bigint[], kinds text[], session_ids text[], entry_ids text[], entry_hashes bytea[],
@@ -38,6 +57,7 @@ BEGIN
     own.feed_hash := sha256(own.feed_hash || int8send(own.feed_position + i) || bodies[i]);
     hashes[i] := own.feed_hash;
   END LOOP;
+  -- One statement for all: a batch of 500 takes a quarter less of the server's time than one by one.
   INSERT INTO changes (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
     SELECT of_tenant, own.feed_position + rank, at, kind, session_id, entry_id, entry_hash, details,
       hash
@@ -52,5 +72,4 @@ BEGIN
   RETURN own.feed_position;
 END
 $feed$;
-`,
-};
+`;
