@@ -561,6 +561,7 @@ describe("the command line", () => {
       "backup",
       "restore",
       "export",
+      "tenant delete",
       "completions",
       "version",
     ]);
