@@ -44,12 +44,13 @@ export async function writePage() {
     { name: FIRST, test: await testOfFirst(rolldown, define) },
   ]);
   const first = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, ENTRY)));
+  if (first === undefined) throw new Error(`no chunk of the page has ${ENTRY}`);
   // The chunk of the entry only imports that one.
   const used = chunks.filter(({ isEntry, moduleIds }) => !isEntry || moduleIds.length > 0);
   const css = STYLES.map((file) => readFileSync(file, "utf8")).join("\n");
   const style = { fileName: `style-${hashOf(css)}.css`, code: withoutSpace(css) };
   const html = readFileSync(join(SOURCE, "index.html"), "utf8")
-    .replace("app.js", `assets/${first?.fileName}`)
+    .replace("app.js", `assets/${first.fileName}`)
     .replace("style.css", `assets/${style.fileName}`);
   const assets = [...(worker === undefined ? [] : [worker]), ...used, style];
   await Promise.all([
