@@ -20,8 +20,10 @@ const ENTRIES = {
   index: "src/index.ts",
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
   "adapters/anthropic-memory/index": "src/adapters/anthropic-memory/index.ts",
+  "adapters/assistant-ui/index": "src/adapters/assistant-ui/index.ts",
   "adapters/claude-agent-sdk/index": "src/adapters/claude-agent-sdk/index.ts",
   "adapters/langgraph/index": "src/adapters/langgraph/index.ts",
+  "adapters/mastra/index": "src/adapters/mastra/index.ts",
   "adapters/openai-agents/index": "src/adapters/openai-agents/index.ts",
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",
@@ -46,8 +48,8 @@ const OF_MCP = /[\\/](src[\\/]mcp|node_modules[\\/]@modelcontextprotocol)[\\/]/;
 /** The folder of the package that a file belongs to: below the last `node_modules` of its path. */
 const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
 
-/** What only the client loads. */
-const OF_CLIENT = /[\\/]src[\\/]client[\\/]/;
+/** What only entries for browsers load. */
+const OF_CLIENT = /[\\/]src[\\/](client|adapters)[\\/]/;
 
 /**
  * Packages that become part of `dist`: to find and link their two hundred files takes longer than all
@@ -151,13 +153,13 @@ function writeLicences(modules) {
 }
 
 /**
- * The files that `backscroll/client` consists of. Bundlers take whole files of `dist`, so none of
- * these may share one with what needs Node.
+ * The files that `backscroll/client` and `backscroll/assistant-ui` consist of. Bundlers take whole files
+ * of `dist`, so none of these may share one with what needs Node.
  *
  * @param {typeof import("rolldown").rolldown} rolldown
  */
 async function modulesOfClient(rolldown) {
-  const input = ENTRIES["client/index"];
+  const input = [ENTRIES["client/index"], ENTRIES["adapters/assistant-ui/index"]];
   const bundle = await rolldown({ cwd: ROOT, input, platform: "browser", treeshake: false });
   const { output } = await bundle.generate({ format: "esm" });
   await bundle.close();

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as ai from "../src/adapters/ai-sdk/index.ts";
 import * as anthropicMemory from "../src/adapters/anthropic-memory/index.ts";
+import * as assistantUi from "../src/adapters/assistant-ui/index.ts";
 import * as langgraph from "../src/adapters/langgraph/index.ts";
+import * as mastra from "../src/adapters/mastra/index.ts";
 import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
@@ -39,6 +41,10 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/anthropic-memory/index.d.ts",
       default: "./dist/adapters/anthropic-memory/index.js",
     },
+    "./assistant-ui": {
+      types: "./dist/adapters/assistant-ui/index.d.ts",
+      default: "./dist/adapters/assistant-ui/index.js",
+    },
     "./claude-agent-sdk": {
       types: "./dist/adapters/claude-agent-sdk/index.d.ts",
       default: "./dist/adapters/claude-agent-sdk/index.js",
@@ -49,6 +55,10 @@ test("the package has these entry points and no others", () => {
     "./langgraph": {
       types: "./dist/adapters/langgraph/index.d.ts",
       default: "./dist/adapters/langgraph/index.js",
+    },
+    "./mastra": {
+      types: "./dist/adapters/mastra/index.d.ts",
+      default: "./dist/adapters/mastra/index.js",
     },
     "./openai-agents": {
       types: "./dist/adapters/openai-agents/index.d.ts",
@@ -117,6 +127,14 @@ test("backscroll/langgraph has these names at run time", () => {
     "checkpointSaver",
     "itemStore",
   ]);
+});
+
+test("backscroll/assistant-ui has these names at run time", () => {
+  expect(Object.keys(assistantUi)).toEqual(["threadHistory"]);
+});
+
+test("backscroll/mastra has these names at run time", () => {
+  expect(Object.keys(mastra)).toEqual(["mastraMemory"]);
 });
 
 test("backscroll/anthropic-memory has these names at run time", () => {
@@ -251,6 +269,7 @@ test("errors have these codes, and each an exit code", () => {
     unsupported_storage: 7,
     schema_too_new: 8,
     needs_migration: 8,
+    schema_too_old: 8,
     nothing_to_compact: 1,
     compaction_conflict: 3,
     compaction_cancelled: 3,
@@ -542,6 +561,7 @@ describe("the command line", () => {
       "backup",
       "restore",
       "export",
+      "tenant delete",
       "completions",
       "version",
     ]);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BackscrollError } from "./errors.ts";
-import { isPlainObject, stringifyJson } from "./json.ts";
+import { isPlainObject, isSameJson, stringifyJson } from "./json.ts";
 import { MAX_JSON_DEPTH } from "./limits.ts";
 
 /** `place` is what the error says is wrong. */
@@ -67,6 +67,21 @@ describe("stringifyJson", () => {
 
   test("keeps lone surrogates as escapes", () => {
     expect(stringifyJson("\ud800", "input")).toBe('"\\ud800"');
+  });
+});
+
+describe("isSameJson", () => {
+  test("is true whatever the order of members, and of nothing else", () => {
+    const value = { a: [1, { b: null }], c: "x" };
+    expect(isSameJson(value, { c: "x", a: [1, { b: null }] })).toBe(true);
+    const others = [
+      { a: [1, { b: null }] },
+      { a: [{ b: null }, 1], c: "x" },
+      { a: [], c: "x" },
+      [],
+    ];
+    for (const other of [...others, null, "x"]) expect(isSameJson(value, other)).toBe(false);
+    expect(isSameJson({ a: 1 }, { toString: 1 })).toBe(false);
   });
 });
 

@@ -73,6 +73,22 @@ function checkJson(root: unknown, field: string): void {
   }
 }
 
+/** Whether two values are the same, whatever the order of the members of objects. */
+export function isSameJson(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, i) => isSameJson(item, b[i]));
+  }
+  if (!isPlainObject(a) || !isPlainObject(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every(
+      (name) => Object.hasOwn(b, name) && isSameJson(a[name] as JsonValue, b[name] as JsonValue),
+    )
+  );
+}
+
 /** What `value` is, for an error message. */
 export function describe(value: unknown): string {
   if (value === null) return "null";

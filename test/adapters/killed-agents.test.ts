@@ -10,6 +10,7 @@ import { createFolder } from "../support/folder.ts";
 import type { RunTurn } from "./agents/agent.ts";
 import { runTurn as runAiSdk, STREAMS } from "./agents/ai-sdk.ts";
 import { runTurn as runLangGraph } from "./agents/langgraph.ts";
+import { runTurn as runMastra } from "./agents/mastra.ts";
 import { runTurn as runOpenAiAgents } from "./agents/openai-agents.ts";
 
 /** Resolves when the agent is in its second tool call, and has been killed there. */
@@ -33,6 +34,7 @@ async function killInTool(framework: string, address: string): Promise<void> {
 const AGENTS: readonly (readonly [string, RunTurn])[] = [
   ["ai-sdk", runAiSdk],
   ["langgraph", runLangGraph],
+  ["mastra", runMastra],
   ["openai-agents", runOpenAiAgents],
 ];
 

@@ -1,4 +1,4 @@
-/** `backscroll/client`, bundled for a page as an app would, in a real browser. */
+/** `backscroll/client` and `backscroll/assistant-ui`, bundled for a page as an app would, in a real browser. */
 
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -10,8 +10,8 @@ import { openServer, type RunningServer } from "../../src/server/serve.ts";
 import { closeBrowserAfterAll, describeInBrowser, openPage } from "../support/browser.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const ENTRY =
-  process.env["BACKSCROLL_BUILT"] === undefined ? "src/client/index.ts" : "dist/client/index.js";
+const entryOf = (name: string) =>
+  process.env["BACKSCROLL_BUILT"] === undefined ? `src/${name}.ts` : `dist/${name}.js`;
 
 /** Loads the client as a page does: vitest rewrites `import()` in what a test hands to the browser. */
 const PAGE = `<script type="module">
@@ -19,24 +19,26 @@ const PAGE = `<script type="module">
   globalThis.connectTo = connect;
 </script>`;
 
-async function bundleClient(): Promise<string> {
-  const bundle = await rolldown({
+async function bundle(name: string): Promise<string> {
+  const build = await rolldown({
     cwd: ROOT,
-    input: ENTRY,
+    input: entryOf(name),
     platform: "browser",
     // What a browser could not load would else be left as an import.
     onLog: (_level, { message }) => {
       throw new Error(message);
     },
   });
-  const { output } = await bundle.generate({ format: "esm", minify: true });
-  await bundle.close();
+  const { output } = await build.generate({ format: "esm", minify: true });
+  await build.close();
   expect(output).toHaveLength(1);
   return output[0].code;
 }
 
-test("the client is bundled for browsers without a module of Node", async () => {
-  const code = await bundleClient();
+const NAMES = ["client/index", "adapters/assistant-ui/index"];
+
+test.each(NAMES)("%s is bundled for browsers without a module of Node", async (name) => {
+  const code = await bundle(name);
   expect(code).not.toMatch(/\bnode:|\bBuffer\b|\brequire\(|\bprocess\./);
 });
 
@@ -49,7 +51,7 @@ describeInBrowser("in a page", () => {
   beforeAll(async () => {
     engine = await open(":memory:");
     server = await openServer(engine, { version: "0.0.0", port: 0 });
-    code = await bundleClient();
+    code = await bundle("client/index");
   });
   afterAll(async () => {
     await server.stop();

@@ -206,10 +206,22 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Doors for other programs' ways of calling: what they expect is built here, without them.
-  "adapters/ai-sdk": { folders: ["model", "async", "engine", "api"], packages: [] },
+  "adapters/common": { folders: ["model", "engine"], packages: [] },
+  "adapters/ai-sdk": {
+    folders: ["model", "async", "engine", "api", "adapters/common"],
+    packages: [],
+  },
+  "adapters/assistant-ui": {
+    folders: ["model", "async", "engine", "adapters/common"],
+    packages: [],
+  },
   "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
-  "adapters/langgraph": { folders: ["model", "engine"], packages: [] },
-  "adapters/openai-agents": { folders: ["model", "async", "engine"], packages: [] },
+  "adapters/langgraph": { folders: ["model", "engine", "adapters/common"], packages: [] },
+  "adapters/mastra": { folders: ["model", "async", "engine", "adapters/common"], packages: [] },
+  "adapters/openai-agents": {
+    folders: ["model", "async", "engine", "adapters/common"],
+    packages: [],
+  },
   "adapters/claude-agent-sdk": {
     folders: names("model async transcript engine ingest ingest/claude-code"),
     packages: [],

@@ -2,8 +2,10 @@
 
 import { chatStore, memoryTools, resumableStreams } from "../../src/adapters/ai-sdk/index.ts";
 import { anthropicMemory } from "../../src/adapters/anthropic-memory/index.ts";
+import { threadHistory } from "../../src/adapters/assistant-ui/index.ts";
 import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
 import { checkpointSaver, itemStore } from "../../src/adapters/langgraph/index.ts";
+import { mastraMemory } from "../../src/adapters/mastra/index.ts";
 import { agentsSession } from "../../src/adapters/openai-agents/index.ts";
 import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
@@ -110,6 +112,7 @@ export function callsOf(
     extractFacts: (input) => session.extractFacts(undefined, input),
     subscribe: (input) => engine.subscribe(input).return(undefined),
     listChanges: (input) => engine.listChanges(input),
+    deleteTenant: (input) => engine.deleteTenant("nobody", input),
     maintainIndex: (input) => engine.maintainIndex("flush", input),
     createToken: (input) => engine.createToken(merge({ scope: "read" }, input)),
     listTokens: (input) => engine.listTokens(input),
@@ -170,6 +173,8 @@ export function callsOf(
     checkpointSaver: (input) => checkpointSaver(engine, input),
     pruneCheckpoints: (input) => checkpointSaver(engine).prune(input),
     itemStore: (input) => itemStore(engine, input),
+    threadHistory: (input) => threadHistory(engine, merge({ threadId: "thread" }, input)),
+    mastraMemory: (input) => mastraMemory(engine, merge({ MemoryStorage: Object }, input)),
     agentsSession: (input) => agentsSession(engine, input),
     claudeSessionStore: (input) => claudeSessionStore(engine, input),
   };

@@ -7,10 +7,10 @@
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { Entry } from "../../model/entry.ts";
-import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { untilSettled } from "../common/settle.ts";
 import { isSame, toEntryInput, toUIMessage, type UIMessageLike } from "./ui-message.ts";
 
 export interface ChatStoreOptions {
@@ -41,9 +41,6 @@ export interface ChatStore<Message extends UIMessageLike> {
 /** Messages that `upsert` looks at. */
 const TAIL = 50;
 
-/** A write that meets another one of the same chat is planned again on what the other one left. */
-const MAX_TRIES = 16;
-
 export function chatStore<Message extends UIMessageLike = UIMessageLike>(
   tenant: TenantApi,
   options: ChatStoreOptions = {},
@@ -65,14 +62,14 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
     },
     async save(chatId, messages) {
       const chat = await session(chatId);
-      await again(async () => {
+      await untilSettled(async () => {
         const { leaf, entries } = await readPath(chat, 0);
         await replaceFrom(chat, leaf, entries, messages);
       });
     },
     async upsert(chatId, ...messages) {
       const chat = await session(chatId);
-      await again(async () => {
+      await untilSettled(async () => {
         const { leaf, entries, parent } = await readPath(chat, TAIL);
         const kept = entries.map(toUIMessage<Message>);
         for (const message of messages) {
@@ -142,15 +139,5 @@ async function replaceFrom(
     const stored = await chat.appendEntries(part, { parent: from, expectedLeaf });
     from = stored.at(-1)?.id ?? from;
     expectedLeaf = from;
-  }
-}
-
-async function again(write: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await write();
-    } catch (error) {
-      if (tries === MAX_TRIES || !BackscrollError.is(error, "stale_leaf")) throw error;
-    }
   }
 }

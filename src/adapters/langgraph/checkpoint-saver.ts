@@ -13,6 +13,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
+import { deleteBelow } from "../common/delete-records.ts";
 import { ChannelValues, type StoredValue } from "./channel-values.ts";
 import {
   type Channels,
@@ -27,7 +28,7 @@ import { checkPart, checkpointKey, keysOf, type Line, valuesOf } from "./keys.ts
 import { MessageMirror } from "./message-mirror.ts";
 import { PendingWrites } from "./pending-writes.ts";
 import { type Draft, PieceStore } from "./piece-store.ts";
-import { deleteBelow, type Pruned, type PruneOptions, pruneThreads } from "./prune.ts";
+import { type Pruned, type PruneOptions, pruneThreads } from "./prune.ts";
 import type {
   ChannelVersion,
   CheckpointListOptions,

@@ -10,10 +10,11 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { MAX_HITS, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
+import { deleteIfThere } from "../common/delete-records.ts";
+import { escaped, plain } from "../common/key-parts.ts";
 import { fitsFilter } from "./item-filter.ts";
 import { textOfItem, WHOLE_VALUE } from "./item-text.ts";
-import { escaped, plain } from "./keys.ts";
-import { deleteIfThere } from "./prune.ts";
+
 import type {
   GetOperation,
   ListNamespacesOperation,

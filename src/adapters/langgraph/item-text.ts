@@ -1,7 +1,7 @@
 /** The text by which an item of a store is found: fields of its value, named by paths. */
 
 import { isPlainObject } from "../../model/json.ts";
-import { MAX_RECORD_TEXT_BYTES } from "../../model/limits.ts";
+import { toRecordText } from "../common/record-text.ts";
 
 /** The path of the whole value. */
 export const WHOLE_VALUE = "$";
@@ -10,8 +10,7 @@ export const WHOLE_VALUE = "$";
 export function textOfItem(value: unknown, paths: readonly string[]): string | null {
   const texts = paths.flatMap((path) => textsAt(value, path === WHOLE_VALUE ? [] : parse(path)));
   const text = texts.filter((part) => part !== "").join("\n");
-  if (text === "") return null;
-  return Buffer.byteLength(text) <= MAX_RECORD_TEXT_BYTES ? text : cut(text);
+  return toRecordText(text);
 }
 
 /** `a.b[0].c`, `a[*]`, `a[-1]`, `*`, `{a,b.c}`. */
@@ -47,10 +46,4 @@ function leaves(value: unknown): string[] {
   if (typeof value === "number") return [String(value)];
   if (Array.isArray(value)) return value.flatMap(leaves);
   return isPlainObject(value) ? Object.values(value).flatMap(leaves) : [];
-}
-
-function cut(text: string): string {
-  const bytes = Buffer.from(text).subarray(0, MAX_RECORD_TEXT_BYTES);
-  // A character that was cut in two becomes U+FFFD, which is longer than what was left of it.
-  return bytes.toString().replace(/\ufffd$/, "");
 }

@@ -5,6 +5,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import { describe } from "../../model/json.ts";
+import { escaped, plain } from "../common/key-parts.ts";
 
 /** A thread, and a graph or subgraph of it. */
 export interface Line {
@@ -58,20 +59,6 @@ function prefix(kind: string, { thread, ns }: Partial<Line>): string {
   return ns === undefined
     ? `${kind}/${escaped(thread)}/`
     : `${kind}/${escaped(thread)}/${escaped(ns)}/`;
-}
-
-/** Without slashes and control characters. */
-export function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: keys of records hold none.
-  return text.replace(/[%/\u0000-\u001f\u007f]/g, (found) => {
-    return `%${found.charCodeAt(0).toString(16).padStart(2, "0")}`;
-  });
-}
-
-export function plain(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
 }
 
 /** Texts in descending order have these in ascending order. The end sorts after every digit. */

@@ -45,11 +45,6 @@ export function toEntryInput(message: Fields, authors: Authors, place: string): 
   };
 }
 
-/** The same without blocks: for a message that is no valid one of ours. */
-export function toBareInput(input: MessageEntryInput): MessageEntryInput {
-  return { ...input, content: [] };
-}
-
 function roleOf(value: unknown): MessageRole | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { type, role } = value as Fields;

@@ -6,10 +6,9 @@
 
 import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
-import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
+import { deleteBelow, deleteKeys } from "../common/delete-records.ts";
 import type { StoredValue } from "./channel-values.ts";
 import {
   checkpointKey,
@@ -70,7 +69,8 @@ export async function pruneThreads(store: PrunedStore, options: PruneOptions): P
     if (gone.length === 0) continue;
     checkpoints += gone.length;
     records += await deleteKeys(
-      store,
+      store.records,
+      store.namespace,
       gone.map(({ key }) => key),
     );
     for (const { id, ...line } of gone) {
@@ -80,23 +80,6 @@ export async function pruneThreads(store: PrunedStore, options: PruneOptions): P
     for (const line of lines.values()) records += await deleteUnnamed(store, line);
   }
   return { checkpoints, records };
-}
-
-/** Deletes all records below a prefix, and says how many. */
-export async function deleteBelow(
-  records: RecordsApi,
-  namespace: string,
-  prefix: string,
-): Promise<number> {
-  let deleted = 0;
-  for (;;) {
-    const page = await records.list({ namespace, prefix, limit: MAX_PAGE });
-    if (page.records.length === 0) return deleted;
-    deleted += await deleteKeys(
-      { records, namespace },
-      page.records.map(({ key }) => key),
-    );
-  }
 }
 
 /** Values of a line that no checkpoint names. */
@@ -109,7 +92,7 @@ async function deleteUnnamed(store: PrunedStore, line: Line): Promise<number> {
       for (const [id] of pieces) listed.delete(valueKey(line, id));
     }
   }
-  return deleteKeys(store, [...listed]);
+  return deleteKeys(store.records, store.namespace, [...listed]);
 }
 
 /** The checkpoints of a thread that go. */
@@ -175,33 +158,4 @@ async function* below(
   values: boolean,
 ): AsyncGenerator<{ readonly key: string }> {
   yield* eachRecord(records, { namespace, prefix, values });
-}
-
-async function deleteKeys(
-  { records, namespace }: Pick<PrunedStore, "records" | "namespace">,
-  keys: readonly string[],
-): Promise<number> {
-  for (let i = 0; i < keys.length; i += MAX_PAGE) {
-    const part = keys.slice(i, i + MAX_PAGE);
-    try {
-      await records.write(part.map((key) => ({ delete: { namespace, key } })));
-    } catch (error) {
-      if (!BackscrollError.is(error, "record_not_found")) throw error;
-      // Another process deletes them, too.
-      for (const key of part) await deleteIfThere(records, namespace, key);
-    }
-  }
-  return keys.length;
-}
-
-export async function deleteIfThere(
-  records: RecordsApi,
-  namespace: string,
-  key: string,
-): Promise<void> {
-  try {
-    await records.delete(namespace, key);
-  } catch (error) {
-    if (!BackscrollError.is(error, "record_not_found")) throw error;
-  }
 }

@@ -15,15 +15,9 @@ import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { storeOrBare, untilSettled } from "../common/settle.ts";
 import { canonicalText, toItemJson } from "./item-json.ts";
-import {
-  type Authors,
-  isBoundary,
-  SOURCE,
-  toBareInput,
-  toEntryInput,
-  toItem,
-} from "./item-mapping.ts";
+import { type Authors, isBoundary, SOURCE, toEntryInput, toItem } from "./item-mapping.ts";
 import { checkTransaction, digestOf, markerOf } from "./operations.ts";
 import type { AgentItem, HistoryMutation, HistoryTransactionArgs } from "./sdk-types.ts";
 
@@ -46,8 +40,6 @@ export function agentsSession(
   return new AgentsSession(tenant, checkFields(options, "options", INPUTS.agentsSession));
 }
 
-/** Retries of a compare-and-swap that lost to a concurrent writer. */
-const MAX_TRIES = 16;
 /** Counts clears: operation ids are scoped to the time since the last one. */
 const CLEARS_KEY = "historyClears";
 
@@ -319,31 +311,4 @@ async function wasApplied(
     "another transaction was applied under this operationId; use a new one",
     { details: { field: "operationId" } },
   );
-}
-
-/** Stores items; if their blocks are invalid messages, stores the raw items alone. */
-async function storeOrBare(
-  inputs: readonly MessageEntryInput[],
-  store: (entries: readonly EntryInput[]) => Promise<unknown>,
-): Promise<void> {
-  try {
-    await store(inputs);
-  } catch (error) {
-    const isRefused =
-      BackscrollError.is(error, "invalid_input") || BackscrollError.is(error, "too_large");
-    if (!isRefused) throw error;
-    await store(inputs.map(toBareInput));
-  }
-}
-
-/** Retries a compare-and-swap that lost to a concurrent writer. */
-async function untilSettled<Result>(change: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await change();
-    } catch (error) {
-      const isOthers = BackscrollError.is(error, "stale_leaf") && !("expected" in error.details);
-      if (!isOthers || tries === MAX_TRIES) throw error;
-    }
-  }
 }

@@ -38,11 +38,6 @@ export function toEntryInput(
   };
 }
 
-/** The same without blocks: for an item that is no valid message of ours. */
-export function toBareInput(input: MessageEntryInput): MessageEntryInput {
-  return { ...input, content: [] };
-}
-
 /** The item that an entry was made of; undefined if another program wrote the entry, or it is erased. */
 export function toItem(entry: Entry): AgentItem | undefined {
   if (entry.adapter !== SOURCE || entry.raw === null) return undefined;

@@ -3,6 +3,7 @@
 import type { CustomEntryInput } from "../../engine/writing/entry-input.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { digest } from "../common/digest.ts";
 import { canonicalText, toItemJson } from "./item-json.ts";
 import type { HistoryTransactionArgs } from "./sdk-types.ts";
 
@@ -47,9 +48,7 @@ function readTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {
 export async function digestOf(
   transaction: HistoryTransactionArgs["transaction"],
 ): Promise<string> {
-  const text = canonicalText(toItemJson(transaction));
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Buffer.from(bytes).toString("hex");
+  return digest(canonicalText(toItemJson(transaction)));
 }
 
 /** Stored with the change that it marks, in the same transaction. */

@@ -166,6 +166,8 @@ export const HOST_INPUTS = {
   checkpointSaver: ["namespace", "serde", "ttl", "cacheBytes", "messages", "agent", "user"],
   itemStore: ["namespace", "ttl", "fields"],
   pruneCheckpoints: ["threadId", "keep", "olderThanSeconds"],
+  mastraMemory: ["MemoryStorage", "namespace", "sessions", "agent", "user"],
+  threadHistory: ["threadId", "agent", "user"],
   agentsSession: ["sessionId", "agent", "user", "onClear"],
   claudeSessionStore: ["agent", "user", "foldSessionSummary"],
   memoryTools: ["scope"],

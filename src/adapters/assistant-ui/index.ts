@@ -1,0 +1,11 @@
+/** The public names of `backscroll/assistant-ui`. */
+
+export type {
+  FormattedHistory,
+  History,
+  HistoryItem,
+  MessageFormat,
+  ThreadHistory,
+  ThreadItem,
+} from "./sdk-types.ts";
+export { type ThreadHistoryOptions, threadHistory } from "./thread-history.ts";

@@ -1,0 +1,60 @@
+/**
+ * The shapes of assistant-ui's history, in as far as we read them. Written down here so that nothing of the
+ * package is needed to compile or to load this one.
+ */
+
+/**
+ * A `ThreadMessage`. Any, because the package's own type is a union that only the package names: what is
+ * handed in comes back as it was.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the package's union of messages must be assignable both ways.
+export type ThreadMessageLike = any;
+
+/** A message, and the id of the message before it. */
+export interface HistoryItem<Message> {
+  parentId: string | null;
+  message: Message;
+}
+
+export interface ThreadItem extends HistoryItem<ThreadMessageLike> {
+  runConfig?: { readonly custom?: Record<string, unknown> };
+}
+
+export interface History<Item> {
+  /** The last message of the branch that is shown; null if there is none. */
+  headId?: string | null;
+  /** A message comes after its parent. */
+  messages: Item[];
+}
+
+/** How another runtime, such as the AI SDK's, stores its messages. */
+export interface MessageFormat<Message, Content extends Record<string, unknown>> {
+  format: string;
+  encode(item: HistoryItem<Message>): Content;
+  decode(stored: {
+    id: string;
+    parent_id: string | null;
+    format: string;
+    content: Content;
+  }): HistoryItem<Message>;
+  getId(message: Message): string;
+}
+
+/** What `withFormat` gives. */
+export interface FormattedHistory<Message> {
+  load(): Promise<History<HistoryItem<Message>>>;
+  append(item: HistoryItem<Message>): Promise<void>;
+  update(item: HistoryItem<Message>, localMessageId: string): Promise<void>;
+  delete(items: HistoryItem<Message>[]): Promise<void>;
+}
+
+/** A `ThreadHistoryAdapter`. */
+export interface ThreadHistory {
+  load(): Promise<History<ThreadItem>>;
+  append(item: ThreadItem): Promise<void>;
+  update(item: ThreadItem): Promise<void>;
+  delete(items: ThreadItem[]): Promise<void>;
+  withFormat<Message, Content extends Record<string, unknown>>(
+    format: MessageFormat<Message, Content>,
+  ): FormattedHistory<Message>;
+}

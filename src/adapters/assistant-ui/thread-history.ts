@@ -1,0 +1,275 @@
+/**
+ * A history adapter of assistant-ui on Backscroll: a thread is a session, its branches are the session's.
+ *
+ * A message is an entry below the one that it follows. An update puts a sibling in the entry's place; the
+ * entries of the active path that follow it are stored again below the sibling, so that the path, and with
+ * it what searches and contexts see, is the one that is shown.
+ */
+
+import { KeyedQueue } from "../../async/keyed-queue.ts";
+import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { KnownSessions } from "../common/known-sessions.ts";
+import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
+import { storeOrBare, untilSettled } from "../common/settle.ts";
+import { type MessageTree, readTree, type TreeMessage } from "./message-tree.ts";
+import type {
+  FormattedHistory,
+  History,
+  HistoryItem,
+  MessageFormat,
+  ThreadHistory,
+  ThreadItem,
+} from "./sdk-types.ts";
+import {
+  type Authors,
+  isSame,
+  messageIdOf,
+  SOURCE,
+  type StoredMessage,
+  THREAD_MESSAGE,
+  toEntryInput,
+  toJson,
+  toPlainContent,
+  toPlainMessage,
+  toStored,
+  toThreadMessage,
+} from "./stored-message.ts";
+
+export interface ThreadHistoryOptions {
+  /**
+   * The caller's own id of the thread: any text. A function is asked with each call: before a `load` it may
+   * know of none yet, and the history is empty; before a `write` it gives one.
+   */
+  readonly threadId:
+    | string
+    | ((purpose: "load" | "write") => string | undefined | Promise<string | undefined>);
+  /** The agent of the session, and the author of its answers; `assistant-ui` if left out. */
+  readonly agent?: string;
+  /** The author of requests; `user` if left out. */
+  readonly user?: string;
+}
+
+/** `useLocalRuntime(model, { adapters: { history: threadHistory(memory, { threadId }) } })`. */
+export function threadHistory(tenant: TenantApi, options: ThreadHistoryOptions): ThreadHistory {
+  return new StoredHistory(tenant, checkFields(options, "options", INPUTS.threadHistory));
+}
+
+class StoredHistory implements ThreadHistory {
+  readonly #threadId: ThreadHistoryOptions["threadId"];
+  readonly #authors: Authors;
+  readonly #sessions: KnownSessions;
+  /** Writes keep the order of their calls. */
+  readonly #queue = new KeyedQueue();
+
+  constructor(tenant: TenantApi, options: ThreadHistoryOptions) {
+    const { threadId, agent = SOURCE, user = "user" } = options;
+    this.#threadId = threadId;
+    this.#authors = { agent, user };
+    const input = { agent, createdBy: user, origin: { source: SOURCE } };
+    this.#sessions = new KnownSessions(tenant, input);
+  }
+
+  load(): Promise<History<ThreadItem>> {
+    return this.#load(THREAD_MESSAGE, ({ id, parentId, entries }) => {
+      const entry = entries.at(-1) as Entry;
+      const stored = toStored(entry);
+      if (stored?.format !== THREAD_MESSAGE) {
+        return { parentId, message: toPlainMessage(entry, id) };
+      }
+      const item: ThreadItem = { parentId, message: toThreadMessage(stored.content) };
+      if (stored.runConfig !== undefined) item.runConfig = stored.runConfig as object;
+      return item;
+    });
+  }
+
+  async append(item: ThreadItem): Promise<void> {
+    await this.#store(toStoredThread(item), item.parentId);
+  }
+
+  update(item: ThreadItem): Promise<void> {
+    return this.append(item);
+  }
+
+  async delete(items: ThreadItem[]): Promise<void> {
+    const ids = items.map(({ message }) => checkId(Object(message).id));
+    await this.#remove(THREAD_MESSAGE, ids);
+  }
+
+  withFormat<Message, Content extends Record<string, unknown>>(
+    format: MessageFormat<Message, Content>,
+  ): FormattedHistory<Message> {
+    const append = async (item: HistoryItem<Message>) => {
+      const id = checkId(format.getId(item.message));
+      const content = toJson(format.encode(item));
+      await this.#store({ id, format: format.format, content }, item.parentId);
+    };
+    return {
+      load: () => this.#load(format.format, (message) => decode(format, message)),
+      append,
+      update: append,
+      delete: async (items) => {
+        const ids = items.map(({ message }) => checkId(format.getId(message)));
+        await this.#remove(format.format, ids);
+      },
+    };
+  }
+
+  async #load<Item>(
+    format: string,
+    toItem: (message: TreeMessage) => Item,
+  ): Promise<History<Item>> {
+    const key = await this.#key("load");
+    const session = key === undefined ? undefined : await this.#sessions.find(key);
+    if (session === undefined) return { headId: null, messages: [] };
+    const { headId, messages } = await readTree(session, (await session.meta()).leaf, format);
+    return { headId, messages: [...messages.values()].map(toItem) };
+  }
+
+  async #store(stored: StoredMessage, parentId: string | null): Promise<void> {
+    await this.#write((session) =>
+      untilSettled(async () => {
+        if (await storeAtEnd(session, stored, parentId, this.#authors)) return;
+        await storeAnywhere(session, stored, parentId, this.#authors);
+      }),
+    );
+  }
+
+  async #remove(format: string, ids: readonly string[]): Promise<void> {
+    await this.#write(async (session) => {
+      const { messages } = await readTree(session, null, format);
+      const entries = ids.flatMap((id) => messages.get(id)?.entries ?? []);
+      for (const entry of entries) await session.removeEntry(entry.id);
+    });
+  }
+
+  async #write(work: (session: SessionApi) => Promise<void>): Promise<void> {
+    await this.#queue.run("", async () => {
+      const key = await this.#key("write");
+      if (key !== undefined) return this.#sessions.run(key, work);
+      throw invalid(
+        "threadId",
+        "threadId must give the id of the thread before a message is stored",
+      );
+    });
+  }
+
+  async #key(purpose: "load" | "write"): Promise<string | undefined> {
+    const given = this.#threadId;
+    const threadId = typeof given === "function" ? await given(purpose) : given;
+    if (threadId === undefined && typeof given === "function") return undefined;
+    if (typeof threadId === "string" && threadId !== "") return `${SOURCE}:${threadId}`;
+    throw invalid("threadId", "threadId must be a non-empty string, or a function that gives one");
+  }
+}
+
+/** The usual case, whatever the length of the thread. False: the message is not the last one, nor the next. */
+async function storeAtEnd(
+  session: SessionApi,
+  stored: StoredMessage,
+  parentId: string | null,
+  authors: Authors,
+): Promise<boolean> {
+  const { leaf } = await session.meta();
+  const last = leaf === null ? undefined : await session.getEntry(leaf);
+  const lastId = last === undefined ? null : messageIdOf(last, stored.format);
+  const input = toEntryInput(stored, authors);
+  if (last !== undefined && lastId === stored.id) {
+    if (!isSame(last, stored)) await replaceInPath(session, [last], input);
+    return true;
+  }
+  if (lastId !== parentId) return false;
+  return append(session, input, stored, { parent: leaf, expectedLeaf: leaf });
+}
+
+/** A message of another branch, one that others follow, or one whose parent is gone. Reads the thread. */
+async function storeAnywhere(
+  session: SessionApi,
+  stored: StoredMessage,
+  parentId: string | null,
+  authors: Authors,
+): Promise<void> {
+  const { leaf: expectedLeaf } = await session.meta();
+  const tree = await readTree(session, expectedLeaf, stored.format);
+  const input = toEntryInput(stored, authors);
+  const known = tree.messages.get(stored.id)?.entries.at(-1);
+  if (known === undefined) {
+    const parent = entryToFollow(tree, parentId);
+    if (await append(session, input, stored, { parent, expectedLeaf })) return;
+    // The id was that of a removed message, whose tombstone has its place.
+    await store(input, (entries) => session.appendEntries(entries, { parent, expectedLeaf }));
+    return;
+  }
+  if (isSame(known, stored)) return;
+  const at = tree.path.indexOf(known);
+  const after = tree.path.slice(at);
+  if (at >= 0 && canReplace(after)) return replaceInPath(session, after, input);
+  const parent = known.parentId;
+  const [added] = await store(input, (entries) =>
+    session.appendEntries(entries, { parent, expectedLeaf }),
+  );
+  // Another branch is shown, or a compaction follows: the path stays.
+  await session.branch(expectedLeaf, { expectedLeaf: added?.id ?? null });
+}
+
+/** The entry below which a message that follows `parentId` is stored. */
+function entryToFollow(tree: MessageTree, parentId: string | null): string | null {
+  // Below what is no message: a compaction, or the tombstone of a removed one.
+  if (parentId === tree.headId && tree.path.length > 0) return tree.path.at(-1)?.id ?? null;
+  if (parentId === null) return null;
+  const parent = tree.messages.get(parentId)?.entries.at(-1);
+  if (parent !== undefined) return parent.id;
+  throw invalid(
+    "parentId",
+    `message ${parentId} is not stored; append it before those that follow it`,
+  );
+}
+
+/** False: an entry is there under the message's id, and it holds something else. */
+async function append(
+  session: SessionApi,
+  input: MessageEntryInput,
+  stored: StoredMessage,
+  options: { readonly parent: string | null; readonly expectedLeaf: string | null },
+): Promise<boolean> {
+  const [entry] = await store({ ...input, externalId: stored.id }, (entries) =>
+    session.appendEntries(entries, options),
+  );
+  return entry !== undefined && isSame(entry, stored);
+}
+
+const store = (
+  input: MessageEntryInput,
+  write: Parameters<typeof storeOrBare<Entry[]>>[1],
+): Promise<Entry[]> => storeOrBare([input], write);
+
+function toStoredThread({ message, runConfig }: ThreadItem): StoredMessage {
+  const id = checkId(Object(message).id);
+  const stored = { id, format: THREAD_MESSAGE, content: toJson(message) };
+  return runConfig === undefined ? stored : { ...stored, runConfig: toJson(runConfig) };
+}
+
+function decode<Message, Content extends Record<string, unknown>>(
+  format: MessageFormat<Message, Content>,
+  { id, parentId, entries }: TreeMessage,
+): HistoryItem<Message> {
+  const entry = entries.at(-1) as Entry;
+  const stored = toStored(entry);
+  const isOwn = stored?.format === format.format;
+  const content = (isOwn ? stored.content : toPlainContent(entry)) as Content;
+  return format.decode({ id, parent_id: parentId, format: format.format, content });
+}
+
+function checkId(id: unknown): string {
+  if (typeof id === "string" && id !== "") return id;
+  throw invalid("message.id", "message.id must be a non-empty string");
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
+}

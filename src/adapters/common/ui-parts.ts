@@ -1,0 +1,33 @@
+/** Parts of the AI SDK's `UIMessage` as blocks: what search, contexts and other agents read of them. */
+
+import type { BlockInput } from "../../model/block.ts";
+
+/** How the SDK names the parts that call a tool: `tool-` and the tool's name, or this. */
+const DYNAMIC_TOOL = "dynamic-tool";
+
+/** Words, thoughts, calls and their results. */
+export function toBlocks(parts: readonly object[]): BlockInput[] {
+  return (parts as readonly Record<string, unknown>[]).flatMap((part): BlockInput[] => {
+    const { type, text } = part;
+    if (type === "text" && typeof text === "string" && text !== "") return [{ type, text }];
+    if (type === "reasoning" && typeof text === "string" && text !== "") {
+      return [{ type: "thinking", text }];
+    }
+    if (typeof type !== "string" || typeof part["toolCallId"] !== "string") return [];
+    return toolBlocks(part, type === DYNAMIC_TOOL ? String(part["toolName"]) : type.slice(5));
+  });
+}
+
+function toolBlocks(part: Record<string, unknown>, name: string): BlockInput[] {
+  const { toolCallId: id, input, output, errorText } = part;
+  const call = { type: "tool_use", id, name, input: JSON.stringify(input ?? {}) };
+  if (output === undefined && errorText === undefined) return [call];
+  const result = {
+    type: "tool_result",
+    toolUseId: id,
+    toolName: name,
+    output: typeof output === "string" ? output : JSON.stringify(output ?? errorText),
+    isError: errorText !== undefined,
+  };
+  return [call, result];
+}

@@ -1,0 +1,7 @@
+/** The public names of `backscroll/mastra`. */
+
+export {
+  type MastraMemoryOptions,
+  type MemoryStorageClass,
+  mastraMemory,
+} from "./mastra-memory.ts";

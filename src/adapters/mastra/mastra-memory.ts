@@ -1,0 +1,62 @@
+/** The memory domain as Mastra takes it: an instance of its own class. */
+
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MemoryDomain } from "./memory-domain.ts";
+import { SOURCE } from "./message-mirror.ts";
+
+/** `MemoryStorage` of `@mastra/core/storage`. */
+export type MemoryStorageClass = abstract new () => object;
+
+export interface MastraMemoryOptions<Base extends MemoryStorageClass> {
+  /** `MemoryStorage` of `@mastra/core/storage`: the class that the domain is an instance of. */
+  readonly MemoryStorage: Base;
+  /** The namespace of its records, and what stands before a thread's id in its session's key; `mastra`. */
+  readonly namespace?: string;
+  /** Whether messages also become sessions, so that they are searched and shown; true if left out. */
+  readonly sessions?: boolean;
+  /** The agent of those sessions, and the author of answers; `mastra` if left out. */
+  readonly agent?: string;
+  /** The author of requests; `user` if left out. */
+  readonly user?: string;
+}
+
+/** `new MastraCompositeStore({ id, domains: { memory: mastraMemory(memory, { MemoryStorage }) } })`. */
+export function mastraMemory<Base extends MemoryStorageClass>(
+  tenant: TenantApi,
+  options: MastraMemoryOptions<Base>,
+): InstanceType<Base> {
+  const {
+    MemoryStorage,
+    namespace = SOURCE,
+    sessions = true,
+  } = checkFields(options, "options", INPUTS.mastraMemory);
+  const { agent = SOURCE, user = "user" } = options;
+  const domain = new MemoryDomain(tenant, { namespace, sessions, authors: { agent, user } });
+  const memory = new (MemoryStorage as unknown as new () => InstanceType<Base>)();
+  const methods = METHODS.map((name) => [name, domain[name].bind(domain)]);
+  return Object.assign(memory, Object.fromEntries(methods), { supportsPartialThreadUpdate: true });
+}
+
+/** What takes the place of the methods of Mastra's class. The rest of the class stays. */
+const METHODS = [
+  "dangerouslyClearAll",
+  "getThreadById",
+  "saveThread",
+  "updateThread",
+  "updateThreadMetadata",
+  "updateThreadResourceId",
+  "deleteThread",
+  "listThreads",
+  "listMessages",
+  "listMessagesByResourceId",
+  "listMessagesById",
+  "saveMessages",
+  "updateMessages",
+  "deleteMessages",
+  "copyThread",
+  "getResourceById",
+  "saveResource",
+  "updateResource",
+] as const satisfies readonly (keyof MemoryDomain)[];

@@ -1,0 +1,177 @@
+/**
+ * The messages of a thread as a session, so that they are searched and shown like any other. Written before
+ * the records: a message that a list gives is always found.
+ */
+
+import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
+import type { BlockInput } from "../../model/block.ts";
+import type { Entry } from "../../model/entry.ts";
+import { isPlainObject, isSameJson, type JsonValue } from "../../model/json.ts";
+import { MAX_BATCH_ENTRIES, MAX_PAGE, MAX_TITLE_BYTES } from "../../model/limits.ts";
+import { digest } from "../common/digest.ts";
+import { KnownSessions } from "../common/known-sessions.ts";
+import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
+import { storeOrBare, untilSettled } from "../common/settle.ts";
+import { toBlocks } from "../common/ui-parts.ts";
+import type { MastraMessage, MastraThread } from "./sdk-types.ts";
+
+/** How sessions and entries of this adapter are marked: `origin.source`, `adapter`. */
+export const SOURCE = "mastra";
+
+/** The authors of messages. */
+export interface Authors {
+  readonly user: string;
+  readonly agent: string;
+}
+
+export class MessageMirror {
+  readonly #tenant: TenantApi;
+  readonly #prefix: string;
+  readonly #authors: Authors;
+  readonly #sessions: KnownSessions;
+
+  /** `prefix` stands before a thread's id in the key of its session. */
+  constructor(tenant: TenantApi, prefix: string, authors: Authors) {
+    this.#tenant = tenant;
+    this.#prefix = prefix;
+    this.#authors = authors;
+    const { agent, user: createdBy } = authors;
+    this.#sessions = new KnownSessions(tenant, { agent, createdBy, origin: { source: SOURCE } });
+  }
+
+  /** Stores messages of one thread. `thread`: what is known of it, for a new session. */
+  async save(
+    threadId: string,
+    messages: readonly MastraMessage[],
+    thread: MastraThread | null,
+  ): Promise<void> {
+    const inputs = await Promise.all(
+      messages.map((message) => toEntryInput(message, this.#authors)),
+    );
+    const title = toTitle(thread?.title ?? "");
+    const resourceId = thread?.resourceId ?? messages[0]?.resourceId;
+    const metadata = resourceId === undefined ? {} : { resourceId };
+    const own = title === "" ? { metadata } : { metadata, title };
+    await this.#sessions.run(this.#keyOf(threadId), (session) => storeAll(session, inputs), own);
+  }
+
+  /** Removes the texts of messages for good, with all that they were. */
+  async remove(threadId: string, ids: readonly string[]): Promise<void> {
+    const session = await this.#sessions.find(this.#keyOf(threadId));
+    if (session === undefined) return;
+    const gone = new Set<JsonValue>(ids);
+    let after: string | undefined;
+    do {
+      const page = { tree: true, limit: MAX_PAGE };
+      const found = await session.listEntries(after === undefined ? page : { ...page, after });
+      for (const entry of found.entries) {
+        if (gone.has(idOf(entry))) await session.removeEntry(entry.id);
+      }
+      after = found.next;
+    } while (after !== undefined);
+  }
+
+  async setTitle(threadId: string, title: string): Promise<void> {
+    const session = await this.#sessions.find(this.#keyOf(threadId));
+    await session?.setTitle(toTitle(title));
+  }
+
+  deleteThread(threadId: string): Promise<void> {
+    return this.#sessions.delete(this.#keyOf(threadId));
+  }
+
+  async clear(): Promise<void> {
+    const filter = { keyPrefix: this.#prefix, source: SOURCE, machineMade: true, limit: MAX_PAGE };
+    for (;;) {
+      const { sessions } = await this.#tenant.listSessions(filter);
+      if (sessions.length === 0) return;
+      for (const { origin } of sessions) await this.#sessions.delete(origin.key ?? "");
+    }
+  }
+
+  #keyOf(threadId: string): string {
+    return `${this.#prefix}${threadId}`;
+  }
+}
+
+async function storeAll(session: SessionApi, inputs: readonly MessageEntryInput[]): Promise<void> {
+  for (let i = 0; i < inputs.length; i += MAX_BATCH_ENTRIES) {
+    const batch = inputs.slice(i, i + MAX_BATCH_ENTRIES);
+    const stored = await storeOrBare(batch, (entries) => session.appendEntries(entries));
+    for (const [n, entry] of stored.entries()) {
+      const input = batch[n] as MessageEntryInput;
+      // It was there: as it is to be, or as another version on the path.
+      if (!isSame(entry, input)) await untilSettled(() => replaceOld(session, input));
+    }
+  }
+}
+
+/** Puts a message in the place of its last version on the path. */
+async function replaceOld(session: SessionApi, input: MessageEntryInput): Promise<void> {
+  const { externalId, ...message } = input;
+  let suffix: Entry[] = [];
+  for (;;) {
+    const [first] = suffix;
+    const page = await session.history(
+      first === undefined ? { limit: MAX_PAGE } : { limit: MAX_PAGE, before: first.id },
+    );
+    const at = page.findLastIndex((entry) => idOf(entry) === externalId);
+    suffix = [...page.slice(Math.max(at, 0)), ...suffix];
+    const [found] = suffix;
+    if (at >= 0 && found !== undefined && isSame(found, input)) return;
+    if (at >= 0 && canReplace(suffix)) return replaceInPath(session, suffix, message);
+    // It was removed, or too much follows it: the newest version is the last message.
+    if (at >= 0 || page.length < MAX_PAGE || !canReplace(suffix)) break;
+  }
+  await storeOrBare([message], (entries) => session.appendEntries(entries));
+}
+
+/** Of four bytes each at most, so many characters are a title of a session. */
+function toTitle(title: string): string {
+  return title.slice(0, MAX_TITLE_BYTES / 4).toWellFormed();
+}
+
+function isSame(entry: Entry, { raw }: MessageEntryInput): boolean {
+  return isSameJson(entry.raw, raw as JsonValue);
+}
+
+function idOf({ raw, adapter }: Entry): JsonValue {
+  return adapter === SOURCE && isPlainObject(raw) ? (raw["id"] as JsonValue) : null;
+}
+
+async function toEntryInput(message: MastraMessage, authors: Authors): Promise<MessageEntryInput> {
+  const { id, content, createdAt } = message;
+  const role = message.role === "user" || message.role === "system" ? message.role : "assistant";
+  const blocks = blocksOf(content);
+  return {
+    role,
+    actor: role === "user" ? authors.user : authors.agent,
+    content: blocks,
+    adapter: SOURCE,
+    externalId: id,
+    createdAt,
+    // The message itself is in the records; the digest tells whether its text is another one.
+    raw: { id, digest: await digest(JSON.stringify([role, blocks])) },
+  };
+}
+
+/** Parts of version 4 of the AI SDK have their calls in `toolInvocation`. */
+function blocksOf(content: unknown): BlockInput[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  const { parts, content: text } = Object(content) as Record<string, unknown>;
+  const blocks = Array.isArray(parts) ? parts.filter(isPlainObject).flatMap(partBlocks) : [];
+  if (blocks.length > 0 || typeof text !== "string" || text === "") return blocks;
+  return [{ type: "text", text }];
+}
+
+function partBlocks(part: Record<string, unknown>): BlockInput[] {
+  const { type, reasoning, toolInvocation: call } = part;
+  if (type === "reasoning" && typeof reasoning === "string" && reasoning !== "") {
+    return [{ type: "thinking", text: reasoning }];
+  }
+  if (type !== "tool-invocation" || !isPlainObject(call)) return toBlocks([part]);
+  const { toolCallId, toolName, args, result } = call;
+  return toBlocks([{ type: "dynamic-tool", toolCallId, toolName, input: args, output: result }]);
+}

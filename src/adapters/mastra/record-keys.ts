@@ -1,0 +1,77 @@
+/**
+ * Where the records of a namespace are. A message's key names its thread, its time and its resource, so
+ * that messages are filtered, counted and ordered without being read; the newest of a thread come first.
+ */
+
+import { escaped, plain } from "../common/key-parts.ts";
+
+/** What the key of a message says of it. */
+export interface MessagePlace {
+  readonly key: string;
+  readonly threadId: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** When it was stored: orders messages of the same time. */
+  readonly stamp: number;
+  /** Empty if it has none. */
+  readonly resourceId: string;
+  readonly id: string;
+}
+
+/** Times and stamps are counted down from here. */
+const LAST = 9_000_000_000_000_000;
+
+export function messagePlace(place: Omit<MessagePlace, "key">): MessagePlace {
+  const { threadId, time, stamp, resourceId, id } = place;
+  const parts = [countdown(time), countdown(stamp), escaped(resourceId), escaped(id)];
+  return { ...place, key: `${messagesOf(threadId)}${parts.join("/")}` };
+}
+
+export function readMessagePlace(key: string): MessagePlace {
+  const [, thread = "", time, stamp, resource = "", id = ""] = key.split("/");
+  return {
+    key,
+    threadId: plain(thread),
+    time: LAST - Number(time),
+    stamp: LAST - Number(stamp),
+    resourceId: plain(resource),
+    id: plain(id),
+  };
+}
+
+/** The prefix of a thread's messages. */
+export function messagesOf(threadId: string): string {
+  return `message/${escaped(threadId)}/`;
+}
+
+/** Its record has the key of the message. */
+export function idKey(messageId: string): string {
+  return `id/${escaped(messageId)}`;
+}
+
+export const THREADS = "thread/";
+
+export function threadKey(threadId: string): string {
+  return `${THREADS}${escaped(threadId)}`;
+}
+
+/** Says that a thread, or a message in it, is or was the resource's. */
+export function ownerKey(resourceId: string, threadId: string): string {
+  return `${threadsOf(resourceId)}${escaped(threadId)}`;
+}
+
+export function threadsOf(resourceId: string): string {
+  return `owner/${escaped(resourceId)}/`;
+}
+
+export function threadOfOwner(key: string): string {
+  return plain(key.slice(key.lastIndexOf("/") + 1));
+}
+
+export function resourceKey(resourceId: string): string {
+  return `resource/${escaped(resourceId)}`;
+}
+
+function countdown(value: number): string {
+  return String(LAST - value).padStart(16, "0");
+}

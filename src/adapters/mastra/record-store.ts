@@ -1,0 +1,96 @@
+/** Records of a namespace, read and written in parts that fit. */
+
+import { eachRecord } from "../../engine/records/each-record.ts";
+import type { RecordOperation } from "../../engine/records/record-input.ts";
+import type { RecordsApi } from "../../engine/records/records.ts";
+import type { JsonValue } from "../../model/json.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { RecordInfo, StoredRecord } from "../../model/record.ts";
+import { deleteBelow, deleteKeys } from "../common/delete-records.ts";
+import { invalid } from "./paging.ts";
+
+export class RecordStore {
+  readonly #records: RecordsApi;
+  readonly #namespace: string;
+
+  constructor(records: RecordsApi, namespace: string) {
+    this.#records = records;
+    this.#namespace = namespace;
+  }
+
+  async find(key: string): Promise<StoredRecord | undefined> {
+    return (await this.findAll([key])).get(key);
+  }
+
+  /** The records that are there, by key. */
+  async findAll(keys: Iterable<string>): Promise<Map<string, StoredRecord>> {
+    const all = [...new Set(keys)];
+    const found = new Map<string, StoredRecord>();
+    for (let i = 0; i < all.length; i += MAX_PAGE) {
+      const part = await this.#records.getMany(this.#namespace, all.slice(i, i + MAX_PAGE));
+      for (const record of part) if (record !== undefined) found.set(record.key, record);
+    }
+    return found;
+  }
+
+  /** `limit` is the size of a page. */
+  infos(prefix: string, limit: number = MAX_PAGE): AsyncGenerator<RecordInfo> {
+    return eachRecord(this.#records, { namespace: this.#namespace, prefix, limit });
+  }
+
+  values(prefix: string): AsyncGenerator<StoredRecord> {
+    return eachRecord(this.#records, { namespace: this.#namespace, prefix, values: true });
+  }
+
+  put(
+    key: string,
+    value: JsonValue,
+    options: { readonly expectedVersion?: string | null; readonly text?: string | null } = {},
+  ): RecordOperation {
+    return { put: { namespace: this.#namespace, key, value, ...options } };
+  }
+
+  delete(key: string, options: { readonly expectedVersion?: string } = {}): RecordOperation {
+    return { delete: { namespace: this.#namespace, key, ...options } };
+  }
+
+  /** In one transaction. */
+  async write(operations: readonly RecordOperation[]): Promise<void> {
+    await this.#records.write(operations);
+  }
+
+  /** Those that are there. */
+  async deleteAll(keys: readonly string[]): Promise<void> {
+    await deleteKeys(this.#records, this.#namespace, keys);
+  }
+
+  async clear(): Promise<void> {
+    await deleteBelow(this.#records, this.#namespace, "");
+  }
+}
+
+/** JSON as other stores keep it: dates as texts, what is undefined left out. */
+export function toJson(value: unknown, field: string): JsonValue {
+  try {
+    return JSON.parse(JSON.stringify(value)) as JsonValue;
+  } catch {
+    throw invalid(field, `${field} must be JSON; leave out what refers to itself, and BigInts`);
+  }
+}
+
+/** Now, and after `before` in any case. */
+export function timeAfter(before: Date): Date {
+  return new Date(Math.max(Date.now(), before.getTime() + 1));
+}
+
+export function toDate(value: unknown, field: string): Date {
+  const date = new Date(value as string | number | Date);
+  if (Number.isSafeInteger(date.getTime()) && date.getTime() >= 0) return date;
+  throw invalid(field, `${field} must be a date since 1970`);
+}
+
+/** `invalid_input` if it is no text that a key can hold. */
+export function checkName(value: unknown, field: string): string {
+  if (typeof value === "string" && value.trim() !== "" && value.isWellFormed()) return value;
+  throw invalid(field, `${field} must be a non-empty string`);
+}

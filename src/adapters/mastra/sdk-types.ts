@@ -1,0 +1,104 @@
+/**
+ * The shapes of Mastra's memory domain, in as far as we read them. Written down here so that nothing of the
+ * package is needed to compile or to load this one.
+ */
+
+export interface MastraThread {
+  id: string;
+  title?: string;
+  resourceId: string;
+  createdAt: Date;
+  updatedAt: Date;
+  metadata?: Record<string, unknown>;
+}
+
+/** A `MastraDBMessage`. `content` is Mastra's own: what is handed in comes back as it was. */
+export interface MastraMessage {
+  id: string;
+  role: string;
+  createdAt: Date;
+  threadId?: string;
+  resourceId?: string;
+  type?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the package's union of parts must be assignable both ways.
+  content: any;
+}
+
+/** Fields of `content` are merged into those that are there. */
+export type MastraMessageUpdate = Partial<MastraMessage> & { id: string };
+
+export interface MastraResource {
+  id: string;
+  workingMemory?: string;
+  metadata?: Record<string, unknown>;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface Order {
+  readonly field?: "createdAt" | "updatedAt";
+  readonly direction?: "ASC" | "DESC";
+}
+
+/** False: all of them. */
+export type PerPage = number | false;
+
+export interface Paging {
+  readonly perPage?: PerPage;
+  /** Zero-based. */
+  readonly page?: number;
+  readonly orderBy?: Order;
+}
+
+export interface Page {
+  total: number;
+  page: number;
+  perPage: PerPage;
+  hasMore: boolean;
+}
+
+export interface DateRange {
+  readonly start?: Date;
+  readonly end?: Date;
+  readonly startExclusive?: boolean;
+  readonly endExclusive?: boolean;
+}
+
+export interface IncludedMessage {
+  readonly id: string;
+  readonly withPreviousMessages?: number;
+  readonly withNextMessages?: number;
+}
+
+export interface MessageListing extends Paging {
+  readonly include?: readonly IncludedMessage[];
+  readonly filter?: {
+    readonly dateRange?: DateRange;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  };
+  /** False: `total` is not asked for. */
+  readonly includeTotal?: boolean;
+}
+
+export interface ThreadListing extends Paging {
+  readonly filter?: {
+    readonly resourceId?: string;
+    readonly metadata?: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface ThreadCopy {
+  readonly sourceThreadId: string;
+  readonly newThreadId?: string;
+  readonly resourceId?: string;
+  readonly title?: string;
+  readonly metadata?: Record<string, unknown>;
+  readonly options?: {
+    readonly messageLimit?: number;
+    readonly messageFilter?: {
+      readonly startDate?: Date;
+      readonly endDate?: Date;
+      readonly messageIds?: readonly string[];
+    };
+  };
+}

@@ -1,0 +1,137 @@
+/** Threads as records. */
+
+import type { RecordOperation } from "../../engine/records/record-input.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import { untilWritten } from "../common/settle.ts";
+import { checkWanted, directionOf, fieldOf, hasAll, pageOf, sliceOf } from "./paging.ts";
+import { ownerKey, THREADS, threadKey, threadOfOwner, threadsOf } from "./record-keys.ts";
+import { checkName, type RecordStore, timeAfter, toDate, toJson } from "./record-store.ts";
+import type { MastraThread, Page, ThreadListing } from "./sdk-types.ts";
+
+/** Threads on a page, if the caller does not say: Mastra's own number. */
+const USUAL_PAGE = 100;
+
+/** Changes to a thread; a field that is undefined stays. */
+export interface ThreadChange {
+  readonly title?: string | undefined;
+  /** Merged into what is there. */
+  readonly metadata?: Record<string, unknown> | undefined;
+  readonly resourceId?: string | undefined;
+}
+
+export class ThreadRecords {
+  readonly #store: RecordStore;
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  async find(threadId: string): Promise<MastraThread | null> {
+    const record = await this.#store.find(threadKey(checkName(threadId, "threadId")));
+    return record === undefined ? null : toThread(record);
+  }
+
+  async save(thread: MastraThread): Promise<void> {
+    const { id, resourceId } = thread;
+    checkName(id, "thread.id");
+    checkName(resourceId, "thread.resourceId");
+    toDate(thread.createdAt, "thread.createdAt");
+    toDate(thread.updatedAt, "thread.updatedAt");
+    await this.#store.write([
+      this.#store.put(threadKey(id), toJson(thread, "thread")),
+      this.#store.put(ownerKey(resourceId, id), null),
+    ]);
+  }
+
+  /**
+   * Changes a thread as it is at this moment, whoever else changes it. `change` may be called again; null:
+   * nothing is changed. Gives undefined if there is no such thread.
+   */
+  async update(
+    threadId: string,
+    change: (thread: MastraThread) => ThreadChange | null,
+  ): Promise<MastraThread | undefined> {
+    return untilWritten(async () => {
+      const record = await this.#store.find(threadKey(checkName(threadId, "id")));
+      if (record === undefined) return undefined;
+      const thread = toThread(record);
+      const changes = change(thread);
+      if (changes === null) return thread;
+      const { title = thread.title, resourceId = thread.resourceId, metadata } = changes;
+      const merged = { ...thread.metadata, ...metadata };
+      const updatedAt = timeAfter(thread.updatedAt);
+      const value = toJson({ ...thread, title, resourceId, metadata: merged, updatedAt }, "thread");
+      const { version: expectedVersion } = record;
+      await this.#store.write([
+        this.#store.put(record.key, value, { expectedVersion }),
+        this.#store.put(ownerKey(resourceId, threadId), null),
+      ]);
+      return toThread({ ...record, value });
+    });
+  }
+
+  async delete(threadId: string): Promise<void> {
+    const thread = await this.find(threadId);
+    if (thread === null) return;
+    await this.#store.deleteAll([threadKey(threadId), ownerKey(thread.resourceId, threadId)]);
+  }
+
+  /** Operations that set the time of the threads' last change, if they are as they were read. */
+  touch(records: Iterable<StoredRecord>): RecordOperation[] {
+    return [...records].map((record) => {
+      const thread = toThread(record);
+      const value = toJson({ ...thread, updatedAt: timeAfter(thread.updatedAt) }, "thread");
+      return this.#store.put(record.key, value, { expectedVersion: record.version });
+    });
+  }
+
+  async list(input: ThreadListing): Promise<Page & { threads: MastraThread[] }> {
+    const slice = sliceOf(input, USUAL_PAGE);
+    const wanted = checkWanted(input.filter?.metadata);
+    const field = fieldOf(input.orderBy);
+    const direction = directionOf(input.orderBy, "DESC");
+    const threads = (await this.#read(input.filter?.resourceId))
+      .filter(({ metadata }) => hasAll(metadata, wanted))
+      .sort((a, b) => direction * (a[field].getTime() - b[field].getTime()));
+    const { offset, limit } = slice;
+    return { ...pageOf(slice, threads.length), threads: threads.slice(offset, offset + limit) };
+  }
+
+  /** The threads that are, or were, a resource's. */
+  async idsOf(resourceId: string): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { key } of this.#store.infos(threadsOf(resourceId)))
+      ids.push(threadOfOwner(key));
+    return ids;
+  }
+
+  async #read(resourceId: string | undefined): Promise<MastraThread[]> {
+    if (resourceId !== undefined && resourceId !== "") {
+      const ids = await this.idsOf(resourceId);
+      const found = await this.#store.findAll(ids.map(threadKey));
+      return [...found.values()].map(toThread).filter((thread) => thread.resourceId === resourceId);
+    }
+    const threads: MastraThread[] = [];
+    for await (const record of this.#store.values(THREADS)) threads.push(toThread(record));
+    return threads;
+  }
+}
+
+/** In Mastra's words: programs look for them. */
+export function threadNotFound(threadId: string, what = "Thread"): BackscrollError {
+  return new BackscrollError(
+    "record_not_found",
+    `${what} with id ${threadId} not found; save it first`,
+    { details: { threadId } },
+  );
+}
+
+function toThread({ value }: StoredRecord): MastraThread {
+  const thread = value as unknown as MastraThread;
+  return {
+    ...thread,
+    createdAt: new Date(thread.createdAt),
+    updatedAt: new Date(thread.updatedAt),
+  };
+}
