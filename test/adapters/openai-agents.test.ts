@@ -136,8 +136,31 @@ describe.each(WORLDS)("on %s", (_, start) => {
       },
     };
     const failed = session.applyHistoryTransaction(args as never);
-    await expect(failed).rejects.toThrow("a field of the transaction cannot be read");
+    await expect(failed).rejects.toThrow("a field cannot be read");
     await expect(failed).rejects.not.toThrow("api-key");
+    const endless: Record<string, unknown> = {};
+    endless["self"] = endless;
+    const looped = { ...user("a"), providerData: endless } as AgentInputItem;
+    await expect(session.addItems([looped])).rejects.toThrow("refers to itself");
+    const secret = { ...user("a"), providerData: { key: Symbol("api-key") } };
+    for (const item of [
+      looped,
+      secret,
+      42,
+      undefined,
+      { ...user("a"), providerData: new Date() },
+    ]) {
+      const transaction = { type: "append_items", items: [item as AgentInputItem] } as const;
+      const refused = session.applyHistoryTransaction({
+        operationId: "o",
+        transaction: transaction as never,
+      });
+      await expect(refused).rejects.toMatchObject({
+        code: "invalid_input",
+        message: "Session history transaction items contain invalid or unsupported data.",
+        details: { field: expect.stringContaining("item") },
+      });
+    }
     expect(await session.getItems()).toEqual([]);
   });
 
