@@ -1,5 +1,6 @@
 /** What the nodes of a fleet do while they are measured, each in a process of its own. */
 
+import type { MessageInput } from "../src/index.ts";
 import { open } from "./library.ts";
 import { type Figures, Timings } from "./measure.ts";
 import { Words } from "./synthetic.ts";
@@ -7,6 +8,8 @@ import { Words } from "./synthetic.ts";
 /** Messages in one session, and in one append while a store is filled. */
 const SESSION_MESSAGES = 1_000;
 const BATCH_MESSAGES = 500;
+/** Sessions that a node fills at once: the server writes one batch while the node makes the next. */
+const FILLED_AT_ONCE = 4;
 
 export interface FillTask {
   readonly address: string;
@@ -14,27 +17,85 @@ export interface FillTask {
   readonly seed: number;
 }
 
-/** Adds messages to a store, in sessions of a thousand. */
+/** One node of several that load a store, in sessions of a thousand. The index is built meanwhile. */
 export async function fillFleet({ address, messages, seed }: FillTask): Promise<Figures> {
   await using memory = await open(address);
   const words = new Words(seed);
-  const start = performance.now();
-  for (let stored = 0; stored < messages; ) {
-    const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
-    for (let i = 0; i < SESSION_MESSAGES && stored < messages; ) {
-      const count = Math.min(BATCH_MESSAGES, messages - stored);
-      const batch = Array.from({ length: count }, (_, n) => ({
-        role: n % 2 === 0 ? ("user" as const) : ("assistant" as const),
-        actor: "ana",
-        content: words.text(40),
-      }));
-      await session.append(batch);
-      i += count;
-      stored += count;
+  const startedAt = Date.now();
+  let begun = 0;
+  const fill = async () => {
+    while (begun < messages) {
+      const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+      for (let i = 0; i < SESSION_MESSAGES && begun < messages; i += BATCH_MESSAGES) {
+        const count = Math.min(BATCH_MESSAGES, messages - begun);
+        begun += count;
+        await session.append(batchOf(words, count));
+      }
     }
-  }
+  };
+  await Promise.all(Array.from({ length: FILLED_AT_ONCE }, fill));
+  return { startedAt, endedAt: Date.now(), messages };
+}
+
+/** Waits for the rest of the index. */
+export async function indexFleet({ address }: Pick<FillTask, "address">): Promise<Figures> {
+  await using memory = await open(address);
+  const start = performance.now();
   await memory.maintainIndex("upkeep");
-  return { messagesPerSecond: (1_000 * messages) / (performance.now() - start) };
+  return { seconds: (performance.now() - start) / 1_000 };
+}
+
+function batchOf(words: Words, count: number): MessageInput[] {
+  return Array.from({ length: count }, (_, n) => ({
+    role: n % 2 === 0 ? "user" : "assistant",
+    actor: "ana",
+    content: words.text(40),
+  }));
+}
+
+/** The one session of a small tenant, and how many messages it begins with. */
+const SMALL_SESSION = "chat";
+const SMALL_MESSAGES = 10;
+
+export interface TenantsTask {
+  readonly address: string;
+  readonly tenants: number;
+  readonly seed: number;
+}
+
+/** Makes small tenants, with a session of ten messages each. */
+export async function fillTenants({ address, tenants, seed }: TenantsTask): Promise<Figures> {
+  await using memory = await open(address);
+  const words = new Words(seed);
+  const start = performance.now();
+  let begun = 0;
+  const fill = async () => {
+    while (begun < tenants) {
+      const tenant = memory.forTenant(`small-${begun++}`);
+      const owner = { agent: "coder", createdBy: "ana" };
+      const session = await tenant.createSession({ id: SMALL_SESSION, ...owner });
+      await session.append(batchOf(words, SMALL_MESSAGES));
+    }
+  };
+  await Promise.all(Array.from({ length: FILLED_AT_ONCE }, fill));
+  return { tenantsPerSecond: (1_000 * tenants) / (performance.now() - start) };
+}
+
+/** An append, a page and a question of random small tenants, one after another. */
+export async function askTenants({ address, tenants, seed }: TenantsTask): Promise<Figures> {
+  await using memory = await open(address);
+  const words = new Words(seed);
+  const [appends, pages, questions] = [new Timings(), new Timings(), new Timings()];
+  for (let i = 0; i < 300; i++) {
+    const tenant = memory.forTenant(`small-${words.below(tenants)}`);
+    const session = tenant.session(SMALL_SESSION);
+    await appends.time(() =>
+      session.append({ role: "user", actor: "ana", content: words.text(40) }),
+    );
+    await pages.time(() => session.history({ limit: 50 }));
+    await questions.time(() => tenant.searchSessions(words.text(4), { deadlineMs: 60_000 }));
+  }
+  return percentiles({ append: appends, page: pages, question: questions });
 }
 
 export interface AskTask {
@@ -65,14 +126,15 @@ export async function askFleet(task: AskTask): Promise<Figures> {
     if (i < 10) await ask();
     else await questions.time(ask);
   }
-  return {
-    appendP50Ms: appends.percentile(50),
-    appendP99Ms: appends.percentile(99),
-    pageP50Ms: pages.percentile(50),
-    pageP99Ms: pages.percentile(99),
-    questionP50Ms: questions.percentile(50),
-    questionP99Ms: questions.percentile(99),
-  };
+  return percentiles({ append: appends, page: pages, question: questions });
+}
+
+function percentiles(timings: Readonly<Record<string, Timings>>): Figures {
+  const figures = Object.entries(timings).flatMap(([name, times]) => [
+    [`${name}P50Ms`, times.percentile(50)],
+    [`${name}P99Ms`, times.percentile(99)],
+  ]);
+  return Object.fromEntries(figures) as Figures;
 }
 
 export interface WriteTask {

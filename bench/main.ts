@@ -39,8 +39,8 @@ const HELP = `Usage: npm run bench -- NAME [options]
   archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
-  fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that), and
-           appends by 1, 2 and 4 nodes
+  fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that): loads,
+           appends, pages, questions; small tenants beside the large one; appends by 1, 2 and 4 nodes
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   mcp      how soon backscroll mcp answers among many messages, one and several at once
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000

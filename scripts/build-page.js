@@ -5,13 +5,14 @@
 
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src", "page");
+const ENTRY = "src/page/main.tsx";
 const TARGET = join(ROOT, "dist", "page");
 
 /** The styles of the chart library are the only ones that are not ours. */
@@ -28,23 +29,20 @@ export async function writePage() {
   rmSync(TARGET, { recursive: true, force: true });
   mkdirSync(join(TARGET, "assets"), { recursive: true });
   // The worker comes first: the page must know its name.
-  const [worker] = await bundle(rolldown, { worker: "src/page/code/worker.ts" }, {});
-  const chunks = await bundle(
-    rolldown,
-    { app: "src/page/main.tsx" },
-    { __WORKER__: JSON.stringify(worker?.fileName) },
-  );
-  const script = chunks.find(({ isEntry }) => isEntry);
-  // What the first script imports is asked for with it, not after it.
-  /** @param {{ fileName: string }} chunk */
-  const isFirst = ({ fileName }) => script?.imports.includes(fileName);
+  const [worker] = await bundle(rolldown, { worker: "src/page/code/worker.ts" }, {}, []);
+  const define = { __WORKER__: JSON.stringify(worker?.fileName) };
+  const chunks = await bundle(rolldown, { app: ENTRY }, define, [
+    { name: "first", test: await testOfFirst(rolldown, define) },
+  ]);
+  const first = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, ENTRY)));
+  // The chunk of the entry only imports that one.
+  const used = chunks.filter(({ isEntry, moduleIds }) => !isEntry || moduleIds.length > 0);
   const css = STYLES.map((file) => readFileSync(file, "utf8")).join("\n");
   const style = { fileName: `style-${hashOf(css)}.css`, code: withoutSpace(css) };
   const html = readFileSync(join(SOURCE, "index.html"), "utf8")
-    .replace("<script", `${chunks.filter(isFirst).map(preload).join("")}<script`)
-    .replace("app.js", `assets/${script?.fileName}`)
+    .replace("app.js", `assets/${first?.fileName}`)
     .replace("style.css", `assets/${style.fileName}`);
-  const assets = [...(worker === undefined ? [] : [worker]), ...chunks, style];
+  const assets = [...(worker === undefined ? [] : [worker]), ...used, style];
   await Promise.all([
     writePacked(join(TARGET, "index.html"), html),
     ...assets.map(({ fileName, code }) => writePacked(join(TARGET, "assets", fileName), code)),
@@ -57,8 +55,9 @@ export async function writePage() {
  * @param {typeof import("rolldown").rolldown} rolldown
  * @param {Record<string, string>} input
  * @param {Record<string, string>} define
+ * @param {{ name: string, test: (id: string) => boolean }[]} groups
  */
-async function bundle(rolldown, input, define) {
+async function bundle(rolldown, input, define, groups) {
   const build = await rolldown({
     cwd: ROOT,
     input,
@@ -72,21 +71,31 @@ async function bundle(rolldown, input, define) {
     comments: false,
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
-    codeSplitting: { groups: [{ name: "base", test: isBase }] },
+    codeSplitting: { groups },
   });
   await build.close();
   return output.filter((chunk) => chunk.type === "chunk");
 }
 
 /**
- * What the first view needs and the others share, in one file: each further one would cost a request
- * before the first results.
- * @param {string} id
+ * What the first view loads, and what other views share, in one file: each further one would cost a
+ * request before the first results.
+ *
+ * @param {typeof import("rolldown").rolldown} rolldown
+ * @param {Record<string, string>} define
  */
-function isBase(id) {
-  if (/[\\/]node_modules[\\/]/.test(id)) return /[\\/]node_modules[\\/]@?preact[\\/]/.test(id);
-  const path = relative(join(ROOT, "src"), id).replaceAll("\\", "/");
-  return !path.startsWith("page/") || /^page\/(?:data|parts|find)\//.test(path);
+async function testOfFirst(rolldown, define) {
+  const chunks = await bundle(rolldown, { app: ENTRY }, define, []);
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const modules = new Set();
+  const pending = chunks.filter(({ isEntry }) => isEntry);
+  for (let chunk = pending.pop(); chunk !== undefined; chunk = pending.pop()) {
+    byName.delete(chunk.fileName);
+    for (const id of chunk.moduleIds) modules.add(id);
+    pending.push(...chunk.imports.flatMap((name) => byName.get(name) ?? []));
+  }
+  const parts = join(SOURCE, "parts");
+  return (/** @type {string} */ id) => modules.has(id) || id.startsWith(parts);
 }
 
 /** @param {string} path @param {string} text */
@@ -100,11 +109,6 @@ async function writePacked(path, text) {
   writeFileSync(path, bytes);
   writeFileSync(`${path}.gz`, zipped);
   writeFileSync(`${path}.br`, brotli);
-}
-
-/** @param {{ fileName: string }} chunk */
-function preload({ fileName }) {
-  return `<link rel="modulepreload" href="assets/${fileName}">\n`;
 }
 
 /** @param {string} text */

@@ -43,6 +43,7 @@ export type { BuiltContext } from "./engine/context/build-context.ts";
 export type { BuildContextInput } from "./engine/context/context-options.ts";
 export type { Recalled, RecallOptions, RecallScope } from "./engine/context/recall.ts";
 export type { ContextUsage } from "./engine/context/usage.ts";
+export type { DeleteTenantOptions, TenantDeletion } from "./engine/delete-tenant.ts";
 export {
   type EmbeddingProgress,
   type FollowEmbeddingsInput,

@@ -25,7 +25,13 @@ const FLIPS = 150;
 const STRESS_STEP = 997;
 
 /** Codes that say that the file is not what it should be. */
-const TOLD = ["!store_corrupt", "!foreign_database", "!needs_migration", "!schema_too_new"];
+const TOLD = [
+  "!store_corrupt",
+  "!foreign_database",
+  "!needs_migration",
+  "!schema_too_new",
+  "!schema_too_old",
+];
 
 test("a flipped bit is without effect, or told by the read, or told by the verification", {
   timeout: isStress ? 3_600_000 : 600_000,

@@ -35,6 +35,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   restore: "fills a store that nobody uses: docs/decisions has why a server's is not",
   embed: "makes vectors with an embedder of this process; a server has its own",
   open: "opens the page of a server, and has no end where it starts one",
+  "tenant delete": "deletes tenants that no token of a server can name",
   completions: "is about the command line alone",
   version: "is about the command line alone",
   setup: "edits files of agents on this machine, whatever --db says",

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -227,7 +228,12 @@ describe("the commands in the documents", () => {
       copyFileSync(join(ROOT, "test/fixtures/pi/version-2.jsonl"), join(home, "session.jsonl"));
     });
     // Each example meets the same small world, whatever the one before has done to it.
-    beforeEach(() => copyFileSync(join(folder, "world.db"), join(home, "store.db")));
+    beforeEach(() => {
+      for (const suffix of ["", "-wal", "-shm"]) {
+        rmSync(join(home, `store.db-index${suffix}`), { force: true });
+      }
+      copyFileSync(join(folder, "world.db"), join(home, "store.db"));
+    });
     afterAll(() => Promise.all([model.close(), embedding.close()]));
 
     test.each(hosted)("$example", async ({ name, example }) => {
@@ -298,6 +304,7 @@ async function createWorld(file: string): Promise<Record<string, string>> {
   const { record } = await memory.createToken({ scope: "read" });
   const token = record.id;
   await memory.routes.put("agent:main:telegram:direct:4711", { sessionId: id });
+  await memory.forTenant("acme").createSession({ agent: "coder", createdBy: "ana" });
   return { "01JZ8Q9D2M": entry.id, "01JZ8R0C5T": fact?.id ?? "", "01JZ8T3G6K": token };
 }
 

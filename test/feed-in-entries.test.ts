@@ -1,70 +1,15 @@
 /** Messages as rows of the feed, in stores that have rows of both kinds. */
 
 import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
 import { open } from "../src/open.ts";
 import type { RowBatch } from "../src/store/records.ts";
-import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations/index.ts";
 import { openSqliteStore } from "../src/store/sqlite/open-sqlite-store.ts";
 import { createFolder } from "./support/folder.ts";
-import { undoSharedMigrations } from "./support/undo-migrations.ts";
 
 const TENANTS = ["first", "second"];
-
-test("the feed of a store of the version before goes on without a gap", async () => {
-  const folder = createFolder();
-  const before = join(folder, "before.db");
-  const batches = await filledStore(join(folder, "source.db"));
-  writeOldStore(before, batches);
-  const told = batches.filter(({ table }) => table === "changes").flatMap(({ rows }) => rows);
-
-  await using engine = await open(before, { inThread: true });
-  for (const tenant of TENANTS) {
-    const session = await engine.forTenant(tenant).getSession("s");
-    await session.append({ role: "user", content: "a zebra, later" });
-    await session.append({ role: "assistant", content: "seen" });
-  }
-  const later = TENANTS.length * 2;
-  expect(await engine.verify()).toMatchObject({
-    ok: true,
-    damage: [],
-    problems: [],
-    changes: told.length + later,
-  });
-  for (const tenant of TENANTS) {
-    const { hits } = await engine.forTenant(tenant).searchSessions("zebra");
-    expect(hits.map((hit) => hit.window.length)).toEqual([5]);
-  }
-  expect(ownRows(before)).toBe(later);
-});
-
-test("a store that numbered its tenants' entries the other way keeps their numbers", async () => {
-  const path = join(createFolder(), "store.db");
-  {
-    await using engine = await open(path, { inThread: true });
-    for (const tenant of TENANTS) await fill(engine, tenant);
-    await engine.forTenant("unused").createSession({ agent: "test", createdBy: "test" });
-  }
-  toVersionNine(path);
-  const numbers = "SELECT max(entry) AS value FROM entries WHERE tenant = 2";
-  const before = one(path, numbers);
-  expect(before).toBeGreaterThan(2 ** 40);
-  {
-    await using engine = await open(path, { inThread: true });
-    for (const name of [...TENANTS, "unused", "new"]) {
-      const tenant = engine.forTenant(name);
-      const session = await tenant.createSession({ agent: "test", createdBy: "test" });
-      await session.append({ role: "user", content: "a zebra, later" });
-      expect((await tenant.searchSessions("zebra")).hits).toHaveLength(1);
-    }
-    expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
-  }
-  const numbered = one(path, numbers);
-  expect(numbered).toBeGreaterThan(before);
-  expect(numbered).toBeLessThan(before + 100);
-});
 
 test("a copy of a store goes on behind the entries that it was given", async () => {
   const folder = createFolder();
@@ -191,52 +136,6 @@ async function fill(engine: Engine, name: string): Promise<void> {
   const gone = await tenant.createSession({ id: "gone", agent: "test", createdBy: "test" });
   await gone.append({ role: "user", content: "to be forgotten" });
   await gone.delete();
-}
-
-/** The rows in the schema of the version before, as that version has left them. */
-function writeOldStore(path: string, batches: readonly RowBatch[]): void {
-  const db = new DatabaseSync(path);
-  db.exec(`PRAGMA application_id = ${0x426b5363}`);
-  db.exec(`CREATE TABLE schema (version INTEGER PRIMARY KEY, name TEXT NOT NULL,
-    min_reader INTEGER NOT NULL, min_writer INTEGER NOT NULL, applied_at INTEGER NOT NULL)`);
-  db.exec("CREATE TABLE store (key TEXT PRIMARY KEY, value TEXT NOT NULL)");
-  for (const { version, name, minReader, minWriter, sql } of SQLITE_MIGRATIONS) {
-    if (version > 8) break;
-    db.prepare("INSERT INTO schema VALUES (?, ?, ?, ?, 0)").run(
-      version,
-      name,
-      minReader,
-      minWriter,
-    );
-    db.exec(sql);
-  }
-  for (const { table, rows } of batches) {
-    for (const { own_id: _own, short_id: _short, ...row } of rows) {
-      const columns = Object.keys(row);
-      const places = columns.map(() => "?").join(", ");
-      db.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${places})`).run(
-        ...(Object.values(row) as SQLInputValue[]),
-      );
-    }
-  }
-  db.close();
-}
-
-/** Of a new store: 2^40 row numbers for a tenant instead of 2^32, no usage in entries, no packs. */
-function toVersionNine(path: string): void {
-  const db = new DatabaseSync(path);
-  const views = SQLITE_MIGRATIONS.find(({ version }) => version === 9)?.sql.split("CREATE VIEW");
-  db.exec(`DROP VIEW feed; DROP VIEW tenants_now; DELETE FROM schema WHERE version > 9;
-    ${undoSharedMigrations().join(";\n")};
-    DROP TABLE originals; DROP TABLE original_parts; DROP TABLE original_sessions;
-    DROP INDEX sessions_by_short_id; DROP INDEX sessions_by_own_id;
-    ALTER TABLE sessions DROP COLUMN short_id; ALTER TABLE sessions DROP COLUMN own_id;
-    DROP TABLE packs; ALTER TABLE entries DROP COLUMN pack;
-    UPDATE entries SET entry = entry + (tenant - 1) * (1099511627776 - 4294967296);
-    UPDATE tenants SET first_entry = 0;
-    ALTER TABLE entries DROP COLUMN fed_usage; ALTER TABLE entries DROP COLUMN fed_usage_hash;
-    CREATE VIEW${views?.slice(1).join("CREATE VIEW")}`);
-  db.close();
 }
 
 function ownRows(path: string): number {

@@ -282,6 +282,7 @@ test("secrets in names of folders, branches and files are masked", async () => {
     ["list_sessions", { title: "Okapi" }],
     ["search_sessions", { query: "okapi" }],
     ["trace", { file: `${secret}.ts` }],
+    ["related", { question: "okapi" }],
   ] as const) {
     const text = await ask(name, args);
     expect(text).toContain("[redacted]");
@@ -300,6 +301,7 @@ test("whatever is asked for, an answer is within max_tokens", async () => {
     ["list_messages", { session_id: fixed }],
     ["recap", { limit: 20 }],
     ["trace", { error: "database is locked" }],
+    ["related", { session_id: fixed }],
     ["list_sessions", {}],
     ["get_session_meta", { session_id: fixed }],
     ["recall", { session_id: fixed, query: "cron lock" }],

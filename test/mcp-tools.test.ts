@@ -102,8 +102,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
       const isData = ["remember", "append_message"].includes(name);
       expect([name, outputSchema?.["type"]]).toEqual([name, isData ? "object" : undefined]);
       // When to use it, and when not.
-      const isPlain = ["build_context", "get_session_meta"].includes(name);
-      expect(isPlain || / Not /.test(description ?? "")).toBe(true);
+      expect(description).toMatch(/ Not /);
     }
     // Every session of an agent pays for this list.
     const bytes = Buffer.byteLength(
@@ -181,6 +180,14 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["trace", { file: "a.ts", error: "E" }, "invalid_input", "error"],
     ["search_sessions", { query: "x", max_tokens: 10 }, "invalid_input", "max_tokens"],
     ["list_messages", {}, "invalid_input", "session_id"],
+    ["list_messages", { around: "k3f9#3", offset: 2 }, "invalid_input", "around"],
+    [
+      "list_messages",
+      { session_id: "SESSION", offset: 0, cursor: "2." },
+      "invalid_input",
+      "cursor",
+    ],
+    ["recap", { project: "a", project_id: "b" }, "invalid_input", "project_id"],
     ["list_messages", { around: "none#3" }, "session_not_found", ""],
     ["compact_conversation", { session_id: "SESSION" }, "nothing_to_compact", ""],
     ["append_message", { session_id: "SESSION", role: "god" }, "invalid_input", "role"],
@@ -191,6 +198,9 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     const error = await failure(writer, name, given);
     expect(error.code).toBe(code);
     if (field !== "") expect(error.details).toMatchObject({ field });
+    if (code === "invalid_input") {
+      expect(error.message).toContain(`. Example: ${name} {`);
+    }
     expect(JSON.stringify(error)).not.toMatch(/\n\s+at /);
   });
 

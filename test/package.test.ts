@@ -269,6 +269,7 @@ test("errors have these codes, and each an exit code", () => {
     unsupported_storage: 7,
     schema_too_new: 8,
     needs_migration: 8,
+    schema_too_old: 8,
     nothing_to_compact: 1,
     compaction_conflict: 3,
     compaction_cancelled: 3,
@@ -560,6 +561,7 @@ describe("the command line", () => {
       "backup",
       "restore",
       "export",
+      "tenant delete",
       "completions",
       "version",
     ]);

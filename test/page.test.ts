@@ -52,6 +52,22 @@ test("browsers get the page at /, with a policy that lets nothing inline run; pr
   expect(await problem.json()).toMatchObject({ code: "route_not_found" });
 });
 
+test("the document says what callers without a token may do, where they may do anything", async () => {
+  const hintOf = async (url: string) => {
+    const html = await (await fetch(url, { headers: asBrowser })).text();
+    const hint = /<meta name="backscroll-access" content="([^"]*)">/.exec(html)?.[1];
+    return hint === undefined ? undefined : JSON.parse(decodeURIComponent(hint));
+  };
+  const access = await fetch(`${server.url}/v1/access`);
+  expect(await hintOf(server.url)).toEqual(await access.json());
+  const guarded = await openServer(engine, { version: "0.0.0", port: 0, requireToken: true });
+  try {
+    expect(await hintOf(guarded.url)).toBeUndefined();
+  } finally {
+    await guarded.stop(0);
+  }
+});
+
 test("assets are kept for good, and come packed as the caller can unpack", async () => {
   const [name = ""] = firstScripts();
   const plain = readFileSync(join(BUILT, name));

@@ -13,7 +13,8 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["SQLite", () => Promise.resolve(join(createFolder(), "turns.db"))],
   ["PostgreSQL", createEmptyDatabase],
 ];
-const TURNS = repeats(12, 200);
+/** Three entries each: one page of the list holds them all. */
+const TURNS = repeats(12, 160);
 const KEY = "project/a chat";
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {

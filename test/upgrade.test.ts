@@ -7,9 +7,11 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { BackscrollError, open, textOf } from "../src/index.ts";
 import { NULL_FIELDS } from "../src/store/cases/fixture.cases.ts";
+import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations.ts";
+import { SqliteConnection } from "../src/store/sqlite/sqlite-driver.ts";
+import { migrate } from "../src/store/sqlite/sqlite-schema.ts";
 import { contentDigest, entryHex } from "../src/transcript/hash.ts";
 import { createFolder } from "./support/folder.ts";
-import { undoSharedMigrations } from "./support/undo-migrations.ts";
 
 /** A store with one session and one message, closed. */
 async function createStore(): Promise<string> {
@@ -124,34 +126,6 @@ test.each([true, false])(
   },
 );
 
-/** What versions 8 and later added, and what versions 9 and 10 left to entries to tell. */
-const WITHOUT_REPOSITORY = [
-  ...undoSharedMigrations(),
-  "DROP TABLE originals",
-  "DROP TABLE original_parts",
-  "DROP TABLE original_sessions",
-  "DROP INDEX sessions_by_short_id",
-  "DROP INDEX sessions_by_own_id",
-  "ALTER TABLE sessions DROP COLUMN short_id",
-  "ALTER TABLE sessions DROP COLUMN own_id",
-  "DROP TABLE packs",
-  "ALTER TABLE entries DROP COLUMN pack",
-  `UPDATE tenants SET (feed_position, feed_hash, entry_count, message_count, content_bytes) =
-    (SELECT feed_position, feed_hash, entry_count, message_count, content_bytes
-      FROM tenants_now n WHERE n.tenant = tenants.tenant)`,
-  "INSERT INTO changes SELECT * FROM feed f WHERE f.position NOT IN (SELECT position FROM changes)",
-  "DROP VIEW feed",
-  "DROP VIEW tenants_now",
-  "ALTER TABLE entries DROP COLUMN fed_at",
-  "ALTER TABLE entries DROP COLUMN fed_hash",
-  "ALTER TABLE entries DROP COLUMN fed_usage",
-  "ALTER TABLE entries DROP COLUMN fed_usage_hash",
-  "ALTER TABLE tenants DROP COLUMN first_entry",
-  "DROP INDEX sessions_by_repo",
-  "ALTER TABLE sessions DROP COLUMN repo",
-  "ALTER TABLE sessions DROP COLUMN cost_usd",
-];
-
 describe("an older schema", () => {
   test("is never migrated by a reader", async () => {
     const path = join(createFolder(), "empty.db");
@@ -165,31 +139,32 @@ describe("an older schema", () => {
 
   test("is brought up to date by a writer, with all that is stored", async () => {
     const path = await createStore();
-    const tables = ["access_tokens", "leases", "routes", "route_sessions"];
-    const before = tables.map((table) => `DROP TABLE ${table}`);
-    change(path, ...before, ...WITHOUT_REPOSITORY, "DELETE FROM schema WHERE version >= 6");
-    expect((await failure(() => open(path, { readOnly: true }))).code).toBe("needs_migration");
+    const sql = "ALTER TABLE sessions ADD COLUMN mood TEXT; UPDATE sessions SET mood = 'calm'";
+    const next = { version: 19, name: "mood", minReader: 18, minWriter: 18, sql };
+    const db = new SqliteConnection(path);
+    for (const _ of ["once", "and nothing more"]) migrate(db, [...SQLITE_MIGRATIONS, next]);
+    expect(db.get("SELECT mood FROM sessions")).toEqual({ mood: "calm" });
+    db.close();
     await using engine = await open(path, { inThread: true });
     const { messages } = await engine.listMessages("s");
     expect(messages.map((message) => textOf(message.blocks))).toEqual(["first"]);
-    const { token } = await engine.createToken({ scope: "read" });
-    expect(await engine.authenticate(token)).toMatchObject({ tenant: "default" });
+    expect((await engine.status()).schemaVersion).toBe(19);
     expect((await engine.verify()).problems).toEqual([]);
   });
-});
 
-test("a session that was ingested before repositories were kept has its own after the migration", async () => {
-  const path = await createStore();
-  const remote = `{"git":{"remote":"git.example/acme/shop","worktree":"/srv/shop"}}`;
-  change(
-    path,
-    `UPDATE sessions SET metadata = CAST('${remote}' AS BLOB)`,
-    ...WITHOUT_REPOSITORY,
-    "DELETE FROM schema WHERE version >= 8",
-  );
-  await using engine = await open(path, { inThread: true });
-  expect((await engine.getSessionMeta("s")).origin).toEqual({ repo: "git.example/acme/shop" });
-  expect((await engine.listSessions({ repo: "shop" })).sessions).toHaveLength(1);
+  test("of before the first release is refused with the way out, and left alone", async () => {
+    const path = await createStore();
+    change(path, "UPDATE schema SET version = 17, name = 'session-models', min_reader = 11");
+    const before = digest(path);
+    for (const options of [{}, { inThread: true }, { readOnly: true }]) {
+      const error = await failure(() => open(path, options));
+      expect(error.code).toBe("schema_too_old");
+      expect(error.message).toContain("backscroll ingest --db FILE");
+      expect(error.message).toContain("backscroll export ID --format atif FILE");
+      expect(error.details).toMatchObject({ version: 17, supported: 18 });
+    }
+    expect(digest(path)).toBe(before);
+  });
 });
 
 describe("rows that another version wrote", () => {

@@ -13,6 +13,8 @@ import type { Origin, Session } from "../model/session.ts";
 import { readableBlock, withInputText } from "../model/tool-input.ts";
 import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 
+export { LONGEST_SECRET } from "../secrets/longest-secret.ts";
+
 export function maskEntry(entry: Entry): Entry {
   const { blocks, data, raw, metadata } = entry;
   return {
@@ -46,8 +48,13 @@ function maskOrigin(origin: Origin): Origin {
 }
 
 export function maskMemory(memory: Memory): Memory {
-  const { content, metadata } = memory;
-  return { ...memory, content: maskText(content), metadata: maskObject(metadata) };
+  const { name, content, metadata } = memory;
+  return {
+    ...memory,
+    name: maskText(name),
+    content: maskText(content),
+    metadata: maskObject(metadata),
+  };
 }
 
 export function maskFact(fact: Fact): Fact {
@@ -72,11 +79,14 @@ export function maskBlock(block: Block): Block {
     case "thinking":
       return { ...block, text: maskText(block.text) };
     case "tool_use":
-      return readableBlock(withInputText(block, maskText(inputTextOf(block))));
+      return readableBlock(
+        withInputText({ ...block, name: maskText(block.name) }, maskText(inputTextOf(block))),
+      );
     case "tool_result": {
-      const { output } = block;
+      const { output, toolName } = block;
       return {
         ...block,
+        ...(toolName === undefined ? {} : { toolName: maskText(toolName) }),
         output: typeof output === "string" ? maskText(output) : output.map(maskBlock),
       };
     }

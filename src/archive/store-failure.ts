@@ -13,6 +13,7 @@ const STORE_FAILURES: readonly ErrorCode[] = [
   "store_corrupt",
   "schema_too_new",
   "needs_migration",
+  "schema_too_old",
   "foreign_database",
   "unsupported_storage",
   "unauthorized",

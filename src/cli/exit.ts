@@ -93,6 +93,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
 
   schema_too_new: EXIT.version,
   needs_migration: EXIT.version,
+  schema_too_old: EXIT.version,
 };
 
 export function exitCodeOf(error: unknown): number {

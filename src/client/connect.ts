@@ -19,13 +19,19 @@ export interface ConnectOptions {
   readonly timeoutMs?: number;
   /** How often a request that may safely be sent again is: 4 times if left out. */
   readonly retries?: number;
+  /**
+   * What this server has said of the caller already: then `connect` sends nothing, and the first call
+   * finds out whether it still holds.
+   */
+  readonly access?: RemoteAccess;
 }
 
 const TIMEOUT_MS = 60_000;
 const RETRIES = 4;
 
 /**
- * Connects to a server, `http://host:7423` or `https://…`, and checks the address and the token.
+ * Connects to a server, `http://host:7423` or `https://…`, and checks the address and the token, unless
+ * `access` says what the server would.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteEngine> {
   checkFields(options, "options", INPUTS.connect);
@@ -40,12 +46,16 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     fetch: options.fetch ?? ((...request) => fetch(...request)),
     patientFetch: options.fetch ?? patientFetch,
   });
-  const access = await connection.call<Partial<RemoteAccess> | undefined>({
-    method: "GET",
-    path: "/v1/access",
-  });
-  if (access?.server !== "backscroll" || typeof access.tenant !== "string") throw notOurs(address);
-  return new RemoteEngine(connection, access as RemoteAccess);
+  if (options.access !== undefined && !isAccess(options.access)) throw invalidAccess();
+  const access: unknown =
+    options.access ?? (await connection.call({ method: "GET", path: "/v1/access" }));
+  if (!isAccess(access)) throw notOurs(address);
+  return new RemoteEngine(connection, access);
+}
+
+function isAccess(value: unknown): value is RemoteAccess {
+  const { server, tenant } = (value ?? {}) as Partial<RemoteAccess>;
+  return server === "backscroll" && typeof tenant === "string";
 }
 
 /** Without a slash at its end; there may be a path, where a proxy has one. */
@@ -69,6 +79,14 @@ function checkToken(token: unknown): void {
     "invalid_input",
     "the token must be 1 to 512 visible ASCII characters; is a line break or a quote left in it?",
     { details: { field: "token" } },
+  );
+}
+
+function invalidAccess(): BackscrollError {
+  return new BackscrollError(
+    "invalid_input",
+    "access must be the `access` of an engine that `connect` gave; leave it out, and the server is asked",
+    { details: { field: "access" } },
   );
 }
 

@@ -110,6 +110,23 @@ describe("an address", () => {
     await connect(`${url}/memory/`);
     expect(urls).toEqual(["/memory/v1/access"]);
   });
+
+  test("is not asked for what is known of the caller already", async () => {
+    const urls: (string | undefined)[] = [];
+    const url = await answerWith((request, response) => {
+      urls.push(request.url);
+      response.end(JSON.stringify({ server: "backscroll", tenant: "acme" }));
+    });
+    const { access } = await connect(url);
+    const again = await connect(url, { access });
+    expect(again.tenant).toBe("acme");
+    expect(urls).toEqual(["/v1/access"]);
+    const wrong = connect(url, { access: { tenant: "acme" } as never });
+    await expect(wrong).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { field: "access" },
+    });
+  });
 });
 
 describe("a server that", () => {

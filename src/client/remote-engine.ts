@@ -1,5 +1,6 @@
 /** A whole store behind a server: what an operator may do, beside what everybody may in their tenant. */
 
+import type { WireAccess } from "../api/access.ts";
 import {
   fromWireSweep,
   fromWireVerification,
@@ -10,7 +11,6 @@ import { fromWireStatus, type WireStatus } from "../api/status.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
-import type { AccessScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { StoreStatus } from "../store/records.ts";
 import { type BackupOptions, backup, type RemoteBackup } from "./backup.ts";
@@ -18,14 +18,7 @@ import type { Connection } from "./connection.ts";
 import { RemoteTenant } from "./remote-tenant.ts";
 
 /** What the server says of the caller. */
-export interface RemoteAccess {
-  readonly server: "backscroll";
-  readonly tenant: string;
-  readonly scope: AccessScope;
-  readonly actor: string | null;
-  /** May act on the whole store. */
-  readonly operator: boolean;
-}
+export type RemoteAccess = WireAccess;
 
 export class RemoteEngine extends RemoteTenant implements EngineApi {
   /** What the server said that we may do. */

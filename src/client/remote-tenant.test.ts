@@ -22,6 +22,7 @@ const ONLY_HERE = [
   "acceptLosses",
   "authenticate",
   "checkSettings",
+  "deleteTenant",
   "dump",
   "embedStored",
   "estimateEmbedding",

@@ -107,9 +107,19 @@ export function checkTime(value: unknown, field: string): number {
   throw invalid(field, `${field} must be a Date or epoch milliseconds, not ${describe(value)}`);
 }
 
-/** Refuses a period whose end is before its start. */
-export function checkPeriod(since: number | undefined, until: number | undefined): void {
-  if (since === undefined || until === undefined || since <= until) return;
+export interface Period {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+/** In epoch milliseconds. Refuses a period whose end is before its start. */
+export function checkPeriod(input: {
+  readonly since?: number | Date | undefined;
+  readonly until?: number | Date | undefined;
+}): Period {
+  const since = input.since === undefined ? undefined : checkTime(input.since, "since");
+  const until = input.until === undefined ? undefined : checkTime(input.until, "until");
+  if (since === undefined || until === undefined || since <= until) return { since, until };
   const [from, to] = [since, until].map((time) => new Date(time).toISOString());
   throw invalid("since", `since (${from}) is after until (${to}); swap them, or leave one out`);
 }

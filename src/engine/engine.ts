@@ -20,6 +20,7 @@ import { authenticate } from "./access/authenticate.ts";
 import { type OpenedShare, openShare } from "./access/shares.ts";
 import { checkInput, checkOneOf } from "./check.ts";
 import { ContextSizeCache } from "./context/context-size-cache.ts";
+import { type DeleteTenantOptions, deleteTenant, type TenantDeletion } from "./delete-tenant.ts";
 import {
   type EmbedEstimate,
   type EmbedProgress,
@@ -200,6 +201,15 @@ export class Engine extends TenantEngine {
     }
     if (failures.length > 0) throw failures[0];
     return { ...swept, erasedEntries };
+  }
+
+  /**
+   * Deletes all that a tenant has: its sessions, records, memories, facts, routes and tokens, in short
+   * transactions, the largest of which deletes one session. Interrupted, it goes on when it is called
+   * again. The feed, the tombstones and the name stay, with a quota of nothing.
+   */
+  deleteTenant(name: string, options: DeleteTenantOptions = {}): Promise<TenantDeletion> {
+    return deleteTenant({ ...this.engine, tenant: checkTenantName(name) }, options);
   }
 
   /** The backend's own check of its files. Empty if all is well. */

@@ -36,7 +36,6 @@ import {
   checkObject,
   checkOneOf,
   checkPeriod,
-  checkTime,
   invalid,
   tooLarge,
 } from "./check.ts";
@@ -111,9 +110,7 @@ export async function searchSessions(
   maxHits: number = MAX_HITS,
 ): Promise<SearchResult> {
   checkInput(input, "options", INPUTS.searchSessions);
-  const since = input.since === undefined ? undefined : checkTime(input.since, "since");
-  const until = input.until === undefined ? undefined : checkTime(input.until, "until");
-  checkPeriod(since, until);
+  const { since, until } = checkPeriod(input);
   const roles = list(input.role, "role")?.map((role) => checkOneOf(role, ROLES, "role"));
   const tools = list(input.tool, "tool");
   const request: SearchRequest = {

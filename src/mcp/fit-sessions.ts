@@ -3,20 +3,28 @@
 import { ABOUT_RECALLED } from "../api/memory-words.ts";
 import { quoteConversation } from "../context/quote.ts";
 import { fitListing } from "./fit-listing.ts";
+import { readOn } from "./refs.ts";
 
-/** `items` has a text for each session; `notes` stand behind them. */
+export interface SessionText {
+  readonly text: string;
+  readonly shortId: string;
+  /** The message to read on from; null: none is known. */
+  readonly index: number | null;
+}
+
+/** `notes` stand behind the sessions. */
 export function fitSessions(
-  items: readonly string[],
+  sessions: readonly SessionText[],
   notes: readonly string[],
   maxBytes: number,
 ): string {
+  const items = sessions.map(({ text }) => text);
+  const [first] = sessions;
+  const on = first === undefined ? [] : [readOn(first.shortId, first.index ?? 0)];
   const toText = (shown: readonly string[], _from: number, to: number) => {
     const left = items.length - to;
-    const told = [
-      ...(left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : []),
-      ...notes,
-      'Read on: list_messages { "around": "SESSION#NUMBER" }.',
-    ];
+    const more = left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : [];
+    const told = [...more, ...notes, ...on];
     return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}\n${told.join(" ")}`;
   };
   return fitListing({ items, toText }, maxBytes);

@@ -27,8 +27,7 @@ export function toInputError(
   called: CalledThing,
 ): BackscrollError {
   const told = issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, given, called));
-  const example = `${called.name} ${JSON.stringify(called.example)}`;
-  const message = `${told.map(({ text }) => text).join(". ")}. Example: ${example}`;
+  const message = withExample(told.map(({ text }) => text).join(". "), called);
   const [first] = issues;
   const field = told[0]?.field ?? "arguments";
   if (first?.code !== "too_big") {
@@ -37,6 +36,10 @@ export function toInputError(
   return new BackscrollError("too_large", message, {
     details: { field, limit: Number(first.maximum) },
   });
+}
+
+function withExample(message: string, { name, example }: CalledThing): string {
+  return `${message}. Example: ${name} ${JSON.stringify(example)}`;
 }
 
 interface Told {
@@ -142,10 +145,16 @@ function allowed(schema: Schema): string {
     case "array":
       return `an array${schema.maxItems === undefined ? "" : ` of at most ${schema.maxItems}`}`;
     case "object":
-      return "an object";
+      return objectOf(schema);
     default:
       return "any JSON";
   }
+}
+
+/** `{ messages }`, or an object of any names. */
+function objectOf({ properties = {} }: Schema): string {
+  const names = Object.keys(properties);
+  return names.length === 0 ? "an object" : `{ ${names.join(", ")} }`;
 }
 
 function sizes(least = 0, most: number | undefined, of: string): string {
@@ -161,18 +170,38 @@ function range({ minimum, maximum }: Schema): string {
   return most === undefined ? "" : ` of at most ${most}`;
 }
 
-/** The same error with arguments under the names that the caller knows them by. */
-export function inCallersWords(error: unknown, input: z.ZodObject): unknown {
-  if (!BackscrollError.is(error)) return error;
+/** Our words for the ways out of an error, and what they are called here. */
+const TOOL_WORDS: readonly (readonly [ours: string, here: string])[] = [
+  ["list sessions to see their ids", "list_sessions shows their ids"],
+];
+
+/**
+ * Fails as `work` does, with arguments and ways out under the names that the caller knows them by,
+ * and with an example if the arguments were wrong.
+ */
+export async function inCallersWords<Value>(
+  called: CalledThing,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw BackscrollError.is(error) ? translate(error, called) : error;
+  }
+}
+
+function translate(error: BackscrollError, called: CalledThing): BackscrollError {
   let { message } = error;
   const { field, ...details } = error.details;
   let named = field;
-  for (const name of Object.keys(input.shape)) {
+  for (const name of Object.keys(called.input.shape)) {
     const own = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     if (own === name) continue;
     message = message.replace(new RegExp(`\\b${own}\\b`, "g"), name);
     if (named === own) named = name;
   }
+  for (const [ours, here] of TOOL_WORDS) message = message.replace(ours, here);
+  if (error.code === "invalid_input") message = withExample(message, called);
   return new BackscrollError(error.code, message, {
     details: named === undefined ? details : { ...details, field: named },
     cause: error.cause,

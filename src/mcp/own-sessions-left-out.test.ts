@@ -39,5 +39,32 @@ test("related names the arguments that it has", async () => {
     {},
   );
   expect(isError).toBe(true);
-  expect(JSON.stringify(content)).toContain("exactly one of session_id and question");
+  expect(JSON.stringify(content)).toContain("exactly one of session_id and question. Example: ");
+});
+
+test("related shows each session once, the newest last and marked where the caller is unknown", async () => {
+  await using engine = await open(":memory:", { inThread: true });
+  const ids: string[] = [];
+  for (const words of ["in sand", "in clay", "in moss", "today"]) {
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append({ role: "user", content: `which wombat digs ${words}` });
+    ids.push((await session.meta()).shortId);
+  }
+  const host = { tenant: engine, access: ACCESS, version: "0" };
+  const text = async (input: object) => {
+    const [first] = (await related.call(host, input)).content;
+    return first?.type === "text" ? first.text : "";
+  };
+  const listed = (answer: string) =>
+    [...answer.matchAll(/^(asked before|like it): (\w+)#0 .*$/gm)].map(([line, , id]) => ({
+      id,
+      isMarked: line.includes("the newest session here"),
+    }));
+  const asked = listed(await text({ question: "which wombat digs" }));
+  expect(asked.map(({ id }) => id).sort()).toEqual(ids.toSorted());
+  expect(asked.map(({ isMarked }) => isMarked)).toEqual([false, false, false, true]);
+  expect(asked.at(-1)?.id).toBe(ids.at(-1));
+  const alike = await text({ session_id: ids[0] });
+  expect(listed(alike)).toHaveLength(3);
+  expect(alike).toContain(`Read on: list_messages { "around": "${listed(alike)[0]?.id}#0" }.`);
 });

@@ -105,6 +105,8 @@ export const ERROR_CODES = [
   "schema_too_new",
   /** The store is of an older version, and a reader never migrates. */
   "needs_migration",
+  /** The store was written by a development version before the first release, and is not migrated. */
+  "schema_too_old",
   /** The target of a restore or a copy holds data already. */
   "store_not_empty",
 ] as const;

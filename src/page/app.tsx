@@ -1,18 +1,14 @@
 /** The page: authenticates first, then shows the view that the address names. */
 
-import { effect, type Signal, signal } from "@preact/signals";
-import type { ComponentType } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
-import { type Address, address, format, go, param } from "./data/address.ts";
-import { connection, engine } from "./data/connection.ts";
-import { countByAddress } from "./find/facets.ts";
+import { useEffect } from "preact/hooks";
+import { type Address, address, format, go } from "./data/address.ts";
+import { connection } from "./data/connection.ts";
 import { Find } from "./find/find.tsx";
-import { searchByAddress } from "./find/search.ts";
-import { listByAddress, listed, refreshByFeed } from "./find/session-list.ts";
+import { refreshByFeed } from "./find/session-list.ts";
+import { type LazyName, viewOf } from "./lazy-views.ts";
 import { QuestionDialog } from "./parts/question.tsx";
 import { focusNext, isTyping, ShortcutList, showsShortcuts } from "./parts/shortcuts.tsx";
 import { nextTheme, theme } from "./parts/theme.ts";
-import { openEarly } from "./read/opened-session.ts";
 import { TokenForm } from "./token-form.tsx";
 
 export function App() {
@@ -33,14 +29,9 @@ function Views({ isOpen }: { readonly isOpen: boolean }) {
   const { view } = address.value;
   const showsList = isOpen && view === "find";
   useEffect(() => (showsList ? refreshByFeed() : undefined), [showsList]);
-  // Not an effect after the next frame: the list is asked for as soon as there is a connection.
-  useLayoutEffect(() => {
-    const ends = [searchByAddress(), listByAddress(), countByAddress(), loadReaderWhenIdle()];
+  useEffect(() => {
     document.addEventListener("keydown", onKey);
-    return () => {
-      for (const end of ends) end();
-      document.removeEventListener("keydown", onKey);
-    };
+    return () => document.removeEventListener("keydown", onKey);
   }, []);
   return (
     <>
@@ -100,60 +91,9 @@ function Bar({ view }: { readonly view: Address["view"] }) {
   );
 }
 
-type LazyName = Exclude<Address["view"], "find">;
-
-/** Other views are loaded on first use. */
-const LOADERS: Readonly<Record<LazyName, () => Promise<ComponentType>>> = {
-  session: async () => (await import("./read/read.tsx")).Read,
-  usage: async () => (await import("./usage/usage.tsx")).Usage,
-  memory: async () => (await import("./keep/memory.tsx")).MemoryView,
-  store: async () => (await import("./keep/store.tsx")).StoreView,
-};
-
-const loaded = new Map<LazyName, Signal<ComponentType | undefined>>();
-
 function LazyView({ view, isOpen }: { readonly view: LazyName; readonly isOpen: boolean }) {
   const View = viewOf(view).value;
   return View === undefined || !isOpen ? <p class="empty" aria-busy="true" /> : <View />;
-}
-
-function viewOf(view: LazyName): Signal<ComponentType | undefined> {
-  const known = loaded.get(view);
-  if (known !== undefined) return known;
-  if (view === "session" && address.peek().view === "session") openAlready();
-  const coming = signal<ComponentType | undefined>(undefined);
-  loaded.set(view, coming);
-  LOADERS[view]().then(
-    (component) => {
-      coming.value = component;
-    },
-    () => {
-      // The server has another version by now: its page knows its own files.
-      location.reload();
-    },
-  );
-  return coming;
-}
-
-/** For a link into a session: fetches its messages while the code of the view loads. */
-function openAlready(): void {
-  const end = connection.subscribe((state) => {
-    const { view, id } = address.peek();
-    if (state.kind !== "open" || view !== "session") return;
-    openEarly(engine.peek(), { id, leaf: param("leaf"), at: param("m") });
-    // `subscribe` calls back before it returns `end`.
-    queueMicrotask(() => end());
-  });
-}
-
-/** Loads the code of the session view when the list is shown and the browser is idle. */
-function loadReaderWhenIdle(): () => void {
-  return effect(() => {
-    if (!listed.value.ready) return;
-    const load = () => void viewOf("session");
-    if ("requestIdleCallback" in globalThis) requestIdleCallback(load);
-    else setTimeout(load, 500);
-  });
 }
 
 function Failed({ message }: { readonly message: string }) {

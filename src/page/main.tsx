@@ -1,10 +1,23 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { start } from "./data/connection.ts";
+import { address } from "./data/address.ts";
+import { isGranted, start } from "./data/connection.ts";
+import { countByAddress } from "./find/facets.ts";
+import { searchByAddress } from "./find/search.ts";
+import { listByAddress } from "./find/session-list.ts";
+import { loadReaderWhenIdle, viewOf } from "./lazy-views.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
-// Sends the first request before rendering.
-void start();
+const opened = start();
+// Then nothing is waited for, and what the address shows is asked for before anything is rendered. Else
+// the search box appears before the server's first answer.
+if (isGranted()) await opened;
+searchByAddress();
+listByAddress();
+countByAddress();
+loadReaderWhenIdle();
+const { view } = address.peek();
+if (view !== "find") viewOf(view);
 const place = document.getElementById("page");
 if (place !== null) render(<App />, place);

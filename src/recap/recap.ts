@@ -3,7 +3,7 @@
  * public reads only, so it works locally and over the network.
  */
 
-import { checkHits, checkPeriod } from "../engine/check.ts";
+import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import { checkFields } from "../model/input.ts";
@@ -82,8 +82,7 @@ export async function recapSessions(tenant: TenantApi, input: RecapInput = {}): 
   checkFields(input, "options", INPUTS.recapSessions);
   const { session, since, until, subAgents, limit: given, ...filter } = input;
   const limit = checkHits(given, "limit", DEFAULT_RECAP_SESSIONS);
-  const period = { since: toMs(since), until: toMs(until) };
-  checkPeriod(period.since, period.until);
+  const period = checkPeriod({ since, until });
   if (session !== undefined) {
     const meta = await tenant.getSessionMeta(session);
     return { sessions: [await recapSession(tenant, meta, period)], more: false, subAgents: 0 };
@@ -113,14 +112,10 @@ export async function recapSessions(tenant: TenantApi, input: RecapInput = {}): 
   return { sessions, more: false, subAgents: leftOut };
 }
 
-function toMs(time: number | Date | undefined): number | undefined {
-  return time === undefined ? undefined : Number(time);
-}
-
 async function recapSession(
   tenant: TenantApi,
   session: Session,
-  period: { readonly since: number | undefined; readonly until: number | undefined },
+  period: Period,
 ): Promise<SessionRecap> {
   const { acts, messages, unread } = await readActs(tenant, session.id, period);
   return { session, messages, unread, ...recapActs(acts) };

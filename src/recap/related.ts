@@ -4,6 +4,7 @@
  * Composed of searches: with an embedder they compare meanings, without one words.
  */
 
+import { saidBlocks } from "../api/text/said-blocks.ts";
 import { checkHits } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../engine/search.ts";
@@ -13,7 +14,6 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
-import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { meantWords } from "../search/query/meant-words.ts";
 import type { SearchHit } from "../search/request.ts";
 
@@ -133,8 +133,8 @@ async function readOpening(tenant: TenantApi, id: string): Promise<readonly stri
   return messages.flatMap(saidBy).slice(0, OPENING_MESSAGES);
 }
 
-function saidBy({ role, blocks, metadata }: Entry): readonly string[] {
-  if (role !== "user" || isInjected(metadata)) return [];
-  const text = withoutInjected(textOf(blocks)).trim();
+function saidBy(entry: Entry): readonly string[] {
+  if (entry.role !== "user") return [];
+  const text = textOf(saidBlocks(entry)).trim();
   return text === "" ? [] : [text];
 }

@@ -2,12 +2,10 @@
 
 import { maskText } from "../api/mask.ts";
 import { sessionHeading } from "../api/text/session-heading.ts";
-import { oneLine } from "../compaction/digest/cut-text.ts";
+import { maskedLine } from "./masked-line.ts";
 import type { RecapCommand, RecapFile, RecapLine, SessionRecap } from "./recap.ts";
 import { relativeTo } from "./relative-path.ts";
 
-/** Longer than any key but a PEM. */
-const LONGEST_SECRET = 4_096;
 const REQUEST_CHARACTERS = 160;
 const OUTCOME_CHARACTERS = 400;
 const COMMAND_CHARACTERS = 100;
@@ -27,7 +25,7 @@ export function showRecap(recap: SessionRecap, now: number): string {
 }
 
 function cite({ index, text }: RecapLine, characters: number): string {
-  return `#${index}: ${line(text, characters)}`;
+  return `#${index}: ${maskedLine(text, characters)}`;
 }
 
 function showRequests(requests: readonly RecapLine[], count: number): string[] {
@@ -53,15 +51,10 @@ function showCommands(commands: readonly RecapCommand[]): string[] {
   if (commands.length === 0) return [];
   const shown = commands.slice(-COMMANDS).map(({ text, times, failed }) => {
     const again = times > 1 ? ` (${times}×)` : "";
-    return `${line(text, COMMAND_CHARACTERS)}${again}${failed === true ? " (failed)" : ""}`;
+    return `${maskedLine(text, COMMAND_CHARACTERS)}${again}${failed === true ? " (failed)" : ""}`;
   });
   const left = commands.length - shown.length;
   return [
     `  ran ${left > 0 ? `${left} others; ` : ""}${shown.map((one) => `\`${one}\``).join("; ")}`,
   ];
-}
-
-function line(text: string, characters: number): string {
-  // Masked with what follows, so that no secret is seen in part.
-  return oneLine(maskText(text.trim().slice(0, characters + LONGEST_SECRET)), characters);
 }

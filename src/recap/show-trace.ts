@@ -1,17 +1,14 @@
 /** Traces as text: a heading for each session and its findings. */
 
-import { maskText } from "../api/mask.ts";
 import { sessionHeading } from "../api/text/session-heading.ts";
 import { telling } from "../api/text/tool-call-line.ts";
-import { oneLine } from "../compaction/digest/cut-text.ts";
 import { bareCommand } from "./bare-command.ts";
+import { maskedLine } from "./masked-line.ts";
 import type { Call } from "./read-acts.ts";
 import { relativeTo } from "./relative-path.ts";
 import type { TracedSession } from "./trace.ts";
 import type { Clearing, CommandFinding, ErrorFinding, FileFinding, Span } from "./trace-session.ts";
 
-/** Longer than any key but a PEM. */
-const LONGEST_SECRET = 4_096;
 const CALL_CHARACTERS = 140;
 /** What agents put round errors. */
 const ERROR_TAGS = /<\/?tool_use_error>/g;
@@ -38,7 +35,7 @@ function showFile({ changed, read, commands, lastChange, asked }: FileFinding): 
     touched.join("; "),
     ...(lastChange === null || asked === null
       ? []
-      : [`#${lastChange.index} was asked for by: ${line(asked, LINE_CHARACTERS)}`]),
+      : [`#${lastChange.index} was asked for by: ${maskedLine(asked, LINE_CHARACTERS)}`]),
   ];
 }
 
@@ -57,7 +54,9 @@ function endOf({ result }: Call): string {
   if (result === undefined) return "";
   const said = result.output.split("\n").findLast((each) => each.trim() !== "");
   const outcome = result.failed ? "failed" : "worked";
-  return said === undefined ? ` → ${outcome}` : ` → ${outcome}: ${line(said, CALL_CHARACTERS)}`;
+  return said === undefined
+    ? ` → ${outcome}`
+    : ` → ${outcome}: ${maskedLine(said, CALL_CHARACTERS)}`;
 }
 
 function showError(finding: ErrorFinding, project: string | undefined): string[] {
@@ -67,7 +66,7 @@ function showError(finding: ErrorFinding, project: string | undefined): string[]
     call === null ? "" : `${met.times === 1 ? "" : ", last"} by ${showCall(call, project)}`;
   return [
     `met${times}${by}`,
-    `  ${line(finding.line.replace(ERROR_TAGS, ""), LINE_CHARACTERS)}`,
+    `  ${maskedLine(finding.line.replace(ERROR_TAGS, ""), LINE_CHARACTERS)}`,
     ...(cleared === null
       ? ["not cleared in this session, as far as it shows"]
       : showClearing(cleared, "cleared by", project)),
@@ -84,7 +83,9 @@ function showClearing(
   const steps = [
     ...lastOfEach(edits).map((edit) => showCall(edit, project)),
     ...(success === null ? [] : [`${showCall(success, project)} worked`]),
-    ...(answer === null ? [] : [`#${answer.index} said: ${line(answer.text, LINE_CHARACTERS)}`]),
+    ...(answer === null
+      ? []
+      : [`#${answer.index} said: ${maskedLine(answer.text, LINE_CHARACTERS)}`]),
   ];
   // Without a later success the error is not known to be gone.
   const said = success === null && word === "cleared by" ? "then (not seen to be cleared)" : word;
@@ -107,14 +108,9 @@ function showCall({ index, tool, effects, input }: Call, project: string | undef
         telling(input) ??
         input)
       : relativeTo(project, path);
-  return `#${index} ${tool} ${line(about, CALL_CHARACTERS)}`;
+  return `#${index} ${tool} ${maskedLine(about, CALL_CHARACTERS)}`;
 }
 
 function showSpan({ first, last, times }: Span): string {
   return times === 1 ? `at #${first}` : `${times} times (#${first}–#${last})`;
-}
-
-function line(text: string, characters: number): string {
-  // Masked with what follows, so that no secret is seen in part.
-  return oneLine(maskText(text.trim().slice(0, characters + LONGEST_SECRET)), characters);
 }

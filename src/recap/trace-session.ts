@@ -61,6 +61,20 @@ export interface Clearing {
   readonly answer: { readonly index: number; readonly text: string } | null;
 }
 
+/** The message where it was changed, run or met last. */
+export function lastIndexOf(finding: Finding): number | null {
+  switch (finding.kind) {
+    case "file": {
+      const { changed, read, commands } = finding;
+      return (changed ?? read ?? commands)?.last ?? null;
+    }
+    case "command":
+      return finding.lastRun.index;
+    case "error":
+      return finding.met.last;
+  }
+}
+
 export function findIn(acts: readonly Act[], subject: Subject): Finding | undefined {
   switch (subject.kind) {
     case "file":

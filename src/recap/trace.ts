@@ -6,7 +6,7 @@
  */
 
 import { isMachineMade } from "../api/session.ts";
-import { checkHits } from "../engine/check.ts";
+import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../engine/search.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -69,8 +69,8 @@ export async function traceWork(
   } = checkFields(input, "options", INPUTS.traceWork);
   const limit = checkHits(given, "limit", DEFAULT_TRACED_SESSIONS);
   const subject = toSubject(file, command, error);
-  const period = { since: toMs(filter.since), until: toMs(filter.until) };
-  const found = await findSessions(tenant, subject, filter, now);
+  const period = checkPeriod(filter);
+  const found = await findSessions(tenant, subject, filter, period, now);
   const sessions: TracedSession[] = [];
   let [read, messages] = [0, 0];
   for (const session of found) {
@@ -104,13 +104,14 @@ async function findSessions(
   tenant: TenantApi,
   subject: Subject,
   filter: SearchInput,
+  { since, until }: Period,
   now: number,
 ): Promise<readonly Session[]> {
   const query = searchText(subject);
-  const find = async (since: number | Date | undefined) => {
+  const find = async (from: number | undefined) => {
     const { hits } = await tenant.searchSessions(query, {
       ...filter,
-      ...(since === undefined ? {} : { since }),
+      ...(from === undefined ? {} : { since: from }),
       match: "words",
       limit: MAX_HITS,
       contextBefore: 0,
@@ -118,9 +119,9 @@ async function findSessions(
     });
     return hits.map(({ sessionId }) => sessionId);
   };
-  const recent = Math.max(now - RECENT_MS, toMs(filter.since) ?? 0);
-  const isOver = (toMs(filter.until) ?? Number.POSITIVE_INFINITY) <= recent;
-  const ids = new Set([...(isOver ? [] : await find(recent)), ...(await find(filter.since))]);
+  const recent = Math.max(now - RECENT_MS, since ?? 0);
+  const isOver = (until ?? Number.POSITIVE_INFINITY) <= recent;
+  const ids = new Set([...(isOver ? [] : await find(recent)), ...(await find(since))]);
   const sessions: Session[] = [];
   for (const id of ids) {
     const session = await foundSession(tenant, id);
@@ -129,8 +130,4 @@ async function findSessions(
   return sessions
     .filter((session) => !isMachineMade(session))
     .sort((a, b) => b.lastInteractionAt - a.lastInteractionAt);
-}
-
-function toMs(time: number | Date | undefined): number | undefined {
-  return time === undefined ? undefined : Number(time);
 }

@@ -235,7 +235,7 @@ export function createApp(options: AppOptions): App {
   serve("GET", "/docs", async () => reference.page());
   serve("GET", "/docs/reference.css", async () => reference.style());
   serve("GET", "/docs/reference.js", async () => reference.script());
-  const page = new Page();
+  const page = new Page(admission.anonymous);
   serve("GET", "/", ({ request }) => page.document(request));
   serve("GET", "/assets/{name}", ({ request }) => page.asset(request));
   serve("GET", `${SHARE_PATH}{token}`, async ({ request, enterBy }) => {

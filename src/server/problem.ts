@@ -65,6 +65,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>>
   store_unavailable: 503,
   schema_too_new: 503,
   needs_migration: 503,
+  schema_too_old: 503,
   store_full: 507,
 };
 

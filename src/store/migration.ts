@@ -8,6 +8,9 @@
 
 import { BackscrollError } from "../model/errors.ts";
 
+/** The schema of the first release. Earlier numbers were those of development. */
+export const FIRST_VERSION = 18;
+
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -29,15 +32,17 @@ export interface SchemaState {
   readonly minWriter: number;
 }
 
-/** The migrations that are still to run. */
+/** The migrations that are still to run. Throws `schema_too_old` for a store of before the first release. */
 export function pendingMigrations(
   state: SchemaState | undefined,
   migrations: readonly Migration[],
 ): readonly Migration[] {
+  const oldest = migrations[0]?.version ?? 0;
+  if (state !== undefined && state.version < oldest) throw tooOld(state.version, oldest);
   return migrations.filter((migration) => migration.version > (state?.version ?? 0));
 }
 
-/** Throws `schema_too_new` or `needs_migration` unless this code may use a store in `state`. */
+/** Throws `schema_too_new`, `schema_too_old` or `needs_migration` unless this code may use a store in `state`. */
 export function checkSchema(
   state: SchemaState | undefined,
   migrations: readonly Migration[],
@@ -59,4 +64,12 @@ export function checkSchema(
       { details: { version: state?.version ?? 0, supported: known } },
     );
   }
+}
+
+function tooOld(version: number, supported: number): BackscrollError {
+  return new BackscrollError(
+    "schema_too_old",
+    `the store is of a development version (schema version ${version}, the first release has ${supported}); it was left as it is: read the transcripts into a new store (backscroll ingest --db FILE), and carry over sessions that were written live with the version that made it (backscroll export ID --format atif FILE), then backscroll ingest FILE`,
+    { details: { version, supported } },
+  );
 }

@@ -32,6 +32,7 @@ const FILES: readonly string[] = [
   "retention-writer",
   "search-writer",
   "store-prober",
+  "tenant-deleter",
   "turn-writer",
 ].map((name) => join(import.meta.dirname, `${name}.ts`));
 

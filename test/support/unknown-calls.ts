@@ -112,6 +112,7 @@ export function callsOf(
     extractFacts: (input) => session.extractFacts(undefined, input),
     subscribe: (input) => engine.subscribe(input).return(undefined),
     listChanges: (input) => engine.listChanges(input),
+    deleteTenant: (input) => engine.deleteTenant("nobody", input),
     maintainIndex: (input) => engine.maintainIndex("flush", input),
     createToken: (input) => engine.createToken(merge({ scope: "read" }, input)),
     listTokens: (input) => engine.listTokens(input),

@@ -65,6 +65,7 @@ import { embed } from "./store/embed.ts";
 import { restore } from "./store/restore.ts";
 import { status } from "./store/status.ts";
 import { sweep } from "./store/sweep.ts";
+import { tenantDelete } from "./store/tenant-delete.ts";
 import { version } from "./store/version.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
@@ -115,6 +116,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       backup,
       restore,
       exportSessions,
+      tenantDelete,
       completions(() => COMMANDS),
       version,
     ],

@@ -11,7 +11,6 @@ import {
   checkLimit,
   checkObject,
   checkPeriod,
-  checkTime,
   invalid,
   tooLarge,
 } from "../check.ts";
@@ -53,8 +52,7 @@ export async function listSessions(
   for (const [field, value] of Object.entries(filter)) {
     if (value !== undefined) checkKey(value, field);
   }
-  const [from, to] = [toTime(since, "since"), toTime(until, "until")];
-  checkPeriod(from, to);
+  const { since: from, until: to } = checkPeriod({ since, until });
   const page = await store.listSessions(
     tenant,
     {
@@ -71,10 +69,6 @@ export async function listSessions(
   );
   const { sessions, next } = page;
   return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
-}
-
-function toTime(value: number | Date | undefined, field: string): number | undefined {
-  return value === undefined ? undefined : checkTime(value, field);
 }
 
 /** The limit of metadata fields in a filter. */

@@ -50,11 +50,13 @@ export function definePrompt<Input extends z.ZodRawShape>(definition: Definition
       try {
         const given = args ?? {};
         const parsed = input.strict().safeParse(given);
-        if (!parsed.success) throw toInputError(parsed.error, given, { name, input, example });
-        const messages = await run(host, parsed.data as z.infer<z.ZodObject<Input>>);
+        const called = { name, input, example };
+        if (!parsed.success) throw toInputError(parsed.error, given, called);
+        const asked = parsed.data as z.infer<z.ZodObject<Input>>;
+        const messages = await inCallersWords(called, () => run(host, asked));
         return { description, messages };
       } catch (error) {
-        throw toProtocolFailure(inCallersWords(error, input), host);
+        throw toProtocolFailure(error, host);
       }
     },
   };

@@ -25,7 +25,7 @@ export const buildContext: Tool = defineTool({
   name: "build_context",
   title: "Build a context",
   description:
-    "What a model needs to go on with a conversation, under a token budget: pinned messages, the summary, what bears on the newest question, and the newest turns.",
+    "What a model needs to go on with a conversation, under a token budget: pinned messages, the summary, what bears on the newest question, and the newest turns. Use it to take over a conversation. Not to read what was said in order (list_messages), nor for an overview (recap).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,

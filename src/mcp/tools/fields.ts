@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { QUERY_HELP } from "../../api/memory-words.ts";
 import { TIME_FORMS } from "../../api/text/time-input.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../model/limits.ts";
 
 export const SESSION_ID: z.ZodString = z
@@ -51,7 +52,17 @@ export function projectOf(input: {
   readonly project?: string | undefined;
   readonly project_id?: string | undefined;
 }): string | undefined {
-  return input.project ?? input.project_id;
+  const { project, project_id } = input;
+  if (project !== undefined && project_id !== undefined && project !== project_id) {
+    throw new BackscrollError(
+      "invalid_input",
+      "project and project_id differ; give project alone",
+      {
+        details: { field: "project_id" },
+      },
+    );
+  }
+  return project ?? project_id;
 }
 
 /** Lists leave them out: what they did is told in the session that started them. */

@@ -7,7 +7,7 @@ import { toWireTenantStatus, type WireTenantStatus } from "../../api/status.ts";
 import { formatAgo } from "../../api/text/age.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { DEFAULT_MCP_HIT_TOKENS } from "../../model/limits.ts";
-import type { McpHost } from "../host.ts";
+import { type McpHost, nowOf } from "../host.ts";
 import { toLine } from "../views/line.ts";
 import { WIRE_SESSION } from "../views/session-view.ts";
 import { ABOUT, EXAMPLE_ID, SESSION_ID, TRUNCATED } from "./fields.ts";
@@ -78,7 +78,7 @@ export const getSessionMeta: Tool = defineTool({
   name: "get_session_meta",
   title: "Fields of a conversation",
   description:
-    "What is known of a conversation without reading it: title, origin, counts, summary, how full its context is, what it cost. Without session_id: what the whole store holds. Not for what was done in it (recap).",
+    "What is known of a conversation without reading it: title, origin, counts, summary, how full its context is, what it cost. Without session_id: what the whole store holds. Use it before you read or go on with a long conversation. Not for what was done in it (recap).",
   scope: "read",
   input: z.object({ session_id: SESSION_ID.optional() }),
   example: { session_id: EXAMPLE_ID },
@@ -111,10 +111,10 @@ export const getSessionMeta: Tool = defineTool({
       truncated: null,
     };
   },
-  toText: ({ about, session, usage, standing, store }) => {
+  toText: ({ about, session, usage, standing, store }, host) => {
     if (session !== null && usage !== null) {
       const lines = standing === null ? [] : showStanding(standing);
-      const known = [...showSession(session, Date.now()), ...showUsage(usage), ...lines];
+      const known = [...showSession(session, nowOf(host)), ...showUsage(usage), ...lines];
       return quoteConversation(about, known.join("\n"));
     }
     if (store === null) return "Nothing was ever written.";

@@ -72,6 +72,8 @@ export const listMessages: Tool = defineTool({
   show,
 });
 
+const CUT_LINE = /…$/m;
+
 async function show(
   host: McpHost,
   input: z.infer<typeof INPUT>,
@@ -105,12 +107,14 @@ async function show(
         const back =
           offset + from > 0 ? [`before: offset ${Math.max(0, offset + from - query.limit)}`] : [];
         const left = shown.length < items.length ? " (no more fit into max_tokens)" : "";
+        const isCut = shown.some((text) => CUT_LINE.test(text));
+        const cut = isCut ? ['"…" was cut: message_bytes shows more of each message'] : [];
         const numbers = `#${offset + from}–#${end - 1} of ${total}${left}`;
         const found = quoteConversation(
           ABOUT_RECALLED,
           [heading, ...shown.filter((text) => text !== "")].join("\n"),
         );
-        return `${found}\n${[numbers, ...back, ...on].join("; ")}`;
+        return `${found}\n${[numbers, ...back, ...on, ...cut].join("; ")}`;
       },
     },
     maxBytes,
@@ -133,6 +137,7 @@ async function toQuery(
   readonly focus?: number;
 }> {
   const { session_id, limit, offset, leaf, around, cursor } = input;
+  checkOneStart({ offset, around, cursor });
   const ref = around === undefined ? undefined : parseRef(around);
   const session = ref?.session ?? session_id ?? (await sessionOf(tenant, around));
   const path = leaf === undefined ? {} : { leaf };
@@ -148,6 +153,17 @@ async function toQuery(
     ...(cursor === undefined ? {} : parseCursor(cursor)),
   };
   return { session, query };
+}
+
+function checkOneStart(starts: Readonly<Record<string, number | string | undefined>>): void {
+  const given = Object.keys(starts).filter((name) => starts[name] !== undefined);
+  const [first, second] = given;
+  if (second === undefined) return;
+  throw new BackscrollError(
+    "invalid_input",
+    `${first} and ${second} both say where to begin; give one of ${Object.keys(starts).join(", ")}`,
+    { details: { field: second } },
+  );
 }
 
 /** Of an entry, as the notes of a context that was cut name it. */

@@ -8,6 +8,7 @@ import { DEFAULT_MCP_LIST_TOKENS, DEFAULT_MCP_MESSAGE_BYTES } from "../../model/
 import type { Session } from "../../model/session.ts";
 import { foundSession } from "../../recap/found-session.ts";
 import { fitListing } from "../fit-listing.ts";
+import { readOn } from "../refs.ts";
 import { toLine } from "../views/line.ts";
 import { FACT_VIEW, showFact, toFactView } from "../views/memory-view.ts";
 import { showMessage } from "../views/message-text.ts";
@@ -79,13 +80,16 @@ export const recall: Tool = defineTool({
     const { tenant } = host;
     const session = await tenant.getSession(session_id);
     const items: string[] = [];
+    let on = "";
     for await (const item of session.recall(query, { k, scope })) {
       if (item.type === "fact") {
         items.push(showFact(toFactView(item.fact)));
         continue;
       }
       const of = await foundSession(tenant, item.entry.sessionId);
-      if (of !== undefined) items.push(showRecalled(item.entry, of));
+      if (of === undefined) continue;
+      items.push(showRecalled(item.entry, of));
+      on ||= ` ${readOn(of.shortId, item.entry.index)}`;
     }
     if (items.length === 0) return "Nothing was found. search_sessions looks into all sessions.";
     return fitListing(
@@ -93,8 +97,9 @@ export const recall: Tool = defineTool({
         items,
         toText: (shown) => {
           const left = items.length - shown.length;
-          const more = left === 0 ? "" : `\n${left} more do not fit into max_tokens.`;
-          return `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}${more}`;
+          const more = left === 0 ? "" : ` ${left} more do not fit into max_tokens.`;
+          const notes = `${more}${on}`.trim();
+          return [quoteConversation(ABOUT_RECALLED, shown.join("\n")), notes].join("\n").trim();
         },
       },
       maxBytes,

@@ -63,7 +63,11 @@ export const recap: Tool = defineTool({
       ...leftOut(subAgents),
     ];
     return fitSessions(
-      sessions.map((session) => showRecap(session, now)),
+      sessions.map((each) => ({
+        text: showRecap(each, now),
+        shortId: each.session.shortId,
+        index: each.outcome?.index ?? each.requests.at(-1)?.index ?? null,
+      })),
       notes,
       maxBytes,
     );

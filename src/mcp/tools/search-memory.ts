@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { DEFAULT_HITS, DEFAULT_MCP_LIST_TOKENS } from "../../model/limits.ts";
+import { nowOf } from "../host.ts";
 import { MEMORY_VIEW, showMemory, toMemoryView } from "../views/memory-view.ts";
 import { ABOUT, hits, name, QUERY, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
@@ -25,11 +26,11 @@ export const searchMemory: Tool = defineTool({
     const memories = await tenant.searchMemory(query, { limit, ...scope });
     return { about: ABOUT_RECALLED, memories: memories.map(toMemoryView), truncated: null };
   },
-  toText: ({ about, memories }) =>
+  toText: ({ about, memories }, host) =>
     memories.length === 0
       ? "Nothing was found."
       : quoteConversation(
           about,
-          memories.map((memory) => showMemory(memory, Date.now())).join("\n\n"),
+          memories.map((memory) => showMemory(memory, nowOf(host))).join("\n\n"),
         ),
 });

@@ -17,7 +17,7 @@ import type { SearchHit } from "../../search/request.ts";
 import { fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { findNewestSession, findOwnSessions } from "../own-session.ts";
-import { formatRef } from "../refs.ts";
+import { readOn } from "../refs.ts";
 import { HIT_REACH, showHit } from "../views/hit-text.ts";
 import { HIT_VIEW, toHitViews } from "../views/hit-view.ts";
 import { ABOUT, id, name, PLACE, QUERY, TIMES, TRUNCATED } from "./fields.ts";
@@ -126,14 +126,13 @@ export const searchSessions: Tool = defineTool({
     }
     const said = notesOf(result, own.ids.length);
     if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
-    const ref = formatRef(first?.shortId ?? "", first?.index ?? null);
+    const on = readOn(first?.shortId ?? "", first?.index ?? null);
     return fitListing(
       {
         items,
         toText: (shown, _from, to) => {
           const left = items.length - to;
           const more = left === 0 ? [] : [`${left} more hits do not fit into max_tokens.`];
-          const on = `Read on: list_messages { "around": "${ref}" }.`;
           const found = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
           return [found, [...more, on].join(" "), ...said].join("\n");
         },

@@ -62,7 +62,7 @@ interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
   /** All that is known, as data. */
   readonly run: (host: McpHost, input: z.infer<Input>) => Promise<Body>;
   /** The same for a model. A tool without it, and without `show`, always answers with data. */
-  readonly toText?: (body: Body, input: z.infer<Input>) => string;
+  readonly toText?: (body: Body, host: McpHost) => string;
   /** In place of `toText`, where a model is shown something else than `run` reads. */
   readonly show?: (host: McpHost, input: z.infer<Input>, maxBytes: number) => Promise<string>;
 }
@@ -138,7 +138,8 @@ async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   const given = args ?? {};
   const whole = wholeInput(definition);
   const parsed = whole.safeParse(given);
-  if (!parsed.success) throw toInputError(parsed.error, given, { name, example, input: whole });
+  const called = { name, example, input: whole };
+  if (!parsed.success) throw toInputError(parsed.error, given, called);
   const { detail, max_tokens, ...own } = parsed.data as Asked;
   const input = own as z.infer<Input>;
   const asked = detail ?? (definition.asksForData?.(input) ? "full" : "brief");
@@ -146,23 +147,20 @@ async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   const brief = definition.tokensFor?.(input) ?? definition.maxTokens;
   const tokens = max_tokens ?? (isFull ? MAX_MCP_ANSWER_TOKENS : brief);
   const size = tokens === undefined ? {} : { passedOn: tokens * BYTES_A_TOKEN - reserved };
-  const inWords = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw inCallersWords(error, definition.input);
-    }
-  };
   if (show !== undefined && !isFull) {
     const room = size.passedOn ?? MAX_MCP_ANSWER_BYTES / 2;
-    return toTextAnswer(cutQuoted(await inWords(() => show(host, input, room)), room));
+    return toTextAnswer(
+      cutQuoted(await inCallersWords(called, () => show(host, input, room)), room),
+    );
   }
   const items = counts === undefined ? 1 : Number(input[counts] ?? definition.presetCount);
   const read = (count: number) =>
-    inWords(() => run(host, counts === undefined ? input : { ...input, [counts]: count }));
+    inCallersWords(called, () =>
+      run(host, counts === undefined ? input : { ...input, [counts]: count }),
+    );
   const source = { read, items, cuts };
   if (toText === undefined || isFull) return fitAnswer(source, size);
-  return fitAnswer({ ...source, toText: (body) => toText(body, input) }, size);
+  return fitAnswer({ ...source, toText: (body) => toText(body, host) }, size);
 }
 
 interface Asked {

@@ -3,6 +3,7 @@ import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { showTraced } from "../../recap/show-trace.ts";
 import { DEFAULT_TRACED_SESSIONS, type Trace, traceWork } from "../../recap/trace.ts";
+import { lastIndexOf } from "../../recap/trace-session.ts";
 import { fitSessions } from "../fit-sessions.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { findOwnSessions } from "../own-session.ts";
@@ -63,7 +64,11 @@ export const trace: Tool = defineTool({
     const older = unread > 0 ? ["Older sessions may have it, too: raise limit."] : [];
     const notes = [...older, ...(await ownNotes(host))];
     return fitSessions(
-      sessions.map((session) => showTraced(session, now)),
+      sessions.map((each) => ({
+        text: showTraced(each, now),
+        shortId: each.session.shortId,
+        index: lastIndexOf(each.finding),
+      })),
       notes,
       maxBytes,
     );

@@ -1,10 +1,10 @@
 /** A message as text for a model: its text in full, each tool call in a line. */
 
-import { maskBlock } from "../../api/mask.ts";
+import { LONGEST_SECRET, maskBlock, maskText } from "../../api/mask.ts";
 import { formatSpan } from "../../api/text/age.ts";
 import { saidBlocks } from "../../api/text/said-blocks.ts";
 import { telling } from "../../api/text/tool-call-line.ts";
-import { type Block, inputTextOf, textOf } from "../../model/block.ts";
+import { type Block, inputTextOf, type ToolUseBlock, textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
 import { cutToBytes } from "../cut-text.ts";
@@ -14,8 +14,6 @@ import { showBlocks, toBlockViews } from "./message-view.ts";
 const CALL_CHARACTERS = 240;
 const RESULT_CHARACTERS = 320;
 const INJECTED_CHARACTERS = 120;
-/** Characters behind a cut that masking also sees. */
-const LONGEST_SECRET_BYTES = 4_096;
 /** A pause that is worth a word. */
 const PAUSE_MS = 60 * 60 * 1_000;
 
@@ -63,7 +61,7 @@ function showInShort(block: Block): string {
     case "opaque":
       return "";
     case "tool_use":
-      return `→ ${block.name} ${toLine(telling(maskedInput(block)) ?? maskedInput(block), CALL_CHARACTERS)}`;
+      return showCall(maskBlock(block) as ToolUseBlock);
     case "tool_result": {
       const { output, toolName, isError } = block;
       const text = typeof output === "string" ? output : textOf(output);
@@ -71,7 +69,7 @@ function showInShort(block: Block): string {
         masked({ type: "text", text }, RESULT_CHARACTERS * 8),
         RESULT_CHARACTERS,
       );
-      return `← ${toolName ?? "result"}${isError ? " (failed)" : ""} ${shown}`;
+      return `← ${maskText(toolName ?? "result")}${isError ? " (failed)" : ""} ${shown}`;
     }
     case "image":
       return "(image)";
@@ -79,13 +77,13 @@ function showInShort(block: Block): string {
 }
 
 function masked(block: Extract<Block, { type: "text" }>, bytes: number): string {
-  const near = { ...block, text: block.text.slice(0, bytes + LONGEST_SECRET_BYTES) };
+  const near = { ...block, text: block.text.slice(0, bytes + LONGEST_SECRET) };
   const cut = maskBlock(near);
   const text = cut.type === "text" ? cut.text : "";
   return near.text.length < block.text.length ? `${text}…` : text;
 }
 
-function maskedInput(block: Extract<Block, { type: "tool_use" }>): string {
-  const cut = maskBlock(block);
-  return cut.type === "tool_use" ? inputTextOf(cut) : "";
+function showCall(block: ToolUseBlock): string {
+  const input = inputTextOf(block);
+  return `→ ${block.name} ${toLine(telling(input) ?? input, CALL_CHARACTERS)}`;
 }

@@ -7,7 +7,7 @@
 
 import { z } from "zod";
 import { toWireBlock } from "../../api/block.ts";
-import { maskBlock } from "../../api/mask.ts";
+import { LONGEST_SECRET, maskBlock } from "../../api/mask.ts";
 import { toWireTime } from "../../api/wire.ts";
 import { type Block, inputTextOf, type ToolUseBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -62,12 +62,9 @@ export function toMessageView(entry: Entry, maxBytes: number): MessageView {
   };
 }
 
-/** A secret that the cut would part in two is still seen whole. Longer than any key but a PEM. */
-const LONGEST_SECRET_BYTES = 4_096;
-
 /** With at most so much text, and more where a secret may end. */
 export function cutEntry(entry: Entry, maxBytes: number): Entry {
-  const { blocks, truncated } = cutBlocks(entry.blocks, maxBytes + LONGEST_SECRET_BYTES);
+  const { blocks, truncated } = cutBlocks(entry.blocks, maxBytes + LONGEST_SECRET);
   return { ...entry, blocks, truncated: truncated || entry.truncated };
 }
 
@@ -79,7 +76,7 @@ export interface BlockViews {
 /** Blocks on the wire with at most so many bytes of text together, the first ones first. */
 export function toBlockViews(blocks: readonly Block[], maxBytes: number): BlockViews {
   // Looking for secrets takes time: what would not be shown anyhow is cut away before.
-  const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET_BYTES);
+  const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET);
   const shown = cutBlocks(near.blocks.map(maskBlock), maxBytes);
   return {
     blocks: shown.blocks.map(toWireBlock),

@@ -141,7 +141,7 @@ export const HOST_INPUTS = {
   ],
   retitleSessions: ["dryRun", "onTitle"],
 
-  connect: ["token", "fetch", "timeoutMs", "retries"],
+  connect: ["token", "fetch", "timeoutMs", "retries", "access"],
   "connect.backup": ["signal", "hash"],
   openServer: [
     "version",

@@ -4,6 +4,7 @@ export const UPKEEP_INPUTS = {
   subscribe: ["session", "after", "signal"],
   listChanges: ["session", "after", "limit"],
   maintainIndex: ["onProgress"],
+  deleteTenant: ["onProgress"],
   createToken: ["scope", "actor", "actAs", "label", "expires", "operator"],
   listTokens: ["after", "limit"],
   setQuota: ["maxSessions", "maxEntries", "maxContentBytes"],

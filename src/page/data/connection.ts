@@ -6,7 +6,12 @@
  */
 
 import { computed, signal } from "@preact/signals";
-import { BackscrollError, connect, type RemoteEngine } from "../../client/index.ts";
+import {
+  BackscrollError,
+  type ConnectOptions,
+  connect,
+  type RemoteEngine,
+} from "../../client/index.ts";
 
 export type ConnectionState =
   | { readonly kind: "connecting" }
@@ -31,13 +36,26 @@ export const mayWrite = computed(() => {
   return state.kind === "open" && state.engine.access.scope !== "read";
 });
 
+/** Whether the document says what the server grants without a token: `start` then sends no request. */
+export function isGranted(): boolean {
+  return grant() !== undefined && sessionStorage.getItem(KEPT) === null;
+}
+
 export async function start(): Promise<void> {
   const kept = sessionStorage.getItem(KEPT);
-  await open(kept ?? undefined, kept === null ? "" : "The token that this tab kept is refused.");
+  const granted = grant();
+  if (kept !== null) await open({ token: kept }, "The token that this tab kept is refused.");
+  else if (granted === undefined) await open({}, "");
+  else await open({ access: JSON.parse(decodeURIComponent(granted)) }, "");
+}
+
+function grant(): string | undefined {
+  return document.querySelector<HTMLMetaElement>('meta[name="backscroll-access"]')?.content;
 }
 
 export async function enterToken(token: string, keep: boolean): Promise<void> {
-  await open(token.trim(), "The server does not know this token, or it is expired or revoked.");
+  const refused = "The server does not know this token, or it is expired or revoked.";
+  await open({ token: token.trim() }, refused);
   if (connection.value.kind !== "open") return;
   if (keep) sessionStorage.setItem(KEPT, token.trim());
 }
@@ -59,13 +77,10 @@ export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-async function open(token: string | undefined, refused: string): Promise<void> {
+async function open(options: ConnectOptions, refused: string): Promise<void> {
   try {
     const address = location.origin + location.pathname.replace(/[^/]*$/, "");
-    const opened = await connect(address, {
-      ...(token === undefined ? {} : { token }),
-      retries: 1,
-    });
+    const opened = await connect(address, { ...options, retries: 1 });
     connection.value = { kind: "open", engine: opened };
   } catch (error) {
     if (BackscrollError.is(error, "unauthorized") || BackscrollError.is(error, "invalid_input")) {

@@ -4,7 +4,7 @@ import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
 import { age, moment } from "../parts/words.ts";
 import { excerpt } from "./excerpt.ts";
-import { found, known } from "./search.ts";
+import { found, known, showsAll } from "./search.ts";
 import { Origins } from "./session-rows.tsx";
 
 export function Results({ query }: { readonly query: string }) {
@@ -40,13 +40,20 @@ export function Results({ query }: { readonly query: string }) {
         </p>
       ) : (
         <ol class="hits">
-          {hits.map((hit) => (
+          {(showsAll.value ? hits : hits.slice(0, hitsInView())).map((hit) => (
             <HitRow key={hit.entryId ?? hit.sessionId} hit={hit} />
           ))}
         </ol>
       )}
     </section>
   );
+}
+
+/** The least height of a hit, in pixels. */
+const HIT_PX = 90;
+
+function hitsInView(): number {
+  return Math.ceil(innerHeight / HIT_PX);
 }
 
 function HitRow({ hit }: { readonly hit: Hit }) {

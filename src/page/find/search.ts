@@ -1,6 +1,6 @@
 /** Results as a person types: each keystroke asks, earlier questions are aborted, the last one is shown. */
 
-import { effect, signal } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
@@ -17,12 +17,14 @@ export interface Found {
 const NOTHING: Found = { query: "", result: undefined, failure: "" };
 
 export const found = signal<Found>(NOTHING);
+/** Whether hits below the view are rendered: not before the typing pauses. */
+export const showsAll = signal(false);
 /** Fields of the found sessions by id, which arrive after the hits. */
 export const known = signal<ReadonlyMap<string, Session>>(new Map());
 
 const latest = new Latest();
 const HITS = 20;
-/** Projects and branches of hits are asked for once the typing pauses, in milliseconds. */
+/** A pause in the typing: then come the hits below the view, and the projects and branches. In milliseconds. */
 const PAUSE_MS = 120;
 const MAX_KNOWN = 2_000;
 
@@ -46,7 +48,7 @@ export function searchByAddress(): () => void {
       return;
     }
     void ask(query, chosen).then((result) => {
-      if (result !== undefined) timer = setTimeout(() => void learn(result), PAUSE_MS);
+      if (result !== undefined) timer = setTimeout(() => complete(result), PAUSE_MS);
     });
   });
 }
@@ -63,12 +65,25 @@ async function ask(query: string, chosen: Chosen): Promise<SearchResult | undefi
         signal,
       }),
     );
-    if (result !== undefined) found.value = { query, result, failure: "" };
+    if (result !== undefined) show({ query, result, failure: "" });
     return result;
   } catch (error) {
-    found.value = { query, result: undefined, failure: tell(error) };
+    show({ query, result: undefined, failure: tell(error) });
     return undefined;
   }
+}
+
+function show(next: Found): void {
+  batch(() => {
+    // The same query again, as after Back: what is there stays there.
+    if (next.query !== found.peek().query) showsAll.value = false;
+    found.value = next;
+  });
+}
+
+function complete(result: SearchResult): void {
+  showsAll.value = true;
+  void learn(result);
 }
 
 async function learn({ hits }: SearchResult): Promise<void> {

@@ -5,6 +5,8 @@ import type { RemoteEngine } from "../../client/index.ts";
 import type { Entry } from "../data/types.ts";
 
 const PAGE = 50;
+/** Messages around a link's target that are read before it is painted: a view and some more. */
+const AROUND = 30;
 /** Messages beside the rows that are read ahead. */
 const MARGIN = 20;
 /** Reading ahead waits until a link's target is painted, in milliseconds. */
@@ -73,7 +75,7 @@ export class MessagePages {
       const at = messages.findIndex(({ id }) => id === entryId);
       if (at !== -1) return page * PAGE + at;
     }
-    const { messages, offset, total } = await this.#readAround(entryId, PAGE);
+    const { messages, offset, total } = await this.#readAround(entryId, AROUND);
     const at = messages.findIndex(({ id }) => id === entryId);
     // A path of its own, which is another branch's, would end with it.
     if (at !== -1 && offset + at < total - 1) {

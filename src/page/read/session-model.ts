@@ -20,7 +20,8 @@ const MAX_COMPACTIONS = 100;
 export class SessionModel {
   readonly session = signal<Session | undefined>(undefined);
   readonly failure = signal("");
-  readonly isLive = signal(false);
+  /** False while the feed is lost. */
+  readonly isLive = signal(true);
   /** By the index of the message that they stand before. */
   readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
   readonly subagents = signal<readonly Session[]>([]);
@@ -34,7 +35,6 @@ export class SessionModel {
   readonly #ended = new AbortController();
   readonly #watched = new Set<string>();
   #growing: ReturnType<typeof setTimeout> | undefined;
-  #learning: ReturnType<typeof setTimeout> | undefined;
   #isPathNew = false;
 
   constructor(engine: RemoteEngine, id: string, leaf: string | undefined) {
@@ -46,28 +46,35 @@ export class SessionModel {
 
   /** Resolves when the session and the number of its messages are known. */
   async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
+    // Asked for first, so that no later change is missed; the stream itself opens after the paint.
+    const feedEnd = this.#feedEnd();
+    // `#follow` tells a failure.
+    feedEnd.catch(() => undefined);
     try {
-      // Subscribe first, so that no later change is missed.
-      void this.#follow();
       const [session, index] = await Promise.all([
         this.engine.getSessionMeta(this.id),
         at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
       ]);
       this.session.value = session;
-      if (!this.#ended.signal.aborted) {
-        this.#learning = setTimeout(() => void this.#learn(session), AFTER_PAINT_MS);
-      }
+      this.#afterPaint(() => void this.#learn(session));
       return { index };
     } catch (error) {
       this.#fail(error);
       return { index: undefined };
+    } finally {
+      this.#afterPaint(() => void this.#follow(feedEnd));
     }
   }
 
   close(): void {
     this.#ended.abort();
     clearTimeout(this.#growing);
-    clearTimeout(this.#learning);
+  }
+
+  #afterPaint(work: () => void): void {
+    setTimeout(() => {
+      if (!this.#ended.signal.aborted) work();
+    }, AFTER_PAINT_MS);
   }
 
   async #start(): Promise<undefined> {
@@ -111,11 +118,18 @@ export class SessionModel {
     return entry.index === null ? undefined : entry.index + 1;
   }
 
-  async #follow(): Promise<void> {
+  async #feedEnd(): Promise<string> {
+    return (await this.engine.listChanges({ after: "end", limit: 1 })).next;
+  }
+
+  /** Reads the changes after a place in the feed. */
+  async #follow(first: Promise<string>): Promise<void> {
     const { signal: ended } = this.#ended;
+    let place = first;
     while (!ended.aborted) {
       try {
-        const changes = this.engine.subscribe({ session: this.id, signal: ended });
+        const after = await place;
+        const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
         this.isLive.value = true;
         for await (const change of changes) this.#take(change);
         return;
@@ -126,6 +140,8 @@ export class SessionModel {
         if (BackscrollError.is(error, "unauthorized")) return;
         this.failure.value = message;
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        place = this.#feedEnd();
+        place.catch(() => undefined);
         // What happened meanwhile is read, not heard of.
         this.#isPathNew = true;
         this.#growSoon();

@@ -2,6 +2,7 @@
 
 import type { Block } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
+import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { redact } from "../../secrets/redact.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
 import { inputText, outputParts } from "./tool-text.ts";
@@ -92,9 +93,6 @@ function withinMessage(parts: readonly string[]): string[] {
   });
 }
 
-/** A secret that the limit would cut in two is still seen whole. Longer than any key but a PEM. */
-const LONGEST_SECRET_BYTES = 4_096;
-
 function bounded(texts: readonly string[]): string[] {
   const length = texts.reduce((total, text) => total + text.length, 0);
   // Fast path: most messages are far below the limit.
@@ -106,7 +104,7 @@ function bounded(texts: readonly string[]): string[] {
   for (const text of texts) {
     const limit = Math.min(room, MAX_INDEXED_BLOCK_BYTES);
     if (limit === 0) break;
-    const head = cutToBytes(text, limit + LONGEST_SECRET_BYTES).text;
+    const head = cutToBytes(text, limit + LONGEST_SECRET).text;
     const part = cutToBytes(redact(head).text, limit);
     if (part.text.trim() === "") continue;
     parts.push(part.text);

@@ -7,6 +7,7 @@ import {
   type ToolUseBlock,
   textOf,
 } from "../../model/block.ts";
+import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { redact } from "../../secrets/redact.ts";
 import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
@@ -58,9 +59,6 @@ function outputTexts({ output }: ToolResultBlock): string[] {
   if (typeof output === "string") return [output];
   return output.flatMap((block: Block) => (block.type === "text" ? [textOf([block])] : []));
 }
-
-/** More than any secret but a private key has. */
-const LONGEST_SECRET = 4_096;
 
 /** The first and the last part of a long text; all of a short one. */
 export function endsOf(text: string): string[] {

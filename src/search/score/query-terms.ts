@@ -86,14 +86,21 @@ function countLive(
     const list = found.list(chunk);
     if (list === undefined) return undefined;
     if (list === null) continue;
+    if (mask === null) {
+      count += list.count;
+      continue;
+    }
     const base = chunk * CHUNK_DOCUMENTS;
     const documents = documentsOf(list);
     for (let i = 0; i < list.count; i++) {
-      if (mask === null || mask[base + (documents[i] as number)] !== 0) count++;
+      if (mask[base + (documents[i] as number)] !== 0) count++;
     }
   }
   return count;
 }
+
+/** The counts of each document of a chunk, added up; zeros between calls. */
+const sums = new Uint8Array(CHUNK_DOCUMENTS);
 
 /** The documents that are in any of the lists; counts are added up. */
 export function joinLists(
@@ -103,27 +110,34 @@ export function joinLists(
   const present = lists.filter((list) => list !== null && list !== undefined);
   const [only] = present;
   if (only === undefined || present.length === 1) return only ?? null;
-  const counts = new Uint16Array(CHUNK_DOCUMENTS);
+  // A search as one types joins up to hundreds of lists with each keystroke: plain loops, no garbage.
+  let size = 0;
   for (const list of present) {
     const documents = documentsOf(list);
     for (let i = 0; i < list.count; i++) {
       const document = documents[i] as number;
-      counts[document] = (counts[document] as number) + countAt(list, i);
+      const before = sums[document] as number;
+      const sum = Math.min(before + countAt(list, i), MAX_TERM_COUNT);
+      if (before === 0 && sum > 0) size++;
+      sums[document] = sum;
     }
   }
-  const documents: number[] = [];
-  for (const [document, count] of counts.entries()) if (count > 0) documents.push(document);
-  const own = Uint16Array.from(documents);
+  const documents = new Uint16Array(size);
+  const counts = new Uint8Array(size);
+  for (let document = 0, place = 0; place < size; document++) {
+    const sum = sums[document] as number;
+    if (sum === 0) continue;
+    documents[place] = document;
+    counts[place] = sum;
+    sums[document] = 0;
+    place++;
+  }
   return {
-    count: own.length,
-    documents: own,
+    count: size,
+    documents,
     dense: undefined,
-    ...packCounts(
-      Uint8Array.from(own, (each) => Math.min(counts[each] as number, MAX_TERM_COUNT)),
-      0,
-      own.length,
-    ),
-    windows: windowStarts(own),
+    ...packCounts(counts, 0, size),
+    windows: windowStarts(documents),
     bounds: undefined,
   };
 }

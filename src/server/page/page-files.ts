@@ -5,10 +5,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+export type Encoding = "br" | "gzip";
+
 export interface PageFile {
   readonly type: string;
   readonly plain: Uint8Array<ArrayBuffer>;
-  readonly packed: Readonly<Record<"br" | "gzip", Uint8Array<ArrayBuffer>>>;
+  /** The same, compressed; undefined if it is sent as it is. */
+  readonly packed: Readonly<Record<Encoding, Uint8Array<ArrayBuffer>>> | undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {

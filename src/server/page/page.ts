@@ -1,7 +1,9 @@
 /** The page for people: its document at `/`, its scripts and styles below `/assets/`. */
 
+import { toWireAccess } from "../../api/access.ts";
+import type { Access } from "../../model/access.ts";
 import { routeNotFound } from "../problem.ts";
-import { type PageFile, PageFiles } from "./page-files.ts";
+import { type Encoding, type PageFile, PageFiles } from "./page-files.ts";
 
 /**
  * The policy loads only the page's own files, and Trusted Types admit HTML from DOMPurify alone.
@@ -26,9 +28,12 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
 
 export class Page {
   readonly #files: PageFiles;
+  readonly #hint: string;
 
-  constructor(files: PageFiles = new PageFiles()) {
+  /** `anonymous`: the access of callers without a token, as in `AdmissionOptions`. */
+  constructor(anonymous: Access | undefined, files: PageFiles = new PageFiles()) {
     this.#files = files;
+    this.#hint = anonymous === undefined ? "" : accessHint(anonymous);
   }
 
   /** Programs that do not ask for HTML get what they always got: a problem in JSON. */
@@ -41,7 +46,7 @@ export class Page {
         headers: { "content-type": "text/plain; charset=utf-8" },
       });
     }
-    return answer(request, file, {
+    return answer(request, withHint(file, this.#hint), {
       "cache-control": "no-cache",
       "content-security-policy": POLICY,
       "referrer-policy": "no-referrer",
@@ -57,14 +62,28 @@ export class Page {
   }
 }
 
+/**
+ * What `/v1/access` answers without a token, for the page's first requests: they need not wait for it.
+ * The document is then sent as it is, for such a server answers its own machine only.
+ */
+function accessHint(anonymous: Access): string {
+  const content = encodeURIComponent(JSON.stringify(toWireAccess(anonymous)));
+  return `<meta name="backscroll-access" content="${content}">\n`;
+}
+
+function withHint(file: PageFile, hint: string): PageFile {
+  if (hint === "") return file;
+  const html = new TextDecoder().decode(file.plain).replace("</head>", () => `${hint}</head>`);
+  return { type: file.type, plain: new TextEncoder().encode(html), packed: undefined };
+}
+
 function answer(
   request: Request,
   { type, plain, packed }: PageFile,
   headers: Record<string, string>,
 ): Response {
-  const encoding = encodingFor(request.headers.get("accept-encoding") ?? "");
-  const body = encoding === undefined ? plain : packed[encoding];
-  return new Response(body, {
+  const encoding = packed && encodingFor(request.headers.get("accept-encoding") ?? "");
+  return new Response(encoding === undefined ? plain : packed?.[encoding], {
     headers: {
       ...headers,
       "content-type": type,
@@ -74,7 +93,7 @@ function answer(
   });
 }
 
-function encodingFor(accepts: string): "br" | "gzip" | undefined {
+function encodingFor(accepts: string): Encoding | undefined {
   const isTaken = (name: string) =>
     new RegExp(`\\b${name}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))`).test(accepts);
   if (isTaken("br")) return "br";

@@ -1,6 +1,7 @@
 /** The caller's access. Clients ask this first, to check that the server is a Backscroll. */
 
 import { z } from "zod";
+import { toWireAccess } from "../../api/access.ts";
 import { ACCESS_SCOPES } from "../../model/access.ts";
 import { defineRoute, type Route } from "../route.ts";
 
@@ -23,12 +24,6 @@ export const ACCESS_ROUTES: readonly Route[] = [
     summary: "What the caller may do, and in which tenant.",
     scope: "read",
     answer: { status: 200, description: "As the token says.", schema: access },
-    handle: async ({ access: { tenant, scope, actor, operator } }) => ({
-      server: "backscroll",
-      tenant,
-      scope,
-      actor,
-      operator,
-    }),
+    handle: async ({ access: held }) => toWireAccess(held),
   }),
 ];

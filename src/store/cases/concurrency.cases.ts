@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Store } from "../store.ts";
 import { verified } from "./feed.cases.ts";
 import {
   append,
@@ -15,6 +16,13 @@ import {
 
 export function concurrencyCases({ store, tenant, another, fresh }: Cases): void {
   describe("many calls at once", () => {
+    test("make as many tenants, each with its own rows", async () => {
+      const stores = [store(), await another()];
+      const tenants = Array.from({ length: 60 }, () => tenant());
+      await Promise.all(tenants.map((name, i) => createSession(stores[i % 2] as Store, name)));
+      for (const name of tenants) expect(await changesOf(store(), name)).toHaveLength(1);
+    });
+
     test("keep what was acknowledged and nothing of what failed", async () => {
       const acme = tenant();
       const stores = [store(), await another()];

@@ -1,16 +1,22 @@
-/** Migrations since version 16, each in the words of both databases. */
+/** The schema of the first release, and the migrations since then, each in the words of both databases. */
 
 import type { Backend } from "../../model/inputs/choices.ts";
-import type { Migration, MigrationPair } from "../migration.ts";
-import { RECORDS } from "./0016-records.ts";
-import { SESSION_MODELS } from "./0017-session-models.ts";
+import { FIRST_VERSION, type Migration, type MigrationPair } from "../migration.ts";
 
 /** In the order in which they run. Append only. */
-const PAIRS: readonly MigrationPair[] = [RECORDS, SESSION_MODELS];
+const PAIRS: readonly MigrationPair[] = [];
 
-export function sharedMigrations(backend: Backend): readonly Migration[] {
-  return PAIRS.map(({ sqlite, postgres, ...facts }) => ({
+export function migrationsOf(backend: Backend, initial: string): readonly Migration[] {
+  const first = {
+    version: FIRST_VERSION,
+    name: "initial",
+    minReader: FIRST_VERSION,
+    minWriter: FIRST_VERSION,
+    sql: initial,
+  };
+  const later = PAIRS.map(({ sqlite, postgres, ...facts }) => ({
     ...facts,
     sql: backend === "sqlite" ? sqlite : postgres,
   }));
+  return [first, ...later];
 }

@@ -8,7 +8,8 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
-import { query } from "./postgres-driver.ts";
+import { bigints, byteas, texts } from "./binary-array.ts";
+import { query, type Scalar, type SqlValue } from "./postgres-driver.ts";
 import { renewEpoch } from "./postgres-schema.ts";
 import { statements } from "./postgres-statements.ts";
 import type { Transaction } from "./transaction.ts";
@@ -27,7 +28,7 @@ const BATCH_ROWS = 500;
 /** Payloads are megabytes each, and a batch is held in memory. */
 const BATCH_BLOBS = 16;
 
-/** Tables whose rows go one by one: in an array, bytes would travel as hex digits. */
+/** Tables whose rows go one by one: an array would be one more copy of megabytes. */
 const LARGE: readonly TableName[] = ["blobs", "stream_chunks", "records"];
 
 interface Column {
@@ -90,7 +91,12 @@ async function insertBatch(tx: Transaction, { table, rows }: RowBatch): Promise<
       const insert = insertOne(table, columns);
       for (const row of own) tx.defer(insert, ...columns.map(({ name }) => row[name] ?? null));
     } else {
-      const arrays = columns.map(({ name }) => own.map((row) => row[name] ?? null));
+      const arrays = columns.map(({ name, type }) =>
+        arrayOf(
+          type,
+          own.map((row) => row[name] ?? null),
+        ),
+      );
       tx.defer(insertMany(table, columns), ...arrays);
     }
   }
@@ -100,6 +106,33 @@ async function insertBatch(tx: Transaction, { table, rows }: RowBatch): Promise<
 function insertOne(table: TableName, columns: readonly Column[]): string {
   const marks = columns.map((_, i) => `$${i + 1}`);
   return `INSERT INTO ${table} (${names(columns)}) VALUES (${marks.join(", ")})`;
+}
+
+/** A damaged store has values of other types than its columns: the server judges their texts. */
+function arrayOf(type: string, values: readonly Scalar[]): SqlValue {
+  if (type === "bigint" && all(values, isInteger)) return bigints(values);
+  if (type === "text" && all(values, isText)) return texts(values);
+  if (type === "bytea" && all(values, isBytes)) return byteas(values);
+  return values;
+}
+
+function all<Kind extends Scalar>(
+  values: readonly Scalar[],
+  fits: (value: Scalar) => value is Kind,
+): values is readonly (Kind | null)[] {
+  return values.every((value) => value === null || fits(value));
+}
+
+function isInteger(value: Scalar): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isText(value: Scalar): value is string {
+  return typeof value === "string";
+}
+
+function isBytes(value: Scalar): value is Uint8Array {
+  return value instanceof Uint8Array;
 }
 
 /** One array for each column. */

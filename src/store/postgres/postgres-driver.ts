@@ -14,7 +14,7 @@ import { BinaryCopy, type CopiedColumns } from "./binary-copy.ts";
 import { isUnknownName } from "./postgres-errors.ts";
 import { preparedName } from "./postgres-statements.ts";
 
-type Scalar = null | number | string | Uint8Array;
+export type Scalar = null | number | string | Uint8Array;
 export type SqlValue = Scalar | readonly Scalar[];
 
 /** A statement and its values, to be sent together with others. */

@@ -6,10 +6,11 @@ import {
   withAddress,
 } from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
-import { newRoute } from "../cases/routes.cases.ts";
-import { newToken } from "../cases/tokens.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
+import { POSTGRES_MIGRATIONS } from "./migrations.ts";
 import { openPostgresStore } from "./open-postgres-store.ts";
+import { PostgresPool } from "./postgres-driver.ts";
+import { migrate } from "./postgres-schema.ts";
 
 async function open(address: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openPostgresStore(address, options);
@@ -25,24 +26,7 @@ describe("opening", () => {
     expect(new Set(heads.map((head) => head.epoch)).size).toBe(1);
     expect(heads[0]?.epoch).not.toBe("");
     const versions = await query(address, "SELECT version::int, name FROM schema ORDER BY 1");
-    expect(versions).toEqual([
-      { version: 1, name: "initial" },
-      { version: 2, name: "index" },
-      { version: 3, name: "marks" },
-      { version: 4, name: "retention" },
-      { version: 5, name: "ingest" },
-      { version: 6, name: "access" },
-      { version: 7, name: "routes" },
-      { version: 8, name: "repository" },
-      { version: 9, name: "feed-in-entries" },
-      { version: 10, name: "usage-in-entries" },
-      { version: 11, name: "packs" },
-      { version: 12, name: "short-ids" },
-      { version: 13, name: "originals" },
-      { version: 14, name: "older-sqlite" },
-      { version: 16, name: "records" },
-      { version: 17, name: "session-models" },
-    ]);
+    expect(versions).toEqual([{ version: 18, name: "initial" }]);
   });
 
   test("creates nothing when it must not", async () => {
@@ -100,32 +84,26 @@ describe("the schema's version", () => {
   test("is brought up to date, with all that is stored", async () => {
     const address = await createEmptyDatabase();
     const { id } = await createSession(await open(address), "a");
-    await query(
-      address,
-      "DROP TABLE originals, original_parts, original_sessions, access_tokens, leases, routes, route_sessions, records, session_models",
-    );
-    await query(
-      address,
-      "DROP FUNCTION backscroll_add_models, backscroll_lose_model, backscroll_drop_models CASCADE",
-    );
-    await query(
-      address,
-      "ALTER TABLE sessions DROP COLUMN repo, DROP COLUMN cost_usd, DROP COLUMN short_id, DROP COLUMN own_id",
-    );
-    await query(address, "DELETE FROM schema WHERE version >= 6");
+    const sql = "ALTER TABLE sessions ADD COLUMN mood text; UPDATE sessions SET mood = 'calm'";
+    const next = { version: 19, name: "mood", minReader: 18, minWriter: 18, sql };
+    const pool = new PostgresPool(address, { maxQueue: 1, connectTimeoutMs: 60_000 });
+    const db = await pool.take();
+    for (const _ of ["once", "and nothing more"]) await migrate(db, [...POSTGRES_MIGRATIONS, next]);
+    db.giveBack();
+    await pool.close();
+    const versions = await query(address, "SELECT version::int, name FROM schema ORDER BY 1");
+    expect(versions.at(-1)).toEqual({ version: 19, name: "mood" });
     const store = await open(address);
     expect((await store.findSession("a", id))?.id).toBe(id);
-    const token = await store.createToken("a", newToken());
-    expect((await store.findToken(token.id))?.token).toEqual(token);
-    const route = await store.putRoute("a", newRoute({ sessionId: id }));
-    expect(await store.findRoute("a", route.key)).toEqual(route);
   });
 
-  test("keeps a reader from an older store", async () => {
+  test("before the first release is refused with the way out", async () => {
     const address = await createEmptyDatabase();
     await open(address);
-    await query(address, "DELETE FROM schema WHERE version > 1");
-    await expectCode(open(address, { readOnly: true }), "needs_migration", { version: 1 });
+    await query(address, "UPDATE schema SET version = 17, min_reader = 11, min_writer = 16");
+    for (const options of [{}, { readOnly: true }]) {
+      await expectCode(open(address, options), "schema_too_old", { version: 17, supported: 18 });
+    }
   });
 
   test("keeps us from a store that is too new, also while we have it open", async () => {

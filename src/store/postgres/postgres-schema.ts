@@ -9,10 +9,10 @@ import {
   INDEXING_KEY,
   type IndexSetting,
 } from "../index/stored-indexing.ts";
-import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
+import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
 import { DERIVED_TABLES, INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
-import { POSTGRES_MIGRATIONS } from "./migrations/index.ts";
+import { POSTGRES_MIGRATIONS } from "./migrations.ts";
 import { type PostgresConnection, query } from "./postgres-driver.ts";
 import { statements } from "./postgres-statements.ts";
 import type { TransactionStart } from "./transaction.ts";
@@ -90,8 +90,11 @@ export const LOAD_START: TransactionStart = {
  * Migrates the store for writing. Under the lock one of several processes migrates, and the others
  * find it done. One transaction: all steps or none.
  */
-export async function migrate(db: PostgresConnection): Promise<void> {
-  if (pendingMigrations(await readSchema(db), POSTGRES_MIGRATIONS).length === 0) return;
+export async function migrate(
+  db: PostgresConnection,
+  migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
+): Promise<void> {
+  if (pendingMigrations(await readSchema(db), migrations).length === 0) return;
   try {
     await db.send([
       query("BEGIN"),
@@ -101,7 +104,7 @@ export async function migrate(db: PostgresConnection): Promise<void> {
     ]);
     const state = await readSchema(db);
     if (state === undefined) await db.send([query(BOOKKEEPING)]);
-    for (const migration of pendingMigrations(state, POSTGRES_MIGRATIONS)) {
+    for (const migration of pendingMigrations(state, migrations)) {
       const { version, name, minReader, minWriter } = migration;
       await db.send([
         query(SQL.claimVersion, version, name, minReader, minWriter),

@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
 import { storedEpoch } from "../damage/stored-json.ts";
-import { checkSchema, pendingMigrations, type SchemaState } from "../migration.ts";
-import { SQLITE_MIGRATIONS } from "./migrations/index.ts";
+import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
+import { SQLITE_MIGRATIONS } from "./migrations.ts";
 import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
 import { statements } from "./sqlite-statements.ts";
 
@@ -27,12 +27,15 @@ const SQL = statements("schema", {
  * Migrates the store for writing. Under the write lock one of several processes migrates, and the
  * others find it done. One transaction: all steps or none.
  */
-export function migrate(db: SqliteConnection): void {
+export function migrate(
+  db: SqliteConnection,
+  migrations: readonly Migration[] = SQLITE_MIGRATIONS,
+): void {
   refuseForeign(db);
   // Both are part of the file and cannot change inside a transaction; the first only while it is empty.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   if (db.path !== ":memory:") switchToLog(db);
-  if (pendingMigrations(readSchema(db), SQLITE_MIGRATIONS).length === 0) return;
+  if (pendingMigrations(readSchema(db), migrations).length === 0) return;
   db.begin();
   try {
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -40,7 +43,7 @@ export function migrate(db: SqliteConnection): void {
       version INTEGER PRIMARY KEY, name TEXT NOT NULL, min_reader INTEGER NOT NULL,
       min_writer INTEGER NOT NULL, applied_at INTEGER NOT NULL)`);
     db.exec("CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL)");
-    for (const migration of pendingMigrations(readSchema(db), SQLITE_MIGRATIONS)) {
+    for (const migration of pendingMigrations(readSchema(db), migrations)) {
       const { version, name, minReader, minWriter } = migration;
       db.run(SQL.claimVersion, version, name, minReader, minWriter);
       db.exec(migration.sql);

@@ -40,6 +40,18 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("the list is the first thing that it asks the server for", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector(".session");
+    const asked = await page.evaluate(() =>
+      performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
+    );
+    expect(asked.filter((path) => path.startsWith("/v1/"))[0]).toBe("/v1/sessions");
+    expect(asked).not.toContain("/v1/access");
+    // One script and one style before it.
+    expect(asked.indexOf("/v1/sessions")).toBe(2);
+  });
+
   test("each keystroke finds, the last word counts as the beginning of one, and matches are marked", async ({
     onTestFinished,
   }) => {
@@ -53,6 +65,38 @@ describeInBrowser("the first view", () => {
     ]);
     await expect.poll(() => new URL(page.url()).hash).toBe("#/?q=twice+mond");
     expect(wrongs).toEqual([]);
+  });
+
+  test("hits below the view are rendered once the typing pauses", async ({ onTestFinished }) => {
+    const sessions = await Promise.all(
+      Array.from({ length: 20 }, async (_, at) => {
+        const session = await world.engine.createSession({ agent: "zoo", createdBy: "ana" });
+        await session.append({ role: "user", actor: "ana", content: `Walrus ${at}` });
+        return session;
+      }),
+    );
+    onTestFinished(async () => {
+      for (const { id } of sessions) await world.engine.deleteSession(id);
+    });
+    const { page } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector(".session");
+    const first = page.evaluate(
+      () =>
+        new Promise<{ readonly shown: number; readonly fit: number }>((resolve) => {
+          const observer = new MutationObserver(() => {
+            if (document.querySelector('[data-answers="walrus"]') === null) return;
+            observer.disconnect();
+            const shown = document.querySelectorAll(".hit").length;
+            resolve({ shown, fit: Math.ceil(innerHeight / 90) });
+          });
+          observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+        }),
+    );
+    await page.fill("#query", "walrus");
+    const { shown, fit } = await first;
+    expect(shown).toBe(fit);
+    expect(fit).toBeLessThan(20);
+    await expect.poll(() => page.locator(".hit").count()).toBe(20);
   });
 
   test("a late answer to an earlier question is never shown", async ({ onTestFinished }) => {

@@ -6,8 +6,8 @@ import type { SessionHandle } from "../../../src/index.ts";
 import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
 import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
 
-/** More than the scroll bar has pixels for at 90 px each. */
-const MANY = 30_000;
+/** More than the scroll bar has pixels for at 90 px each, and a browser at 335 px each. */
+const MANY = 100_000;
 
 closeBrowserAfterAll();
 
@@ -51,7 +51,7 @@ describeInBrowser("a session", () => {
   });
   afterAll(() => world.close());
 
-  test("a link opens it at its message, among thirty thousand", async ({ onTestFinished }) => {
+  test("a link opens it at its message, among a hundred thousand", async ({ onTestFinished }) => {
     const hash = `#/session/${long.id}?m=${middle}`;
     const { page, wrongs } = await openWatched(world, hash, { onTestFinished });
     await page.locator(".message.target").waitFor();
@@ -180,6 +180,36 @@ describeInBrowser("a session", () => {
     expect((await line.boundingBox())?.y).toBe(top);
     expect(await page.getByText("A constant would do.").count()).toBe(1);
     expect(wrongs).toEqual([]);
+  });
+
+  test("a row of tool calls has a link to copy, and does not grow under the pointer", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const [, call] = await session.append([
+      { role: "user", actor: "ana", content: "Look" },
+      {
+        role: "assistant",
+        actor: "coder",
+        content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }],
+      },
+    ]);
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const { page } = await openWatched(world, `#/session/${session.id}`, {
+      onTestFinished,
+      permissions,
+    });
+    const row = page.locator(".message.bare");
+    await row.waitFor();
+    const height = (await row.boundingBox())?.height;
+    await row.hover();
+    const button = row.getByRole("button", { name: "Link" });
+    await button.click();
+    await row.getByText("Copied").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      `${world.url()}/#/session/${session.id}?m=${call?.id}`,
+    );
+    expect((await row.boundingBox())?.height).toBe(height);
   });
 
   test("a link to a message on another branch shows that branch, and its branches can be switched", async ({

@@ -20,6 +20,7 @@ import type { AppendRequest, AppendResult } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { checkCompaction, entryNotFound } from "../../store-errors.ts";
+import { bigints, byteas, texts } from "../binary-array.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -177,10 +178,10 @@ function insertChains(tx: Transaction, session: number, { chains }: AppendPlan):
     SQL.insertChains,
     tx.tenant,
     session,
-    chains.map((chain) => chain.chain),
-    chains.map((chain) => chain.parentChain),
-    chains.map((chain) => chain.forkDepth),
-    chains.map((chain) => chain.forkOrdinal),
+    bigints(chains.map((chain) => chain.chain)),
+    bigints(chains.map((chain) => chain.parentChain)),
+    bigints(chains.map((chain) => chain.forkDepth)),
+    bigints(chains.map((chain) => chain.forkOrdinal)),
   );
 }
 
@@ -190,29 +191,29 @@ function insertEntries(tx: Transaction, session: number, rows: readonly EntryRow
     SQL.insertEntries,
     tx.tenant,
     session,
-    rows.map((row) => row.place.sequence),
-    entries.map((entry) => entry.id),
-    rows.map((row) => row.place.parent?.id ?? null),
-    rows.map((row) => row.place.chain),
-    rows.map((row) => row.place.depth),
-    rows.map((row) => row.place.ordinal),
-    entries.map((entry) => entry.kind),
-    entries.map((entry) => entry.role),
-    entries.map((entry) => entry.actor),
-    rows.map((row) => row.status),
-    entries.map((entry) => entry.model),
-    entries.map((entry) => entry.adapter),
-    entries.map((entry) => entry.usage?.inputTokens ?? null),
-    entries.map((entry) => entry.usage?.outputTokens ?? null),
-    entries.map((entry) => entry.usage?.cacheCreationTokens ?? null),
-    entries.map((entry) => entry.usage?.cacheReadTokens ?? null),
-    entries.map((entry) => (entry.metadata === null ? null : Buffer.from(entry.metadata))),
-    entries.map((entry) => entry.createdAt),
-    entries.map((entry) => entry.copiedFrom ?? null),
-    rows.map((row) => row.content),
-    entries.map((entry) => entry.contentBytes),
-    rows.map((row) => row.nonce),
-    rows.map((row) => row.hash),
+    bigints(rows.map((row) => row.place.sequence)),
+    texts(entries.map((entry) => entry.id)),
+    texts(rows.map((row) => row.place.parent?.id ?? null)),
+    bigints(rows.map((row) => row.place.chain)),
+    bigints(rows.map((row) => row.place.depth)),
+    bigints(rows.map((row) => row.place.ordinal)),
+    texts(entries.map((entry) => entry.kind)),
+    texts(entries.map((entry) => entry.role)),
+    texts(entries.map((entry) => entry.actor)),
+    texts(rows.map((row) => row.status)),
+    texts(entries.map((entry) => entry.model)),
+    texts(entries.map((entry) => entry.adapter)),
+    bigints(entries.map((entry) => entry.usage?.inputTokens ?? null)),
+    bigints(entries.map((entry) => entry.usage?.outputTokens ?? null)),
+    bigints(entries.map((entry) => entry.usage?.cacheCreationTokens ?? null)),
+    bigints(entries.map((entry) => entry.usage?.cacheReadTokens ?? null)),
+    byteas(entries.map((entry) => (entry.metadata === null ? null : Buffer.from(entry.metadata)))),
+    bigints(entries.map((entry) => entry.createdAt)),
+    texts(entries.map((entry) => entry.copiedFrom ?? null)),
+    byteas(rows.map((row) => row.content)),
+    bigints(entries.map((entry) => entry.contentBytes)),
+    byteas(rows.map((row) => row.nonce)),
+    byteas(rows.map((row) => row.hash)),
   );
 }
 

@@ -68,7 +68,7 @@ export function storePayloads(
     const bytes = missing.get(hash);
     if (bytes === undefined || stored.has(hash)) continue;
     const { codec, bytes: packed } = compressPayload(bytes);
-    // One statement each: a parameter of its own travels as bytes, an element of an array as hex.
+    // One statement each: an array would be one more copy of megabytes.
     tx.defer(SQL.insert, tx.tenant, fromHex(hash), codec, bytes.length, packed);
   }
   const sequences = held.map((payload) => payload.sequence);

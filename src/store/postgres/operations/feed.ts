@@ -8,6 +8,7 @@ import type { NewChange } from "../../plan/plan-append.ts";
 import type { TenantDelta } from "../../plan/tenant-delta.ts";
 import type { ChangePage, FeedHead, Quota, Row } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
+import { bigints, byteas, texts } from "../binary-array.ts";
 import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import { NO_TENANT, type Transaction } from "../transaction.ts";
@@ -15,7 +16,11 @@ import { NO_TENANT, type Transaction } from "../transaction.ts";
 /** How many rows one page of the feed looks at, however few of them a filter keeps. */
 const SCANNED_ROWS = 10_000;
 
+/** "BkSt": the advisory lock of those that make a tenant. */
+const TENANTS_LOCK = 0x426b5374;
+
 const SQL = statements("feed", {
+  lockTenants: `SELECT pg_advisory_xact_lock($1)`,
   insertTenant: `INSERT INTO tenants (tenant, name, created_at, feed_hash)
     SELECT coalesce(max(tenant), 0) + 1, $1, $2, $3 FROM tenants ON CONFLICT (name) DO NOTHING`,
   tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
@@ -38,9 +43,10 @@ const SQL = statements("feed", {
   sumPositions: `SELECT coalesce(sum(feed_position), 0)::bigint AS sum FROM tenants`,
 });
 
-/** Makes the tenant on its first write. */
+/** Makes the tenant on its first write. Under a lock: two at once would get the same number. */
 export async function ensureTenant(tx: Transaction, now: number): Promise<void> {
   if (tx.tenant !== NO_TENANT) return;
+  tx.defer(SQL.lockTenants, TENANTS_LOCK);
   tx.defer(SQL.insertTenant, tx.name, now, ZERO_HASH);
   const row = await tx.get(SQL.tenantByName, tx.name);
   tx.enter(Number(row?.["tenant"]));
@@ -67,13 +73,13 @@ export function writeFeed(
     delta.entries ?? 0,
     delta.messages ?? 0,
     delta.contentBytes ?? 0,
-    changes.map((change) => change.at),
-    changes.map((change) => change.kind),
-    changes.map((change) => change.sessionId),
-    changes.map((change) => change.entryId),
-    changes.map((change) => change.entryHash),
-    changes.map((change) => (change.details === null ? null : Buffer.from(change.details))),
-    changes.map((change) => Buffer.from(changeBody(change))),
+    bigints(changes.map((change) => change.at)),
+    texts(changes.map((change) => change.kind)),
+    texts(changes.map((change) => change.sessionId)),
+    texts(changes.map((change) => change.entryId)),
+    byteas(changes.map((change) => change.entryHash)),
+    byteas(changes.map(({ details }) => (details === null ? null : Buffer.from(details)))),
+    byteas(changes.map((change) => Buffer.from(changeBody(change)))),
   );
 }
 

@@ -1,0 +1,59 @@
+/** The views whose code is loaded on first use. */
+
+import { effect, type Signal, signal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { type Address, address, param } from "./data/address.ts";
+import { connection, engine } from "./data/connection.ts";
+import { listed } from "./find/session-list.ts";
+import { openEarly } from "./read/opened-session.ts";
+
+export type LazyName = Exclude<Address["view"], "find">;
+
+const LOADERS: Readonly<Record<LazyName, () => Promise<ComponentType>>> = {
+  session: async () => (await import("./read/read.tsx")).Read,
+  usage: async () => (await import("./usage/usage.tsx")).Usage,
+  memory: async () => (await import("./keep/memory.tsx")).MemoryView,
+  store: async () => (await import("./keep/store.tsx")).StoreView,
+};
+
+const loaded = new Map<LazyName, Signal<ComponentType | undefined>>();
+
+/** The view once it is loaded. The first call for a view loads it. */
+export function viewOf(view: LazyName): Signal<ComponentType | undefined> {
+  const known = loaded.get(view);
+  if (known !== undefined) return known;
+  if (view === "session" && address.peek().view === "session") openAlready();
+  const coming = signal<ComponentType | undefined>(undefined);
+  loaded.set(view, coming);
+  LOADERS[view]().then(
+    (component) => {
+      coming.value = component;
+    },
+    () => {
+      // The server has another version by now: its page knows its own files.
+      location.reload();
+    },
+  );
+  return coming;
+}
+
+/** For a link into a session: fetches its messages while the code of the view loads. */
+function openAlready(): void {
+  const end = connection.subscribe((state) => {
+    const { view, id } = address.peek();
+    if (state.kind !== "open" || view !== "session") return;
+    openEarly(engine.peek(), { id, leaf: param("leaf"), at: param("m") });
+    // `subscribe` calls back before it returns `end`.
+    queueMicrotask(() => end());
+  });
+}
+
+/** Loads the code of the session view when the list is shown and the browser is idle. */
+export function loadReaderWhenIdle(): void {
+  effect(() => {
+    if (!listed.value.ready) return;
+    const load = () => void viewOf("session");
+    if ("requestIdleCallback" in globalThis) requestIdleCallback(load);
+    else setTimeout(load, 500);
+  });
+}

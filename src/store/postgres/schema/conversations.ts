@@ -1,0 +1,184 @@
+/**
+ * Tenants, sessions and their entries.
+ *
+ * The same tables and columns as on SQLite, so that rows can move between the two. Text compares by
+ * bytes (COLLATE "C"), whatever the database's locale is, so that both sort alike.
+ *
+ * `sessions` holds the fields that rarely change, `session_state` those that each append moves.
+ * Content is bytes, so that it comes back as it went in. A session whose `short_id` is null has its
+ * id for one; `own_id` is the id that its agent knows it by.
+ */
+export const CONVERSATIONS: string = `
+CREATE TABLE tenants (
+  tenant bigint CONSTRAINT tenants_pkey PRIMARY KEY,
+  name text COLLATE "C" NOT NULL CONSTRAINT tenants_by_name UNIQUE,
+  created_at bigint NOT NULL,
+  feed_position bigint NOT NULL DEFAULT 0,
+  feed_hash bytea NOT NULL,
+  last_session bigint NOT NULL DEFAULT 0,
+  session_count bigint NOT NULL DEFAULT 0,
+  entry_count bigint NOT NULL DEFAULT 0,
+  message_count bigint NOT NULL DEFAULT 0,
+  content_bytes bigint NOT NULL DEFAULT 0,
+  max_sessions bigint,
+  max_entries bigint,
+  max_content_bytes bigint
+) WITH (fillfactor = 70);
+
+CREATE TABLE sessions (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  agent text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
+  owner text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  started_at bigint,
+  title text COLLATE "C",
+  title_folded text COLLATE "C",
+  summary text COLLATE "C",
+  metadata bytea,
+  ttl_seconds bigint,
+  retention text COLLATE "C",
+  parent_session_id text COLLATE "C",
+  fork_entry_id text COLLATE "C",
+  root_hash bytea,
+  source text COLLATE "C",
+  workstation text COLLATE "C",
+  project_id text COLLATE "C",
+  project_path text COLLATE "C",
+  git_branch text COLLATE "C",
+  file text COLLATE "C",
+  origin_key text COLLATE "C",
+  own_id text COLLATE "C",
+  short_id text COLLATE "C",
+  repo text COLLATE "C",
+  retention_applied bigint,
+  exchange_count bigint,
+  tool_counts text COLLATE "C",
+  file_mtime bigint,
+  first_msg_at bigint,
+  last_msg_at bigint,
+  cost_usd double precision,
+  PRIMARY KEY (tenant, session)
+);
+CREATE UNIQUE INDEX sessions_by_id ON sessions (tenant, id);
+CREATE UNIQUE INDEX sessions_by_origin ON sessions (tenant, origin_key) WHERE origin_key IS NOT NULL;
+CREATE INDEX sessions_by_agent ON sessions (tenant, agent);
+CREATE INDEX sessions_by_owner ON sessions (tenant, owner);
+CREATE INDEX sessions_by_project ON sessions (tenant, project_id) WHERE project_id IS NOT NULL;
+CREATE INDEX sessions_by_workstation ON sessions (tenant, workstation) WHERE workstation IS NOT NULL;
+CREATE INDEX sessions_by_source ON sessions (tenant, source) WHERE source IS NOT NULL;
+CREATE INDEX sessions_by_parent ON sessions (tenant, parent_session_id) WHERE parent_session_id IS NOT NULL;
+CREATE INDEX sessions_with_ttl ON sessions (tenant, session) WHERE ttl_seconds IS NOT NULL;
+CREATE INDEX sessions_by_repo ON sessions (tenant, repo) WHERE repo IS NOT NULL;
+CREATE UNIQUE INDEX sessions_by_short_id ON sessions (tenant, short_id) WHERE short_id IS NOT NULL;
+CREATE INDEX sessions_by_own_id ON sessions (tenant, own_id) WHERE own_id IS NOT NULL;
+CREATE INDEX sessions_forgetting ON sessions (tenant, id) WHERE retention <> 'full';
+
+CREATE TABLE session_state (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  leaf_id text COLLATE "C",
+  leaf_sequence bigint,
+  leaf_chain bigint,
+  leaf_depth bigint,
+  leaf_ordinal bigint,
+  leaf_hash bytea,
+  leaf_at_tip smallint NOT NULL DEFAULT 0,
+  last_sequence bigint NOT NULL DEFAULT 0,
+  last_chain bigint NOT NULL DEFAULT 0,
+  message_count bigint NOT NULL DEFAULT 0,
+  content_bytes bigint NOT NULL DEFAULT 0,
+  updated_at bigint NOT NULL,
+  last_interaction_at bigint NOT NULL,
+  last_write_at bigint NOT NULL,
+  input_tokens bigint NOT NULL DEFAULT 0,
+  output_tokens bigint NOT NULL DEFAULT 0,
+  cache_creation_tokens bigint NOT NULL DEFAULT 0,
+  cache_read_tokens bigint NOT NULL DEFAULT 0,
+  summarized_through text COLLATE "C",
+  PRIMARY KEY (tenant, session)
+) WITH (fillfactor = 70);
+CREATE INDEX session_state_by_interaction ON session_state (tenant, last_interaction_at, session);
+
+CREATE TABLE participants (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  actor text COLLATE "C" NOT NULL,
+  position bigint NOT NULL,
+  PRIMARY KEY (tenant, session, actor)
+);
+CREATE INDEX participants_by_actor ON participants (tenant, actor, session);
+
+CREATE TABLE chains (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  chain bigint NOT NULL,
+  parent_chain bigint NOT NULL,
+  fork_depth bigint NOT NULL,
+  fork_ordinal bigint NOT NULL,
+  PRIMARY KEY (tenant, session, chain)
+);
+
+CREATE TABLE entries (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  sequence bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  parent_id text COLLATE "C",
+  chain bigint NOT NULL,
+  depth bigint NOT NULL,
+  ordinal bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  role text COLLATE "C",
+  actor text COLLATE "C",
+  status text COLLATE "C" NOT NULL,
+  model text COLLATE "C",
+  adapter text COLLATE "C",
+  input_tokens bigint,
+  output_tokens bigint,
+  cache_creation_tokens bigint,
+  cache_read_tokens bigint,
+  metadata bytea,
+  created_at bigint NOT NULL,
+  superseded_by text COLLATE "C",
+  copied_from text COLLATE "C",
+  pinned smallint NOT NULL DEFAULT 0,
+  content bytea,
+  content_bytes bigint NOT NULL,
+  nonce bytea,
+  content_hash bytea,
+  hash bytea NOT NULL,
+  PRIMARY KEY (tenant, session, sequence)
+);
+CREATE UNIQUE INDEX entries_by_id ON entries (tenant, id);
+CREATE INDEX entries_by_place ON entries (tenant, session, chain, ordinal, depth);
+CREATE INDEX entries_labels ON entries (tenant, session, sequence) WHERE kind = 'label';
+CREATE INDEX entries_pinned ON entries (tenant, session, sequence) WHERE pinned = 1;
+CREATE INDEX entries_superseded ON entries (tenant, session, sequence)
+  WHERE superseded_by IS NOT NULL;
+CREATE INDEX entries_summaries ON entries (tenant, session, sequence)
+  WHERE kind IN ('compaction', 'summary');
+
+CREATE TABLE blobs (
+  tenant bigint NOT NULL,
+  hash bytea NOT NULL,
+  codec text COLLATE "C" NOT NULL,
+  size bigint NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (tenant, hash)
+);
+-- The bytes are compressed already.
+ALTER TABLE blobs ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE entry_blobs (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  sequence bigint NOT NULL,
+  hash bytea NOT NULL,
+  PRIMARY KEY (tenant, session, sequence, hash),
+  CONSTRAINT entry_blobs_hold FOREIGN KEY (tenant, hash) REFERENCES blobs (tenant, hash) ON DELETE RESTRICT
+);
+CREATE INDEX entry_blobs_by_hash ON entry_blobs (tenant, hash);
+`;

@@ -1,0 +1,32 @@
+/**
+ * Row-level security keeps tenants apart even where a statement forgets to: a transaction sees the
+ * rows of the tenant in `backscroll.tenant`, and none without it. `tenants` is the directory that the
+ * number is looked up in, and is left open.
+ *
+ * A token is looked for before its tenant is known, so the row whose id the transaction has named is
+ * visible, too: without an id none is.
+ */
+export const ROW_SECURITY: string = `
+-- Once set, the setting is an empty string in later transactions, not null.
+DO $security$
+DECLARE
+  keyed text;
+BEGIN
+  FOREACH keyed IN ARRAY ARRAY[
+    'sessions', 'session_state', 'participants', 'chains', 'entries', 'blobs',
+    'entry_blobs', 'streams', 'stream_chunks', 'idempotency', 'memories', 'facts',
+    'changes', 'tombstones', 'records', 'index_manifest', 'index_segments', 'index_blobs',
+    'session_models', 'ingested_files', 'originals', 'original_parts', 'original_sessions',
+    'access_tokens', 'routes', 'route_sessions']
+  LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', keyed);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', keyed);
+    EXECUTE format('CREATE POLICY own_tenant ON %I
+      USING (tenant = nullif(current_setting(''backscroll.tenant'', true), '''')::bigint)', keyed);
+  END LOOP;
+END
+$security$;
+
+CREATE POLICY named_token ON access_tokens FOR SELECT
+  USING (id = current_setting('backscroll.token', true));
+`;

@@ -1,0 +1,206 @@
+/**
+ * Tenants, sessions and their entries.
+ *
+ * Every table is keyed by the tenant's number first. `sessions` holds the fields that rarely change,
+ * `session_state` those that each append moves. Content is bytes, so that it comes back as it went in.
+ * A session whose `short_id` is null has its id for one; `own_id` is the id that its agent knows it by.
+ *
+ * `packs`: tool calls, their results, thoughts and metadata that an import reads are much alike from
+ * one entry to the next, so they are compressed together. An entry whose `pack` is set has its metadata
+ * in the pack of its session with that number, and so its content, unless somebody said it: that stays
+ * in the entry, where the view `indexed_sessions` reads it. A pack's number is the sequence of the
+ * first entry that it was made for. `bytes` is zstd of UTF-8: the content and the metadata of each
+ * sequence from that one on, each followed by a NUL but for the last, and empty where the pack has
+ * none. A content that begins with a space is the blocks of text alone: the pack has the rest, with
+ * U+0001 where they were.
+ *
+ * An empty `parent_id` is the `id` of the row before: imports mostly go on from there, and a row
+ * number never changes.
+ */
+export const CONVERSATIONS: string = `
+CREATE TABLE tenants (
+  tenant INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  feed_position INTEGER NOT NULL DEFAULT 0,
+  feed_hash BLOB NOT NULL,
+  last_session INTEGER NOT NULL DEFAULT 0,
+  session_count INTEGER NOT NULL DEFAULT 0,
+  entry_count INTEGER NOT NULL DEFAULT 0,
+  message_count INTEGER NOT NULL DEFAULT 0,
+  content_bytes INTEGER NOT NULL DEFAULT 0,
+  max_sessions INTEGER,
+  max_entries INTEGER,
+  max_content_bytes INTEGER,
+  first_entry INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE TABLE sessions (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  created_by TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  started_at INTEGER,
+  title TEXT,
+  title_folded TEXT,
+  summary TEXT,
+  metadata BLOB,
+  ttl_seconds INTEGER,
+  retention TEXT,
+  parent_session_id TEXT,
+  fork_entry_id TEXT,
+  root_hash BLOB,
+  source TEXT,
+  workstation TEXT,
+  project_id TEXT,
+  project_path TEXT,
+  git_branch TEXT,
+  file TEXT,
+  origin_key TEXT,
+  own_id TEXT,
+  short_id TEXT,
+  repo TEXT,
+  retention_applied INTEGER,
+  exchange_count INTEGER,
+  tool_counts TEXT,
+  file_mtime INTEGER,
+  first_msg_at INTEGER,
+  last_msg_at INTEGER,
+  cost_usd REAL,
+  PRIMARY KEY (tenant, session)
+);
+CREATE UNIQUE INDEX sessions_by_id ON sessions (tenant, id);
+CREATE UNIQUE INDEX sessions_by_origin ON sessions (tenant, origin_key) WHERE origin_key IS NOT NULL;
+CREATE INDEX sessions_by_agent ON sessions (tenant, agent);
+CREATE INDEX sessions_by_owner ON sessions (tenant, owner);
+CREATE INDEX sessions_by_project ON sessions (tenant, project_id) WHERE project_id IS NOT NULL;
+CREATE INDEX sessions_by_workstation ON sessions (tenant, workstation) WHERE workstation IS NOT NULL;
+CREATE INDEX sessions_by_source ON sessions (tenant, source) WHERE source IS NOT NULL;
+CREATE INDEX sessions_by_parent ON sessions (tenant, parent_session_id) WHERE parent_session_id IS NOT NULL;
+CREATE INDEX sessions_with_ttl ON sessions (tenant, session) WHERE ttl_seconds IS NOT NULL;
+CREATE INDEX sessions_by_repo ON sessions (tenant, repo) WHERE repo IS NOT NULL;
+CREATE UNIQUE INDEX sessions_by_short_id ON sessions (tenant, short_id) WHERE short_id IS NOT NULL;
+CREATE INDEX sessions_by_own_id ON sessions (tenant, own_id) WHERE own_id IS NOT NULL;
+CREATE INDEX sessions_forgetting ON sessions (tenant, id) WHERE retention <> 'full';
+
+CREATE TABLE session_state (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  leaf_id TEXT,
+  leaf_sequence INTEGER,
+  leaf_chain INTEGER,
+  leaf_depth INTEGER,
+  leaf_ordinal INTEGER,
+  leaf_hash BLOB,
+  leaf_at_tip INTEGER NOT NULL DEFAULT 0,
+  last_sequence INTEGER NOT NULL DEFAULT 0,
+  last_chain INTEGER NOT NULL DEFAULT 0,
+  message_count INTEGER NOT NULL DEFAULT 0,
+  content_bytes INTEGER NOT NULL DEFAULT 0,
+  updated_at INTEGER NOT NULL,
+  last_interaction_at INTEGER NOT NULL,
+  last_write_at INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL DEFAULT 0,
+  output_tokens INTEGER NOT NULL DEFAULT 0,
+  cache_creation_tokens INTEGER NOT NULL DEFAULT 0,
+  cache_read_tokens INTEGER NOT NULL DEFAULT 0,
+  summarized_through TEXT,
+  PRIMARY KEY (tenant, session)
+) WITHOUT ROWID;
+CREATE INDEX session_state_by_interaction ON session_state (tenant, last_interaction_at, session);
+
+CREATE TABLE participants (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  PRIMARY KEY (tenant, session, actor)
+) WITHOUT ROWID;
+CREATE INDEX participants_by_actor ON participants (tenant, actor, session);
+
+CREATE TABLE chains (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  chain INTEGER NOT NULL,
+  parent_chain INTEGER NOT NULL,
+  fork_depth INTEGER NOT NULL,
+  fork_ordinal INTEGER NOT NULL,
+  PRIMARY KEY (tenant, session, chain)
+) WITHOUT ROWID;
+
+CREATE TABLE entries (
+  entry INTEGER PRIMARY KEY,
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  parent_id TEXT,
+  chain INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  ordinal INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  role TEXT,
+  actor TEXT,
+  status TEXT NOT NULL,
+  model TEXT,
+  adapter TEXT,
+  input_tokens INTEGER,
+  output_tokens INTEGER,
+  cache_creation_tokens INTEGER,
+  cache_read_tokens INTEGER,
+  metadata BLOB,
+  created_at INTEGER NOT NULL,
+  superseded_by TEXT,
+  copied_from TEXT,
+  pinned INTEGER NOT NULL DEFAULT 0,
+  content BLOB,
+  content_bytes INTEGER NOT NULL,
+  nonce BLOB,
+  content_hash BLOB,
+  hash BLOB NOT NULL,
+  fed_at INTEGER,
+  fed_hash BLOB,
+  fed_usage BLOB,
+  fed_usage_hash BLOB,
+  pack INTEGER
+);
+CREATE UNIQUE INDEX entries_by_id ON entries (tenant, id);
+CREATE UNIQUE INDEX entries_by_sequence ON entries (tenant, session, sequence);
+CREATE INDEX entries_by_place ON entries (tenant, session, chain, ordinal, depth);
+CREATE INDEX entries_labels ON entries (tenant, session, sequence) WHERE kind = 'label';
+CREATE INDEX entries_pinned ON entries (tenant, session, sequence) WHERE pinned = 1;
+CREATE INDEX entries_superseded ON entries (tenant, session, sequence)
+  WHERE superseded_by IS NOT NULL;
+CREATE INDEX entries_summaries ON entries (tenant, session, sequence)
+  WHERE kind IN ('compaction', 'summary');
+
+CREATE TABLE blobs (
+  tenant INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  codec TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (tenant, hash)
+);
+
+CREATE TABLE entry_blobs (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (tenant, session, sequence, hash),
+  FOREIGN KEY (tenant, hash) REFERENCES blobs (tenant, hash) ON DELETE RESTRICT
+) WITHOUT ROWID;
+CREATE INDEX entry_blobs_by_hash ON entry_blobs (tenant, hash);
+
+CREATE TABLE packs (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  pack INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (tenant, session, pack)
+);
+`;
