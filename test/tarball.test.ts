@@ -137,6 +137,18 @@ describe.each([
   });
 });
 
+test("LangGraph's own serializer is found beside the package", async () => {
+  const frameworks = join(ROOT, "test/adapters/node_modules/@langchain");
+  symlinkSync(frameworks, join(folder, "node_modules", "@langchain"));
+  const script = join(folder, "use-langgraph.mjs");
+  writeFileSync(script, LANGGRAPH_SCRIPT);
+  expect(JSON.parse(await succeed(process.execPath, [script]))).toEqual({
+    names: ["ana", "bo"],
+    isSet: true,
+    text: "Who hops?",
+  });
+});
+
 test("says in one line that Node is too old", async () => {
   const check = (ran: { code: number | null; stdout: string; stderr: string }) => {
     expect([ran.code, ran.stdout]).toEqual([78, ""]);
@@ -186,6 +198,30 @@ test.runIf(isStress)("passes Are the types wrong", async () => {
   const ran = await run(process.execPath, [attw, tarball, "--profile", "esm-only"]);
   expect(ran.code, ran.stdout).toBe(0);
 });
+
+const LANGGRAPH_SCRIPT = `
+import { HumanMessage } from "@langchain/core/messages";
+import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { open } from "backscroll";
+import { checkpointSaver } from "backscroll/langgraph";
+
+const memory = await open(":memory:");
+const channel_values = { names: new Set(["ana", "bo"]), messages: [new HumanMessage("Who hops?")] };
+const versions = { names: 1, messages: 1 };
+const config = await checkpointSaver(memory).put(
+  { configurable: { thread_id: "t", checkpoint_ns: "" } },
+  { ...emptyCheckpoint(), channel_values, channel_versions: versions },
+  { source: "input", step: -1, parents: {} },
+  versions,
+);
+// Another one, which has nothing in memory.
+const { checkpoint } = await checkpointSaver(memory).getTuple(config);
+const { names, messages } = checkpoint.channel_values;
+await memory.close();
+console.log(
+  JSON.stringify({ names: [...names], isSet: names instanceof Set, text: messages[0].text }),
+);
+`;
 
 const LIBRARY_SCRIPT = `
 import { BackscrollError, open, textOf } from "backscroll";

@@ -24,56 +24,7 @@ import {
 } from "../../src/adapters/openai-agents/index.ts";
 import { textOf } from "../../src/index.ts";
 import { WORLDS, type World } from "../support/worlds.ts";
-
-const user = (content: string): AgentInputItem => ({ type: "message", role: "user", content });
-const said = (text: string): AgentInputItem => ({
-  type: "message",
-  role: "assistant",
-  status: "completed",
-  content: [{ type: "output_text", text }],
-});
-const call = (callId: string, args = "{}"): AgentInputItem => ({
-  type: "function_call",
-  callId,
-  name: "look",
-  status: "completed",
-  arguments: args,
-});
-const result = (callId: string, text: string): AgentInputItem => ({
-  type: "function_call_result",
-  callId,
-  name: "look",
-  status: "completed",
-  output: { type: "text", text },
-});
-
-/** One of each kind that a run stores, and odd ones. */
-const ITEMS: readonly AgentInputItem[] = [
-  user("why does cron run twice?"),
-  { role: "system", content: "Be brief." },
-  {
-    role: "user",
-    content: [
-      { type: "input_text", text: "look at this" },
-      { type: "input_image", image: "data:image/png;base64,aGk=" },
-      { type: "input_file", file: "data:text/plain;base64,aGk=", filename: "a b.txt" },
-    ],
-  },
-  { type: "reasoning", id: "rs_1", content: [{ type: "input_text", text: "A lock." }] },
-  call("c/1", '{"path": "/var/lock", "n": 12345678901234567890}'),
-  result("c/1", "cron.lock"),
-  {
-    type: "hosted_tool_call",
-    name: "web_search_call",
-    status: "completed",
-    providerData: { query: "cron" },
-  },
-  { type: "compaction", id: "cmp_1", encrypted_content: "sealed" },
-  said("The lock is gone."),
-  { role: "assistant", status: "completed", content: [] },
-  { role: "user", content: "", providerData: { $bytes: "mine", $object: 1, nothing: null } },
-  { type: "unknown", providerData: { any: ["thing", { é: "😀" }] } } as AgentInputItem,
-];
+import { call, ITEMS, result, said, user } from "./agents/openai-items.ts";
 
 describe.each(WORLDS)("on %s", (_, start) => {
   let world: World;
@@ -136,8 +87,31 @@ describe.each(WORLDS)("on %s", (_, start) => {
       },
     };
     const failed = session.applyHistoryTransaction(args as never);
-    await expect(failed).rejects.toThrow("a field of the transaction cannot be read");
+    await expect(failed).rejects.toThrow("a field cannot be read");
     await expect(failed).rejects.not.toThrow("api-key");
+    const endless: Record<string, unknown> = {};
+    endless["self"] = endless;
+    const looped = { ...user("a"), providerData: endless } as AgentInputItem;
+    await expect(session.addItems([looped])).rejects.toThrow("refers to itself");
+    const secret = { ...user("a"), providerData: { key: Symbol("api-key") } };
+    for (const item of [
+      looped,
+      secret,
+      42,
+      undefined,
+      { ...user("a"), providerData: new Date() },
+    ]) {
+      const transaction = { type: "append_items", items: [item as AgentInputItem] } as const;
+      const refused = session.applyHistoryTransaction({
+        operationId: "o",
+        transaction: transaction as never,
+      });
+      await expect(refused).rejects.toMatchObject({
+        code: "invalid_input",
+        message: "Session history transaction items contain invalid or unsupported data.",
+        details: { field: expect.stringContaining("item") },
+      });
+    }
     expect(await session.getItems()).toEqual([]);
   });
 

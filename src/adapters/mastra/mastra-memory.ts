@@ -5,6 +5,7 @@ import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MemoryDomain } from "./memory-domain.ts";
 import { SOURCE } from "./message-mirror.ts";
+import type { ObservationRecords } from "./observation-records.ts";
 
 /** `MemoryStorage` of `@mastra/core/storage`. */
 export type MemoryStorageClass = abstract new () => object;
@@ -35,8 +36,15 @@ export function mastraMemory<Base extends MemoryStorageClass>(
   const { agent = SOURCE, user = "user" } = options;
   const domain = new MemoryDomain(tenant, { namespace, sessions, authors: { agent, user } });
   const memory = new (MemoryStorage as unknown as new () => InstanceType<Base>)();
-  const methods = METHODS.map((name) => [name, domain[name].bind(domain)]);
-  return Object.assign(memory, Object.fromEntries(methods), { supportsPartialThreadUpdate: true });
+  const { observations } = domain;
+  const methods = [
+    ...METHODS.map((name) => [name, domain[name].bind(domain)] as const),
+    ...OBSERVATION_METHODS.map((name) => [name, observations[name].bind(observations)] as const),
+  ];
+  return Object.assign(memory, Object.fromEntries(methods), {
+    supportsPartialThreadUpdate: true,
+    supportsObservationalMemory: true,
+  });
 }
 
 /** What takes the place of the methods of Mastra's class. The rest of the class stays. */
@@ -60,3 +68,23 @@ const METHODS = [
   "saveResource",
   "updateResource",
 ] as const satisfies readonly (keyof MemoryDomain)[];
+
+const OBSERVATION_METHODS = [
+  "getObservationalMemory",
+  "getObservationalMemoryHistory",
+  "initializeObservationalMemory",
+  "insertObservationalMemoryRecord",
+  "updateActiveObservations",
+  "updateBufferedObservations",
+  "swapBufferedToActive",
+  "createReflectionGeneration",
+  "updateBufferedReflection",
+  "swapBufferedReflectionToActive",
+  "setReflectingFlag",
+  "setObservingFlag",
+  "setBufferingObservationFlag",
+  "setBufferingReflectionFlag",
+  "setPendingMessageTokens",
+  "updateObservationalMemoryConfig",
+  "clearObservationalMemory",
+] as const satisfies readonly (keyof ObservationRecords)[];

@@ -1,5 +1,6 @@
 /**
- * Mastra's memory domain: threads, messages, resources and their working memories, as records.
+ * Mastra's memory domain: threads, messages, resources with their working memories, and observations, as
+ * records.
  *
  * The messages of a thread are a session as well, for searches and for people; see `message-mirror.ts`.
  */
@@ -10,6 +11,7 @@ import { copyOf, planCopy } from "./copy-thread.ts";
 import { listMessages, type MessagePage } from "./message-lists.ts";
 import { type Authors, MessageMirror } from "./message-mirror.ts";
 import { checkMessage, MessageRecords } from "./message-records.ts";
+import { ObservationRecords } from "./observation-records.ts";
 import { invalid } from "./paging.ts";
 import { type MessagePlace, messagesOf } from "./record-keys.ts";
 import { checkName, RecordStore } from "./record-store.ts";
@@ -41,6 +43,7 @@ export class MemoryDomain {
   readonly #threads: ThreadRecords;
   readonly #messages: MessageRecords;
   readonly #resources: ResourceRecords;
+  readonly observations: ObservationRecords;
   readonly #mirror: MessageMirror | undefined;
   /** Writers of this process take turns instead of meeting at the records. */
   readonly #queue = new KeyedQueue();
@@ -50,6 +53,7 @@ export class MemoryDomain {
     this.#threads = new ThreadRecords(this.#store);
     this.#messages = new MessageRecords(this.#store, this.#threads);
     this.#resources = new ResourceRecords(this.#store);
+    this.observations = new ObservationRecords(this.#store);
     this.#mirror = sessions ? new MessageMirror(tenant, `${namespace}:`, authors) : undefined;
   }
 
@@ -122,6 +126,7 @@ export class MemoryDomain {
     await this.#queue.run(threadId, async () => {
       await this.#threads.delete(threadId);
       await this.#messages.delete((await this.#placesOf(threadId)).map(({ id }) => id));
+      await this.observations.clearObservationalMemory(threadId, "");
       await this.#mirror?.deleteThread(threadId);
     });
   }

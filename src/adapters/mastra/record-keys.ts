@@ -72,6 +72,27 @@ export function resourceKey(resourceId: string): string {
   return `resource/${escaped(resourceId)}`;
 }
 
+/** The prefix of the observations of a thread or, without one, of a resource. */
+export function observationsOf(threadId: string | null, resourceId: string): string {
+  const isThreads = threadId !== null && threadId !== "";
+  const owner = isThreads ? `thread/${escaped(threadId)}` : `resource/${escaped(resourceId)}`;
+  return `observation/${owner}/`;
+}
+
+/** Newer generations come first, and of one generation the newest record. */
+export function observationKey(
+  prefix: string,
+  place: { readonly generation: number; readonly stamp: number; readonly id: string },
+): string {
+  const { generation, stamp, id } = place;
+  return `${prefix}${countdown(generation)}/${countdown(stamp)}/${escaped(id)}`;
+}
+
+/** Its record has the key of the observations. */
+export function observationIdKey(id: string): string {
+  return `observation-id/${escaped(id)}`;
+}
+
 function countdown(value: number): string {
   return String(LAST - value).padStart(16, "0");
 }

@@ -38,8 +38,8 @@ export class RecordStore {
     return eachRecord(this.#records, { namespace: this.#namespace, prefix, limit });
   }
 
-  values(prefix: string): AsyncGenerator<StoredRecord> {
-    return eachRecord(this.#records, { namespace: this.#namespace, prefix, values: true });
+  values(prefix: string, limit: number = MAX_PAGE): AsyncGenerator<StoredRecord> {
+    return eachRecord(this.#records, { namespace: this.#namespace, prefix, limit, values: true });
   }
 
   put(

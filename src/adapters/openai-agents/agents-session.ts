@@ -205,7 +205,7 @@ export class AgentsSession {
   #unexpectedEnd(session: SessionApi, expected: number): BackscrollError {
     return new BackscrollError(
       "stale_leaf",
-      `session ${this.#sessionId} does not end with the expected items; read them and try again`,
+      `suffix no longer matches: session ${this.#sessionId} ends with other items; read them and try again`,
       { details: { sessionId: session.id, expected } },
     );
   }
@@ -308,7 +308,7 @@ async function wasApplied(
   }
   throw new BackscrollError(
     "idempotency_conflict",
-    "another transaction was applied under this operationId; use a new one",
+    "operationId was already applied with a different transaction; use a new one",
     { details: { field: "operationId" } },
   );
 }

@@ -2,20 +2,32 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject, type JsonValue, stringifyJson } from "../../model/json.ts";
+import { MAX_JSON_DEPTH } from "../../model/limits.ts";
 
 /** Stands for bytes, in base64. An object of the caller's that has one of these names is wrapped. */
 const BYTES = "$bytes";
 const WRAPPED = "$object";
 
-/** JSON of an item. `invalid_input` for what JSON cannot hold, bytes aside. */
-export function toItemJson(value: unknown): JsonValue {
+/** JSON of an item. `invalid_input` for what JSON cannot hold, bytes aside; `too_large` if it nests too deep. */
+export function toItemJson(value: unknown, depth = 0): JsonValue {
   if (value instanceof Uint8Array) return { [BYTES]: toBase64(value) };
-  if (Array.isArray(value)) return value.map(toItemJson);
+  if (depth > MAX_JSON_DEPTH) throw tooDeep();
+  if (Array.isArray(value)) return value.map((member) => toItemJson(member, depth + 1));
   if (!isPlainObject(value)) return value as JsonValue;
   checkNames(value);
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  const fields = Object.fromEntries(entries.map(([name, member]) => [name, toItemJson(member)]));
+  const fields = Object.fromEntries(
+    entries.map(([name, member]) => [name, toItemJson(member, depth + 1)]),
+  );
   return BYTES in fields || WRAPPED in fields ? { [WRAPPED]: fields } : fields;
+}
+
+function tooDeep(): BackscrollError {
+  return new BackscrollError(
+    "too_large",
+    `an item nests deeper than ${MAX_JSON_DEPTH} levels, or refers to itself; flatten it`,
+    { details: { field: "item", limit: MAX_JSON_DEPTH } },
+  );
 }
 
 /** JSON would leave out what has no enumerable name, without a word. */

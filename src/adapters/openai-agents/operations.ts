@@ -1,11 +1,14 @@
-/** Transactions on a history: checked, and marked as applied. */
+/**
+ * Transactions on a history: checked, and marked as applied. Refusals begin with the SDK's own words, which
+ * its callers may look for; `details.field` names the place.
+ */
 
 import type { CustomEntryInput } from "../../engine/writing/entry-input.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { isPlainObject } from "../../model/json.ts";
+import { isPlainObject, stringifyJson } from "../../model/json.ts";
 import { digest } from "../common/digest.ts";
 import { canonicalText, toItemJson } from "./item-json.ts";
-import type { HistoryTransactionArgs } from "./sdk-types.ts";
+import type { AgentItem, HistoryTransactionArgs } from "./sdk-types.ts";
 
 /** `invalid_input` names the field that is wrong. Each field is read once. */
 export function checkTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {
@@ -14,7 +17,8 @@ export function checkTransaction(args: HistoryTransactionArgs): HistoryTransacti
   } catch (error) {
     if (error instanceof BackscrollError) throw error;
     // What a getter throws may hold what is in the item: it stays out of the message and the cause.
-    throw invalid("transaction", "a field of the transaction cannot be read: its getter throws");
+    const why = "a field cannot be read, because its getter throws";
+    throw invalid("transaction", `Session history transaction arguments are invalid. ${why}`);
   }
 }
 
@@ -33,15 +37,51 @@ function readTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {
     ? lists[type]
     : undefined;
   if (wanted === undefined) {
-    throw invalid("type", "transaction.type must be append_items or replace_suffix");
+    const types = Object.keys(lists).join(" or ");
+    throw invalid("type", `Unsupported session history transaction type: it must be ${types}`);
   }
   const isComplete = wanted.every((name) =>
     Array.isArray((rest as Readonly<Record<string, unknown>>)[name]),
   );
   if (!isComplete || Object.keys(rest).length !== wanted.length) {
-    throw invalid("transaction", `transaction must have ${wanted.join(" and ")}, and nothing else`);
+    const what = type === "append_items" ? "append" : "suffix";
+    const way = `give ${wanted.join(" and ")}, and nothing else`;
+    throw invalid("transaction", `${what} transaction fields are invalid: ${way}`);
   }
-  return { operationId, transaction };
+  const given = rest as Readonly<Record<string, readonly AgentItem[]>>;
+  for (const name of wanted) checkItems(given[name], name);
+  return { operationId, transaction: snapshotOf(transaction) };
+}
+
+/** The message holds nothing of the items. */
+function checkItems(items: readonly AgentItem[] = [], list: string): void {
+  for (const [i, item] of items.entries()) {
+    const field = `${list}[${i}]`;
+    const isItem = isPlainObject(item);
+    try {
+      if (isItem) stringifyJson(toItemJson(item), field);
+    } catch (error) {
+      if (BackscrollError.is(error)) throw unsupported(String(error.details["field"] ?? field));
+      throw error;
+    }
+    if (!isItem) throw unsupported(field);
+  }
+}
+
+/** The caller may go on changing its items. */
+function snapshotOf(
+  transaction: HistoryTransactionArgs["transaction"],
+): HistoryTransactionArgs["transaction"] {
+  try {
+    return structuredClone(transaction);
+  } catch {
+    throw unsupported("items");
+  }
+}
+
+function unsupported(field: string): BackscrollError {
+  const what = "Session history transaction items contain invalid or unsupported data.";
+  return invalid(field, what);
 }
 
 /** SHA-256 in hex: the same for transactions that differ in the order of fields only. */

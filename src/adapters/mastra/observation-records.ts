@@ -1,0 +1,328 @@
+/**
+ * Observational memory as records: of a thread or a resource, the newest generation first. A record under
+ * the id of each names its place. Changes are compare-and-swap, so that none of several writers is lost.
+ */
+
+import { BackscrollError } from "../../model/errors.ts";
+import { isPlainObject } from "../../model/json.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import { toRecordText } from "../common/record-text.ts";
+import { untilWritten } from "../common/settle.ts";
+import { activate } from "./activate-observations.ts";
+import type {
+  Activated,
+  Activation,
+  NewObservations,
+  ObservationChunk,
+  ObservationRecord,
+} from "./observation-types.ts";
+import { isWithin } from "./paging.ts";
+import { observationIdKey, observationKey, observationsOf } from "./record-keys.ts";
+import { checkName, type RecordStore, toJson } from "./record-store.ts";
+
+export class ObservationRecords {
+  readonly #store: RecordStore;
+  #lastStamp = 0;
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  async getObservationalMemory(
+    threadId: string | null,
+    resourceId: string,
+  ): Promise<ObservationRecord | null> {
+    for await (const record of this.#store.values(observationsOf(threadId, resourceId), 1)) {
+      return toObservations(record);
+    }
+    return null;
+  }
+
+  async getObservationalMemoryHistory(
+    threadId: string | null,
+    resourceId: string,
+    limit?: number,
+    options: { readonly from?: Date; readonly to?: Date; readonly offset?: number } = {},
+  ): Promise<ObservationRecord[]> {
+    const { from: start, to: end, offset = 0 } = options;
+    const found: ObservationRecord[] = [];
+    for await (const record of this.#store.values(observationsOf(threadId, resourceId))) {
+      const observations = toObservations(record);
+      const range = { ...(start && { start }), ...(end && { end }) };
+      if (isWithin(observations.createdAt.getTime(), range)) found.push(observations);
+    }
+    return found.slice(offset, limit === undefined ? undefined : offset + limit);
+  }
+
+  async initializeObservationalMemory(input: NewObservations): Promise<ObservationRecord> {
+    const record = newRecord(input, { originType: "initial", generationCount: 0 });
+    await this.insertObservationalMemoryRecord(record);
+    return record;
+  }
+
+  async insertObservationalMemoryRecord(record: ObservationRecord): Promise<void> {
+    const { threadId, resourceId, generationCount } = record;
+    const id = checkName(record.id, "record.id");
+    this.#lastStamp = Math.max(this.#lastStamp + 1, Date.now() * 1_000);
+    const place = { generation: generationCount, stamp: this.#lastStamp, id };
+    const key = observationKey(observationsOf(threadId, resourceId), place);
+    await this.#store.write([
+      this.#store.put(key, toJson(record, "record"), textOf(record)),
+      this.#store.put(observationIdKey(id), key),
+    ]);
+  }
+
+  async updateActiveObservations(input: {
+    readonly id: string;
+    readonly observations: string;
+    readonly tokenCount: number;
+    readonly lastObservedAt: Date;
+    readonly observedMessageIds?: string[];
+  }): Promise<void> {
+    const { observations, tokenCount, lastObservedAt, observedMessageIds } = input;
+    await this.#update(input.id, (record) => ({
+      ...record,
+      activeObservations: observations,
+      observationTokenCount: tokenCount,
+      totalTokensObserved: record.totalTokensObserved + tokenCount,
+      pendingMessageTokens: 0,
+      lastObservedAt,
+      ...(observedMessageIds && { observedMessageIds }),
+    }));
+  }
+
+  async updateBufferedObservations(input: {
+    readonly id: string;
+    readonly chunk: ObservationChunk;
+    readonly lastBufferedAtTime?: Date;
+  }): Promise<void> {
+    const { lastBufferedAtTime } = input;
+    const chunk = { ...input.chunk, id: `ombuf-${crypto.randomUUID()}`, createdAt: new Date() };
+    await this.#update(input.id, (record) => ({
+      ...record,
+      bufferedObservationChunks: [...(record.bufferedObservationChunks ?? []), chunk],
+      ...(lastBufferedAtTime && { lastBufferedAtTime }),
+    }));
+  }
+
+  async swapBufferedToActive(input: Activation): Promise<Activated> {
+    let activated: Activated | undefined;
+    await this.#update(input.id, (record) => {
+      const swapped = activate(record, input);
+      activated = swapped.activated;
+      return swapped.record;
+    });
+    return activated as Activated;
+  }
+
+  async createReflectionGeneration(input: {
+    readonly currentRecord: ObservationRecord;
+    readonly reflection: string;
+    readonly tokenCount: number;
+  }): Promise<ObservationRecord> {
+    const { currentRecord: current, reflection, tokenCount } = input;
+    const record: ObservationRecord = {
+      ...newRecord(current, {
+        originType: "reflection",
+        generationCount: current.generationCount + 1,
+      }),
+      lastObservedAt: current.lastObservedAt ?? new Date(),
+      activeObservations: reflection,
+      observationTokenCount: tokenCount,
+      totalTokensObserved: current.totalTokensObserved,
+    };
+    await this.insertObservationalMemoryRecord(record);
+    return record;
+  }
+
+  async updateBufferedReflection(input: {
+    readonly id: string;
+    readonly reflection: string;
+    readonly tokenCount: number;
+    readonly inputTokenCount: number;
+    readonly reflectedObservationLineCount: number;
+  }): Promise<void> {
+    const { reflection, tokenCount, inputTokenCount, reflectedObservationLineCount } = input;
+    await this.#update(input.id, (record) => {
+      const { bufferedReflection: before, bufferedReflectionTokens = 0 } = record;
+      return {
+        ...record,
+        bufferedReflection: before ? `${before}\n\n${reflection}` : reflection,
+        bufferedReflectionTokens: bufferedReflectionTokens + tokenCount,
+        bufferedReflectionInputTokens:
+          (record.bufferedReflectionInputTokens ?? 0) + inputTokenCount,
+        reflectedObservationLineCount,
+      };
+    });
+  }
+
+  /** What was noted after the reflection began stays behind it. */
+  async swapBufferedReflectionToActive(input: {
+    readonly currentRecord: ObservationRecord;
+    readonly tokenCount: number;
+  }): Promise<ObservationRecord> {
+    const { id } = input.currentRecord;
+    const record = toObservations(await this.#find(id));
+    const { bufferedReflection, reflectedObservationLineCount: reflected = 0 } = record;
+    if (!bufferedReflection) {
+      throw new BackscrollError(
+        "invalid_input",
+        "No buffered reflection to swap; buffer one first",
+        {
+          details: { field: "currentRecord", id },
+        },
+      );
+    }
+    const rest = record.activeObservations.split("\n").slice(reflected).join("\n").trim();
+    const reflection = rest === "" ? bufferedReflection : `${bufferedReflection}\n\n${rest}`;
+    const { tokenCount } = input;
+    const added = await this.createReflectionGeneration({
+      currentRecord: record,
+      reflection,
+      tokenCount,
+    });
+    await this.#update(id, (current) => ({
+      ...current,
+      bufferedReflection: undefined,
+      bufferedReflectionTokens: undefined,
+      bufferedReflectionInputTokens: undefined,
+      reflectedObservationLineCount: undefined,
+    }));
+    return added;
+  }
+
+  async setReflectingFlag(id: string, isReflecting: boolean): Promise<void> {
+    await this.#update(id, (record) => ({ ...record, isReflecting }));
+  }
+
+  async setObservingFlag(id: string, isObserving: boolean): Promise<void> {
+    await this.#update(id, (record) => ({ ...record, isObserving }));
+  }
+
+  async setBufferingObservationFlag(
+    id: string,
+    isBufferingObservation: boolean,
+    lastBufferedAtTokens?: number,
+  ): Promise<void> {
+    await this.#update(id, (record) => ({
+      ...record,
+      isBufferingObservation,
+      lastBufferedAtTokens: lastBufferedAtTokens ?? record.lastBufferedAtTokens,
+    }));
+  }
+
+  async setBufferingReflectionFlag(id: string, isBufferingReflection: boolean): Promise<void> {
+    await this.#update(id, (record) => ({ ...record, isBufferingReflection }));
+  }
+
+  async setPendingMessageTokens(id: string, pendingMessageTokens: number): Promise<void> {
+    await this.#update(id, (record) => ({ ...record, pendingMessageTokens }));
+  }
+
+  async updateObservationalMemoryConfig(input: {
+    readonly id: string;
+    readonly config: Record<string, unknown>;
+  }): Promise<void> {
+    await this.#update(input.id, (record) => ({
+      ...record,
+      config: merge(record.config, input.config),
+    }));
+  }
+
+  async clearObservationalMemory(threadId: string | null, resourceId: string): Promise<void> {
+    const keys: string[] = [];
+    for await (const record of this.#store.values(observationsOf(threadId, resourceId))) {
+      keys.push(record.key, observationIdKey(toObservations(record).id));
+    }
+    await this.#store.deleteAll(keys);
+  }
+
+  async #update(
+    id: string,
+    change: (record: ObservationRecord) => ObservationRecord,
+  ): Promise<void> {
+    await untilWritten(async () => {
+      const stored = await this.#find(id);
+      const changed = { ...change(toObservations(stored)), updatedAt: new Date() };
+      const options = { ...textOf(changed), expectedVersion: stored.version };
+      await this.#store.write([this.#store.put(stored.key, toJson(changed, "record"), options)]);
+    });
+  }
+
+  async #find(id: string): Promise<StoredRecord> {
+    const place = await this.#store.find(observationIdKey(checkName(id, "id")));
+    const stored = place === undefined ? undefined : await this.#store.find(String(place.value));
+    if (stored !== undefined) return stored;
+    // In Mastra's words: programs look for them.
+    throw new BackscrollError("invalid_input", `Observational memory record not found: ${id}`, {
+      details: { field: "id", id },
+    });
+  }
+}
+
+function newRecord(
+  { scope, threadId, resourceId, config, observedTimezone }: NewObservations,
+  origin: Pick<ObservationRecord, "originType" | "generationCount">,
+): ObservationRecord {
+  const now = new Date();
+  const record: ObservationRecord = {
+    id: crypto.randomUUID(),
+    scope,
+    threadId,
+    resourceId,
+    createdAt: now,
+    updatedAt: now,
+    ...origin,
+    activeObservations: "",
+    totalTokensObserved: 0,
+    observationTokenCount: 0,
+    pendingMessageTokens: 0,
+    isReflecting: false,
+    isObserving: false,
+    isBufferingObservation: false,
+    isBufferingReflection: false,
+    lastBufferedAtTokens: 0,
+    lastBufferedAtTime: null,
+    config,
+    metadata: {},
+  };
+  return observedTimezone === undefined ? record : { ...record, observedTimezone };
+}
+
+/** `records.search` finds observations by their words. */
+function textOf({ activeObservations }: ObservationRecord): { readonly text: string | null } {
+  return { text: toRecordText(activeObservations) };
+}
+
+function toObservations({ value }: StoredRecord): ObservationRecord {
+  const record = value as unknown as ObservationRecord;
+  const { lastObservedAt, lastBufferedAtTime, bufferedObservationChunks: chunks } = record;
+  return {
+    ...record,
+    createdAt: new Date(record.createdAt),
+    updatedAt: new Date(record.updatedAt),
+    lastBufferedAtTime: lastBufferedAtTime === null ? null : new Date(lastBufferedAtTime),
+    ...(lastObservedAt === undefined ? {} : { lastObservedAt: new Date(lastObservedAt) }),
+    ...(chunks === undefined ? {} : { bufferedObservationChunks: chunks.map(toChunk) }),
+  };
+}
+
+function toChunk(chunk: ObservationChunk): ObservationChunk {
+  const { createdAt, lastObservedAt } = chunk;
+  const revived = { ...chunk, lastObservedAt: new Date(lastObservedAt) };
+  return createdAt === undefined ? revived : { ...revived, createdAt: new Date(createdAt) };
+}
+
+/** Objects are merged, whatever else is there is replaced. */
+function merge(
+  before: Record<string, unknown>,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const merged = { ...before };
+  for (const [name, value] of Object.entries(given)) {
+    const old = merged[name];
+    if (isPlainObject(old) && isPlainObject(value)) merged[name] = merge(old, value);
+    else if (value !== undefined) merged[name] = value;
+  }
+  return merged;
+}
