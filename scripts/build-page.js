@@ -15,6 +15,15 @@ const SOURCE = join(ROOT, "src", "page");
 const ENTRY = "src/page/main.tsx";
 const TARGET = join(ROOT, "dist", "page");
 
+/** The name of the script that the document asks for. */
+const FIRST = "first";
+
+/**
+ * V8 then compiles the functions of a script while it arrives, on another thread, and not at their first
+ * call. Other engines read a comment.
+ */
+const COMPILE_HINT = "//# allFunctionsCalledOnLoad";
+
 /** The styles of the chart library are the only ones that are not ours. */
 const STYLES = [
   ...globSync("styles/*.css", { cwd: SOURCE })
@@ -32,15 +41,16 @@ export async function writePage() {
   const [worker] = await bundle(rolldown, { worker: "src/page/code/worker.ts" }, {}, []);
   const define = { __WORKER__: JSON.stringify(worker?.fileName) };
   const chunks = await bundle(rolldown, { app: ENTRY }, define, [
-    { name: "first", test: await testOfFirst(rolldown, define) },
+    { name: FIRST, test: await testOfFirst(rolldown, define) },
   ]);
   const first = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, ENTRY)));
+  if (first === undefined) throw new Error(`no chunk of the page has ${ENTRY}`);
   // The chunk of the entry only imports that one.
   const used = chunks.filter(({ isEntry, moduleIds }) => !isEntry || moduleIds.length > 0);
   const css = STYLES.map((file) => readFileSync(file, "utf8")).join("\n");
   const style = { fileName: `style-${hashOf(css)}.css`, code: withoutSpace(css) };
   const html = readFileSync(join(SOURCE, "index.html"), "utf8")
-    .replace("app.js", `assets/${first?.fileName}`)
+    .replace("app.js", `assets/${first.fileName}`)
     .replace("style.css", `assets/${style.fileName}`);
   const assets = [...(worker === undefined ? [] : [worker]), ...used, style];
   await Promise.all([
@@ -72,6 +82,7 @@ async function bundle(rolldown, input, define, groups) {
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
     codeSplitting: { groups },
+    postBanner: ({ name }) => (name === FIRST ? COMPILE_HINT : ""),
   });
   await build.close();
   return output.filter((chunk) => chunk.type === "chunk");

@@ -190,7 +190,7 @@ export type { RouteFields, RouteSession, SessionRoute } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
 export type { StoreLoss } from "./model/store-loss.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
-export { type OpenOptions, open } from "./open.ts";
+export { type OpenOptions, open, type Telemetry } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
 export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
 export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";

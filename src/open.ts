@@ -13,6 +13,8 @@ import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/langua
 import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
+import { loadTracer } from "./telemetry/load-tracer.ts";
+import { traceStore } from "./telemetry/traced-store.ts";
 
 export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" | "embedder"> {
   /**
@@ -26,7 +28,16 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" 
    * taken as it is.
    */
   readonly models?: Readonly<Record<string, TextModel | AiSdkModel>>;
+  /**
+   * `spans`: calls of the store are spans of the host's OpenTelemetry, without content; `content`: with
+   * the words of queries. Needs the package `@opentelemetry/api`. Left out: BACKSCROLL_TELEMETRY, or off.
+   */
+  readonly telemetry?: Telemetry;
 }
+
+export type Telemetry = (typeof TELEMETRIES)[number];
+
+const TELEMETRIES = ["off", "spans", "content"] as const;
 
 /**
  * Opens a store, creating or migrating it if need be.
@@ -35,7 +46,14 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" 
  * let `await using` do so.
  */
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
-  const { models = {}, embedder, indexing, ...rest } = checkFields(options, "options", INPUTS.open);
+  const {
+    models = {},
+    embedder,
+    indexing,
+    telemetry = oneOf("BACKSCROLL_TELEMETRY", TELEMETRIES) ?? "off",
+    ...rest
+  } = checkFields(options, "options", INPUTS.open);
+  if (!TELEMETRIES.includes(telemetry)) throw notOneOf("telemetry", TELEMETRIES, telemetry);
   if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
   const searchDeadlineMs = deadlineOf("BACKSCROLL_SEARCH_DEADLINE_MS");
   const embedDeadlineMs = deadlineOf("BACKSCROLL_EMBED_DEADLINE_MS");
@@ -47,7 +65,13 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
     models: toTextModels(models),
     ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
   };
-  const store = await openStore(address, options);
+  const tracer = telemetry === "off" ? undefined : await loadTracer();
+  const plain = await openStore(address, options);
+  const kind = backendOf(address) === "sqlite" ? "internal" : "client";
+  const store =
+    tracer === undefined
+      ? plain
+      : traceStore(plain, tracer, { content: telemetry === "content", kind });
   if (embedder === undefined) return new Engine(store, engineOptions);
   const heads = options.readOnly === true ? undefined : await readHeads(store);
   return new Engine(store, engineOptions, heads, options.onWarning);
@@ -135,10 +159,14 @@ function oneOf<Value extends string>(
   const given = process.env[variable] ?? "";
   const value = values.find((each) => each === given);
   if (given === "" || value !== undefined) return value;
-  throw new BackscrollError(
+  throw notOneOf(variable, values, given);
+}
+
+function notOneOf(field: string, values: readonly string[], given: unknown): BackscrollError {
+  return new BackscrollError(
     "invalid_input",
-    `${variable} must be one of ${values.join(", ")}, and is ${JSON.stringify(given)}`,
-    { details: { field: variable } },
+    `${field} must be one of ${values.join(", ")}, and is ${JSON.stringify(given)}`,
+    { details: { field } },
   );
 }
 

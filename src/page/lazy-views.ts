@@ -22,10 +22,12 @@ const loaded = new Map<LazyName, Signal<ComponentType | undefined>>();
 export function viewOf(view: LazyName): Signal<ComponentType | undefined> {
   const known = loaded.get(view);
   if (known !== undefined) return known;
-  if (view === "session" && address.peek().view === "session") openAlready();
   const coming = signal<ComponentType | undefined>(undefined);
   loaded.set(view, coming);
-  LOADERS[view]().then(
+  const loading = LOADERS[view]();
+  // After the code, which takes longer: it is evaluated as well.
+  if (view === "session" && address.peek().view === "session") openAlready();
+  loading.then(
     (component) => {
       coming.value = component;
     },

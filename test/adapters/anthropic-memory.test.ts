@@ -46,7 +46,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       },
     });
     const last = await client.beta.messages.toolRunner({
-      model: "claude-sonnet-5-5",
+      model: "claude-scripted",
       max_tokens: 1_024,
       tools: [betaMemoryTool(memory)],
       messages: [{ role: "user", content: "What do you know of the zoo?" }],

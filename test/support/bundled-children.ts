@@ -32,6 +32,7 @@ const FILES: readonly string[] = [
   "retention-writer",
   "search-writer",
   "store-prober",
+  "telemetry-user",
   "tenant-deleter",
   "turn-writer",
 ].map((name) => join(import.meta.dirname, `${name}.ts`));

@@ -323,10 +323,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "open.ts": {
     folders: names(
       "model store store/sqlite store/postgres engine",
-      "providers providers/embedding",
+      "providers providers/embedding telemetry",
     ),
     packages: [],
   },
+  // Spans round the store's calls. OpenTelemetry's API is loaded by its name when it is asked for.
+  telemetry: { folders: ["model", "store"], packages: [] },
   // The port of a backend and its suite, for backends of others.
   "store-kit": { folders: ["store", "engine", "open.ts"], packages: [] },
   "backup.ts": {

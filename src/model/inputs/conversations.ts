@@ -34,6 +34,7 @@ export const CONVERSATION_INPUTS = {
     "tokenCounter",
     "prices",
     "source",
+    "telemetry",
   ],
   "open.indexing": [
     "language",

@@ -40,7 +40,7 @@ export function* findNearest(
   const near: Near[] = [];
   yield* readValues(found, query.vector.length, (each, values) => {
     let sum = 0;
-    for (const value of values) sum += Math.abs(value);
+    for (let i = 0; i < values.length; i++) sum += Math.abs(values[i] as number);
     const similarity = cosine(query.vector, values, 1 / (each.factor * sum));
     const { columns, i, factor: _, estimate: __, ...place } = each;
     const sequence = columns.sequences[i] as number;
@@ -85,7 +85,8 @@ function scan(
       const factors = memory.floats(at + codes, columns.count);
       const candidate = (i: number): Candidate => {
         const place = number * SLAB + i;
-        const key = keys[place - (count - notes)] ?? null;
+        const note = place - (count - notes);
+        const key = note < 0 ? null : (keys[note] ?? null);
         const [estimate, factor] = [estimates[i] as number, factors[i] as number];
         return { segment, vector: place, columns, i, key, estimate, factor };
       };

@@ -4,7 +4,7 @@ import { UnreadableSegment } from "../index/blobs.ts";
 import { type Asking, ask, type BlobKey } from "../port.ts";
 import { valuesBlob, valuesPerBlob } from "./vector-layout.ts";
 
-/** Blobs that are asked for at a time: a few megabytes. */
+/** Blobs that are asked for at a time: two megabytes. */
 const BLOBS_AT_ONCE = 256;
 
 export interface WantedValues {
@@ -19,10 +19,10 @@ export function* readValues<Wanted extends WantedValues>(
   dimensions: number,
   take: (wanted: Wanted, values: Int8Array) => void,
 ): Asking<void> {
-  const byBlob = Map.groupBy(wanted, ({ segment, vector }) => {
-    return `${segment}/${valuesBlob(vector, dimensions)}`;
-  });
-  const groups = [...byBlob.values()];
+  const bySegment = Map.groupBy(wanted, ({ segment }) => segment);
+  const groups = [...bySegment.values()].flatMap((some) => [
+    ...Map.groupBy(some, ({ vector }) => valuesBlob(vector, dimensions)).values(),
+  ]);
   const perBlob = valuesPerBlob(dimensions);
   for (let at = 0; at < groups.length; at += BLOBS_AT_ONCE) {
     const some = groups.slice(at, at + BLOBS_AT_ONCE);

@@ -6,7 +6,7 @@
  * in memory. Their int8 values are in blobs of their own, which are read for candidates only.
  */
 
-export const VECTOR_FORMAT = 1;
+export const VECTOR_FORMAT = 2;
 
 /** Vectors in a slab: the scores of one scan have room for as many. */
 export const SLAB = 8_192;
@@ -29,10 +29,11 @@ export const KEYS_BLOB: number = 2 ** 24;
 const FIRST_VALUES_BLOB: number = 2 ** 24 + 1;
 
 /**
- * A row of SQLite fills pages of 8 KB to the end if it has about 1,000 bytes more than whole ones:
- * with so much in a blob hardly a percent of the file is empty.
+ * The largest blob whose row lies in one page of 8 KB: SQLite keeps 8,157 bytes of a row in the page of
+ * its table, 35 of which are keys and lengths. Candidates are spread over a segment, so most reads use
+ * one vector of a blob; a row of two pages takes a third more time and twice the garbage.
  */
-const VALUES_BYTES = 17_350;
+const VALUES_BYTES = 8_122;
 
 /** Vectors whose values share a blob. */
 export function valuesPerBlob(dimensions: number): number {

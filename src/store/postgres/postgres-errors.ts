@@ -140,6 +140,11 @@ export function isRetryable(error: unknown): boolean {
   }
 }
 
+/** Whether a statement was given up after `lock_timeout` or `statement_timeout`. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && ["55P03", "57014"].includes(codeOf(error) ?? "");
+}
+
 /** Whether a prepared statement is not known under its name, or another one is. */
 export function isUnknownName(error: unknown): boolean {
   return error instanceof Error && ["26000", "42P05"].includes(codeOf(error) ?? "");

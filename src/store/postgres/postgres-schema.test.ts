@@ -97,6 +97,33 @@ describe("the schema's version", () => {
     expect((await store.findSession("a", id))?.id).toBe(id);
   });
 
+  test("waits for a long write in turns, so that other writers get through", async () => {
+    const address = await createEmptyDatabase();
+    const store = await open(address);
+    const { id } = await createSession(store, "a");
+    const long = await connect(address);
+    onTestFinished(() => long.end());
+    await long.query("BEGIN; SELECT pg_advisory_xact_lock_shared(x'426b5363'::int)");
+    const sql = "ALTER TABLE sessions ADD COLUMN mood text";
+    const next = { version: 19, name: "mood", minReader: 18, minWriter: 18, sql };
+    const pool = new PostgresPool(address, { maxQueue: 1, connectTimeoutMs: 60_000 });
+    const db = await pool.take();
+    const migrated = migrate(db, [...POSTGRES_MIGRATIONS, next]);
+    const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+      AND mode = 'ExclusiveLock'
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+    await expect.poll(() => query(address, waiting), { timeout: 60_000 }).toHaveLength(1);
+    // Behind the migration in the queue, and with the long write still under way.
+    await append(store, "a", id, message("meanwhile"));
+    await long.query("COMMIT");
+    await migrated;
+    db.giveBack();
+    await pool.close();
+    const versions = await query(address, "SELECT version::int FROM schema ORDER BY 1");
+    expect(versions.at(-1)).toEqual({ version: 19 });
+    await append(store, "a", id, message("after it"));
+  });
+
   test("before the first release is refused with the way out", async () => {
     const address = await createEmptyDatabase();
     await open(address);

@@ -1,6 +1,7 @@
 /** Brings a PostgreSQL database to the schema that this code knows, or refuses it. */
 
 import { randomUUID } from "node:crypto";
+import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   decodeSetting,
@@ -14,6 +15,7 @@ import type { Row } from "../records.ts";
 import { DERIVED_TABLES, INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
 import { POSTGRES_MIGRATIONS } from "./migrations.ts";
 import { type PostgresConnection, query } from "./postgres-driver.ts";
+import { isTimeout } from "./postgres-errors.ts";
 import { statements } from "./postgres-statements.ts";
 import type { TransactionStart } from "./transaction.ts";
 
@@ -32,6 +34,8 @@ const SQL = statements("schema", {
     FROM pg_class c WHERE c.relname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
       AND pg_table_is_visible(c.oid) ORDER BY c.relname`,
   readSchema: `SELECT version, min_reader, min_writer FROM schema ORDER BY version DESC LIMIT 1`,
+  limitMigration: `SELECT set_config('lock_timeout', $1, true),
+      set_config('statement_timeout', $2, true)`,
   claimVersion: `INSERT INTO schema (version, name, min_reader, min_writer, applied_at)
     VALUES ($1, $2, $3, $4, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`,
   setEpoch: `INSERT INTO store (key, value) VALUES ('epoch', $1)
@@ -87,37 +91,56 @@ export const LOAD_START: TransactionStart = {
 };
 
 /**
+ * How long a migration of a store with data waits for a lock at a time, and how long each of its
+ * statements may take. Writers that come while it waits queue behind it, so it gives up its place after
+ * that, and lets them through.
+ */
+const SHORT = { lockMs: 500, statementMs: 1_000 };
+/** For a store that is being created: as long as it takes. */
+const UNLIMITED = { lockMs: 0, statementMs: 0 };
+const LOCK_PAUSE_MS = 500;
+const LOCK_TRIES = 30;
+
+/**
  * Migrates the store for writing. Under the lock one of several processes migrates, and the others
- * find it done. One transaction: all steps or none.
+ * find it done. One transaction: all steps or none. In a store with data no statement of it holds a
+ * lock for more than a second: one that needs longer fails in the end, and belongs into the upkeep.
  */
 export async function migrate(
   db: PostgresConnection,
   migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
 ): Promise<void> {
-  if (pendingMigrations(await readSchema(db), migrations).length === 0) return;
-  try {
-    await db.send([
-      query("BEGIN"),
-      query("SET LOCAL statement_timeout = 0"),
-      query("SET LOCAL lock_timeout = 0"),
-      query(SQL.takeLock, STORE_LOCK),
-    ]);
+  for (let tries = 1; ; tries++) {
     const state = await readSchema(db);
-    if (state === undefined) await db.send([query(BOOKKEEPING)]);
-    for (const migration of pendingMigrations(state, migrations)) {
-      const { version, name, minReader, minWriter } = migration;
-      await db.send([
-        query(SQL.claimVersion, version, name, minReader, minWriter),
-        query(migration.sql),
-      ]);
+    if (pendingMigrations(state, migrations).length === 0) return;
+    try {
+      return await migrateOnce(db, migrations, state === undefined ? UNLIMITED : SHORT);
+    } catch (error) {
+      // If this fails too the connection is gone, and the transaction with it.
+      await db.send([query("ROLLBACK")]).catch(() => undefined);
+      if (!isTimeout(error) || tries === LOCK_TRIES) throw error;
+      await pause(LOCK_PAUSE_MS);
     }
-    if (state === undefined) await renewEpoch(db);
-    await db.send([query("COMMIT")]);
-  } catch (error) {
-    // If this fails too the connection is gone, and the transaction with it.
-    await db.send([query("ROLLBACK")]).catch(() => undefined);
-    throw error;
   }
+}
+
+async function migrateOnce(
+  db: PostgresConnection,
+  migrations: readonly Migration[],
+  { lockMs, statementMs }: typeof SHORT,
+): Promise<void> {
+  await db.send([
+    query("BEGIN"),
+    query(SQL.limitMigration, String(lockMs), String(statementMs)),
+    query(SQL.takeLock, STORE_LOCK),
+  ]);
+  const state = await readSchema(db);
+  if (state === undefined) await db.send([query(BOOKKEEPING)]);
+  for (const { version, name, minReader, minWriter, sql } of pendingMigrations(state, migrations)) {
+    await db.send([query(SQL.claimVersion, version, name, minReader, minWriter), query(sql)]);
+  }
+  if (state === undefined) await renewEpoch(db);
+  await db.send([query("COMMIT")]);
 }
 
 /** Undefined in an empty database. Throws `foreign_database` if it has other tables. */
