@@ -223,7 +223,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: [],
   },
   "adapters/claude-agent-sdk": {
-    folders: names("model async transcript engine ingest ingest/claude-code"),
+    folders: names("model async transcript engine ingest ingest/claude-code adapters/common"),
     packages: [],
   },
 

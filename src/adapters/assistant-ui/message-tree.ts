@@ -8,7 +8,7 @@
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { Entry } from "../../model/entry.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
+import { treePages } from "../common/tree-pages.ts";
 import { messageIdOf } from "./stored-message.ts";
 
 export interface TreeMessage {
@@ -34,13 +34,9 @@ export async function readTree(
   format: string,
 ): Promise<MessageTree> {
   const entries = new Map<string, Entry>();
-  let after: string | undefined;
-  do {
-    const page = { tree: true, limit: MAX_PAGE };
-    const found = await session.listEntries(after === undefined ? page : { ...page, after });
-    for (const entry of found.entries) entries.set(entry.id, entry);
-    after = found.next;
-  } while (after !== undefined);
+  for await (const page of treePages(session)) {
+    for (const entry of page) entries.set(entry.id, entry);
+  }
   return toTree(entries, leaf, format);
 }
 

@@ -16,6 +16,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../../transcript/title/made-title.ts";
+import { treePages } from "../common/tree-pages.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import {
   type Authors,
@@ -90,22 +91,14 @@ class Store implements ClaudeSessionStore {
   async load(key: ClaudeSessionKey): Promise<ClaudeEntry[] | null> {
     const session = await this.#tenant.findSessionByOrigin(transcriptKey(key));
     if (session === undefined) return null;
-    const handle = this.#tenant.session(session.id);
     const lines: ClaudeEntry[] = [];
-    let page = await handle.listEntries({ tree: true, limit: MAX_PAGE });
-    for (;;) {
-      // The next page is read while this one is converted.
-      const next =
-        page.next === undefined
-          ? undefined
-          : handle.listEntries({ tree: true, limit: MAX_PAGE, after: page.next });
-      for (const entry of page.entries) {
+    for await (const page of treePages(this.#tenant.session(session.id))) {
+      for (const entry of page) {
         const line = toLine(entry);
         if (line !== undefined) lines.push(line);
       }
-      if (next === undefined) return lines.length === 0 ? null : lines;
-      page = await next;
     }
+    return lines.length === 0 ? null : lines;
   }
 
   async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {

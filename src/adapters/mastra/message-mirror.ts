@@ -14,6 +14,7 @@ import { digest } from "../common/digest.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
 import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
 import { storeOrBare, untilSettled } from "../common/settle.ts";
+import { treePages } from "../common/tree-pages.ts";
 import { toBlocks } from "../common/ui-parts.ts";
 import type { MastraMessage, MastraThread } from "./sdk-types.ts";
 
@@ -62,15 +63,9 @@ export class MessageMirror {
     const session = await this.#sessions.find(this.#keyOf(threadId));
     if (session === undefined) return;
     const gone = new Set<JsonValue>(ids);
-    let after: string | undefined;
-    do {
-      const page = { tree: true, limit: MAX_PAGE };
-      const found = await session.listEntries(after === undefined ? page : { ...page, after });
-      for (const entry of found.entries) {
-        if (gone.has(idOf(entry))) await session.removeEntry(entry.id);
-      }
-      after = found.next;
-    } while (after !== undefined);
+    for await (const page of treePages(session)) {
+      for (const entry of page) if (gone.has(idOf(entry))) await session.removeEntry(entry.id);
+    }
   }
 
   async setTitle(threadId: string, title: string): Promise<void> {

@@ -7,6 +7,9 @@ import { z } from "zod";
 import { mastraMemory } from "../../../src/adapters/mastra/index.ts";
 import { answerTo, type RunTurn } from "./agent.ts";
 
+// Tests send nothing over the network.
+process.env["MASTRA_TELEMETRY_DISABLED"] = "1";
+
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },
