@@ -1,6 +1,7 @@
 /** From ranked messages to hits with their windows. */
 
 import { textOf } from "../../model/block.ts";
+import { endOutsideSecret } from "../../secrets/end-outside-secret.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
@@ -126,11 +127,14 @@ function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight
   return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
 }
 
-/** The verbatim text for quoting: neither masked nor marked. */
+/**
+ * The verbatim text for a context, neither masked nor marked: surfaces mask what they show. So the cut
+ * must not halve a secret, of which they would not recognise the half.
+ */
 function quoteEntry(entry: WindowEntry): WindowItem {
   const { id: entryId, index, role, actor, createdAt, blocks } = entry;
-  const snippet = cutSnippet(textOf(blocks), [], MAX_QUOTE_BYTES);
-  const { text, truncated } = snippet;
+  const said = textOf(blocks);
+  const { text, truncated } = cutSnippet(said, [], MAX_QUOTE_BYTES);
   const toolName = toolNameOf(blocks);
   return {
     entryId,
@@ -138,7 +142,7 @@ function quoteEntry(entry: WindowEntry): WindowItem {
     role,
     actor,
     createdAt,
-    snippet: text,
+    snippet: truncated ? said.slice(0, endOutsideSecret(said, text.length)) : text,
     truncated,
     toolName,
     matches: [],
