@@ -96,7 +96,10 @@ export interface SearchInput {
    * 500.
    */
   readonly deadlineMs?: number;
-  /** Ends the search: the call rejects with the signal's reason, and no more work is done for it. */
+  /**
+   * Ends the search: the call rejects with the signal's reason. A running search stops at its next
+   * check of the deadline; with `inThread` it runs to its end.
+   */
   readonly signal?: AbortSignal;
 }
 

@@ -281,8 +281,8 @@ export type Need =
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
   /**
-   * Stores blobs of a new segment, which are durable before a manifest names them. The caller gives
-   * up the buffers, which may be recycled after the write (`blob-packer.ts`).
+   * Stores blobs of a new segment, which are durable before a manifest names them. The caller must
+   * not change the buffers afterwards.
    */
   | {
       readonly need: "write";

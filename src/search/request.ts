@@ -19,8 +19,8 @@ export interface SearchRequest {
   readonly limit: number;
   /**
    * `messages`: of the one session in scope, the best messages of the first pass are ranked with
-   * their neighbours, and no more of it is read; the window of a hit is its message, up to 4 KB as it was said. `sessions` (the default):
-   * whole sessions are ranked.
+   * their neighbours, and no more of it is read; the window of a hit is its message, up to 4 KB as it
+   * was said. `sessions` (the default): whole sessions are ranked.
    */
   readonly reach?: "sessions" | "messages";
   /** Hits of one session at most. */
@@ -120,7 +120,10 @@ export interface WindowItem {
   readonly role: Role | null;
   readonly actor: string | null;
   readonly createdAt: number;
-  /** At most 1,024 bytes of UTF-8, round the match if there is one; secrets are masked. */
+  /**
+   * At most 1,024 bytes of UTF-8, round the match if there is one; secrets are masked. With the reach
+   * `messages`, which only the assembly of contexts uses: at most 4,096 bytes as they were said.
+   */
   readonly snippet: string;
   readonly truncated: boolean;
   readonly toolName: string | null;

@@ -21,7 +21,7 @@ export interface RankingProfile {
   readonly actor: number;
   /** The weight of similarly spelt words. 0: off. */
   readonly misspelt: number;
-  /** How many sessions the re-rank looks at. 0: there is none. */
+  /** Sessions of the first pass that are re-ranked; at least `limit + 4` are. */
   readonly candidates: number;
   /**
    * A message is scored as the middle of a passage: this is what a word in the message before or

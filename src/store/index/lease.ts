@@ -61,7 +61,7 @@ export const RENEW_AFTER = 0.33;
 
 /**
  * Grace period of a segment that no manifest names: a manifest may be about to name it, or a search
- * without a snapshot may still read it. A search takes half a second at most, and one that misses a
- * segment reads the manifest again.
+ * without a snapshot may still read it. Most searches end well within it (the default deadline is
+ * 500 ms); one that misses a segment reads the manifest again.
  */
 export const DROPPED_KEPT_MS = 10_000;

@@ -16,7 +16,7 @@ export interface IndexUpkeep {
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
   answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
-  /** Drops caches. */
+  /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
    * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other upkeep is due.

@@ -1,7 +1,8 @@
 /**
  * Runs operations as transactions, each on its own connection.
  *
- * Caches tenant numbers by name: a tenant's number never changes.
+ * Caches tenant numbers by name. A tenant's number never changes on one server; a switch to another
+ * server clears the cache.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -43,7 +44,7 @@ type Body<Result> = (tx: Transaction) => Promise<Result>;
 export class PostgresDatabase {
   /** The address without its password. */
   readonly address: string;
-  /** How far the feeds are that this process has written. */
+  /** How far this process has written or read each feed. */
   readonly marks: FeedMarks = new FeedMarks();
   readonly #servers: PostgresServers;
   readonly #settings: TransactionSettings;

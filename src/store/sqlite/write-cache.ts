@@ -1,8 +1,8 @@
 /**
  * The writer's cache across transactions.
  *
- * An append to the session that this connection wrote last needs no read: the leaf, the counters
- * and the feed's head are cached. Each transaction first checks SQLite's `data_version`; the cache
+ * An append to a session that this connection wrote lately (1,000 are kept) needs no read: the leaf,
+ * the counters and the feed's head are cached. Each transaction first checks SQLite's `data_version`; the cache
  * is cleared when another connection has committed, after a rollback, and around any other
  * operation.
  */

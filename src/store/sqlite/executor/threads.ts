@@ -4,7 +4,7 @@
  *
  * An fsync, a wait for another process's lock or a long read then never stalls the host's event
  * loop. The threads keep the process alive only while something is asked of them. A small write that
- * finds both idle does not take the way through a thread: see `host-writer.ts`.
+ * finds the writer idle runs on the host's thread: see `host-writer.ts`.
  */
 
 import { getHeapStatistics } from "node:v8";

@@ -1,5 +1,5 @@
 /**
- * Group commit: the process's one writer commits waiting writes together.
+ * Group commit: one connection commits waiting writes together.
  *
  * A commit that survives power loss costs an fsync; appends that arrive while one is under way
  * share the next. If one fails, all are retried, each in its own savepoint. While another process

@@ -74,7 +74,10 @@ export function dropOthers(db: SqliteConnection, tenant: number, named: readonly
   db.run(SQL.keep, tenant, list);
 }
 
-/** Deletes merged segments at once: searches read them from their snapshot. */
+/**
+ * Ends the grace period of merged segments: the next cleaning deletes them. Searches read them from
+ * their snapshot.
+ */
 export function retire(db: SqliteConnection, tenant: number, joined: readonly number[]): void {
   if (joined.length > 0) db.run(SQL.retire, tenant, JSON.stringify(joined));
 }
