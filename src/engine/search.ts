@@ -157,7 +157,7 @@ async function meaningOf(
   engine: EngineContext,
   { query, match, now, profile, asYouType }: SearchRequest,
 ): Promise<FoundMeaning> {
-  // What is being typed is another query with each letter.
+  // Do not embed a query per keystroke.
   if (engine.meaning === undefined || profile.meaning === 0 || asYouType === true) return {};
   return engine.meaning.ofQuery(engine.tenant, query, match, now);
 }

@@ -269,7 +269,7 @@ export type Need =
       readonly need: "feed";
       readonly after: number;
       readonly limit: number;
-      /** Of this moment, where slices of one computation are otherwise of the moment of the first. */
+      /** Reads from a new snapshot; by default all slices of a computation share the first one's. */
       readonly now?: boolean;
       /** Large payloads are read of blocks of these types; of all if left out. */
       readonly whole?: readonly Block["type"][];

@@ -121,7 +121,7 @@ function withinSessions(
   });
 }
 
-/** Of a session the nearest counts; of a single message the nearest that has words of it. */
+/** A session uses its nearest piece, a message the nearest piece that contains a part of it. */
 function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ranked) => number {
   const bySession = Map.groupBy(near, ({ session }) => session);
   return ({ session, message }) => {

@@ -57,9 +57,12 @@ export interface MeaningQuery {
   readonly embedder: string;
   /** Of length 1. */
   readonly vector: Float32Array;
-  /** What a message must have at least that shares no word with the query: a cosine. */
+  /** Minimum cosine of a hit that shares no word with the query. */
   readonly floor: number;
 }
+
+/** The beginning of the note of a search that ranked without vectors. */
+export const BY_WORDS_ONLY = "Searched by words only";
 
 export interface SearchAnswer {
   /** The best first. */
@@ -106,7 +109,7 @@ export interface SearchHit {
   readonly score: number;
   /**
    * The cosine of the query with the nearest piece of the session, or of the message where messages of
-   * one session are compared; 0 without a vector. Absent: words alone were looked for.
+   * one session are compared; 0 without a vector. Absent: the search was by words only.
    */
   readonly similarity?: number;
   /** At most 16 messages. The one that was found is always among them. */

@@ -37,7 +37,7 @@ export interface Snapshot {
 
 /** A tail that is longer than this is not read as a whole: upkeep is catching up with it. */
 const MAX_TAIL = 16_384;
-/** Then only so much of its end is: new messages are found at once, whatever is still to do. */
+/** Of a longer tail only the newest KEPT_TAIL changes are read, so new messages are found at once. */
 const KEPT_TAIL = 4_096;
 /** Nor a tail of more words, about 25 MB of text: its oldest part is dropped from memory. */
 const MAX_TAIL_WORDS = 4 * 1024 * 1024;

@@ -129,8 +129,7 @@ export class VectorKeeper {
       const why = error instanceof Error ? error.message : String(error);
       tenant.isOther = BackscrollError.is(error, "embedder_conflict");
       if (tenant.isOther) return onWarning(why);
-      if (!tenant.hasFailed)
-        onWarning(`what is new has no vectors yet, and is tried again: ${why}`);
+      if (!tenant.hasFailed) onWarning(`embedding new messages failed and will be retried: ${why}`);
       tenant.hasFailed = true;
       this.#again(tenant, tenant.pauseMs);
       tenant.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * tenant.pauseMs);

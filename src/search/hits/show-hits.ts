@@ -116,7 +116,7 @@ export function lateNotes(
   if (branches === "all" || late.size === 0) return [];
   const ids = [...late].join(", ");
   return [
-    `an older file of ${ids} came late and is a branch, which only a search of all branches finds`,
+    `late files of ${ids} are on a branch; to find what is in them, search with branches=all`,
   ];
 }
 

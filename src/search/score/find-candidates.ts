@@ -311,7 +311,7 @@ function* passUntilPathsAreKnown(
   }
 }
 
-/** What a session has beside its messages is enough, unless something is asked of the messages. */
+/** True if a session may match by its title or summary alone: the filter asks nothing of messages. */
 function isOpen(filter: MessageFilter): boolean {
   return (
     filter.required.length === 0 &&

@@ -210,7 +210,7 @@ function pointOf(id: string, points: ReadonlyMap<string, Point>, state: SessionS
 
 function appended(row: EntryRow, sessionId: string, at: number): NewChange {
   const { entry, status } = row;
-  // The common case, a committed message, needs no words: the feed has a row for every entry.
+  // A committed message needs no details: its kind and status are the defaults.
   const details =
     entry.kind === "message" && status === "committed"
       ? null

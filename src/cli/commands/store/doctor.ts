@@ -36,7 +36,7 @@ export const doctor: Command = defineCommand({
     },
     "accept-loss": {
       type: "boolean",
-      help: "Accept the losses that are told: no command tells of them again.",
+      help: "Acknowledge the reported losses: no command reports them again.",
     },
   },
   examples: ["doctor --verify", "doctor --rebuild", "doctor --purge", "doctor --accept-loss"],

@@ -17,7 +17,7 @@ export interface PostingSource {
   readonly turns: Uint32Array;
 }
 
-/** The documents whose new number is not the next after that of the one before. The last is no document. */
+/** The documents at which renumbering does not ascend by one; ends with a sentinel. */
 export function turnsOf(numbers: Uint32Array): Uint32Array {
   const turns: number[] = [];
   let expected = -1;

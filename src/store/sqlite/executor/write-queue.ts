@@ -34,7 +34,7 @@ const PAUSE_MS = 2;
  */
 const CAREFUL_GROUPS = 16;
 
-/** What an append of one message writes beside what its rows are counted for. */
+/** Pages per commit in addition to those that are counted per row. */
 const PAGES_PER_COMMIT = 5;
 
 export interface QueuedWrite {

@@ -30,7 +30,7 @@ export interface PlacedChange {
   readonly change: NewChange;
   readonly position: number;
   readonly hash: Uint8Array;
-  /** Whether the row of an entry tells it; it has a row of its own otherwise. */
+  /** True if the entry's row stores this change; otherwise it has a row in `changes`. */
   readonly isTold: boolean;
 }
 
