@@ -54,7 +54,7 @@ export interface ErasedMessages {
   readonly position: number;
 }
 
-/** What the index of one tenant consists of. Replaced as a whole, by compare and set. */
+/** The parts of one tenant's index. Replaced as a whole, by compare-and-swap. */
 export interface Manifest {
   /** Counts the swaps. 0: no manifest was written. */
   readonly version: number;

@@ -1,4 +1,4 @@
-/** What a process remembers between searches. */
+/** The caches of a process between searches: an LRU of tenants, and the index cache of all of them. */
 
 import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
@@ -30,7 +30,7 @@ export class SearchCache {
 
   tenant(name: string): TenantCache {
     const known = this.#tenants.get(name);
-    // The last one asked for is the last in order, so the first is the one to forget.
+    // LRU by insertion order.
     this.#tenants.delete(name);
     const cache = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
     this.#tenants.set(name, cache);

@@ -1,4 +1,7 @@
-/** Finding a term of a field: which block it is in, and what that block says of it. */
+/**
+ * Finding a term of a field: front-coded blocks of terms, found by binary search in a sparse block
+ * index.
+ */
 
 import { ByteReader } from "./bytes.ts";
 import { readAddress } from "./field-writer.ts";

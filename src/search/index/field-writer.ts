@@ -1,4 +1,7 @@
-/** Writes the dictionary and the postings of one field, a term at a time in ascending order. */
+/**
+ * Writes the dictionary and the postings of one field, a term at a time in ascending order. The
+ * dictionary has front-coded blocks of terms and a sparse block index.
+ */
 
 import type { BlobPacker } from "./blob-packer.ts";
 import { ByteReader, ByteWriter, putVarint } from "./bytes.ts";

@@ -1,4 +1,4 @@
-/** Joins one field of several segments: a walk over their dictionaries, side by side. */
+/** Joins one field of several segments: a k-way merge of their dictionaries. */
 
 import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";

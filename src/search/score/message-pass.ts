@@ -1,4 +1,4 @@
-/** The first pass: the best sessions by their best message, over all sources. */
+/** The first pass: drives block-max MaxScore over all sources; sessions rank by their best message. */
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";

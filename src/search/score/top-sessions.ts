@@ -1,4 +1,7 @@
-/** The best sessions so far, each by its best message; or the best messages of one session. */
+/**
+ * A bounded top-k, collapsed by session: the best sessions so far, each by its best message; or the
+ * best messages of one session.
+ */
 
 export interface Best {
   /** Its subject: a session, or a single message of the only session in scope. */

@@ -1,8 +1,9 @@
 /**
  * The lease under which a process changes a tenant's index.
  *
- * It spares work: two processes would build the same segment. What keeps the index right is the
- * compare and set of the manifest, which also refuses the epoch of a lease that was taken over.
+ * It spares work: two processes would build the same segment. The compare-and-swap of the manifest
+ * keeps the index right. The lease's epoch is a fencing token: a swap with the epoch of a lease that
+ * was taken over is refused.
  */
 
 import { randomUUID } from "node:crypto";

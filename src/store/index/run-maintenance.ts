@@ -80,7 +80,7 @@ export async function runMaintenance(
   }
 }
 
-/** Rests after work in proportion to it, so that work takes no more than its share of a processor. */
+/** A duty-cycle throttle: rests after work in proportion to it, so that work keeps to its share. */
 class Pace {
   readonly #share: number;
   #restedAt = performance.now();

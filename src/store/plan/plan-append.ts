@@ -1,5 +1,6 @@
 /**
- * What one append writes: computed here, once, for both backends.
+ * The rows and changes of one append, with the hash chain of its entries: computed here, once, for
+ * both backends.
  *
  * A backend reads the session's state under its lock, asks for the plan, and carries it out in the
  * same transaction. So places, hashes, counters and feed rows cannot differ between them.

@@ -1,4 +1,7 @@
-/** Joins the postings that several segments have of one term, one term after another. */
+/**
+ * Joins the postings that several segments have of one term, one term after another. Postings are
+ * delta-coded varints; the low bit of each flags a frequency above 1.
+ */
 
 import { skipVarints } from "../bytes.ts";
 import { CHUNK_DOCUMENTS } from "../layout.ts";

@@ -1,5 +1,5 @@
 /**
- * Which number a word of a text has, found by its letters.
+ * A hash table from the letters of a word to its number, with open addressing.
  *
  * A text repeats its words. Cutting each one out as a string, so that a map can find it, takes
  * longer than all else that is done with it; here the letters are compared where they stand.
@@ -11,8 +11,8 @@ import type { WordRecords } from "./word-records.ts";
 export const UNKNOWN_WORD = -1;
 
 /**
- * Open addressing: a slot holds the word's hash and its record's offset side by side, since a
- * look-up waits for memory. Offset 0: empty.
+ * Numbers in a slot: the word's hash and its record's offset, side by side, since a look-up waits for
+ * memory. Offset 0: empty.
  */
 const PLACE = 2;
 const FIRST_PLACES = 2_048;
