@@ -331,7 +331,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Of a session that was read on at first, and then whole: what both have stored. */
+/** The outcome of a session that was read incrementally at first and then whole. */
 function joinLost(whole: SessionOutcome, lost: SessionOutcome): SessionOutcome {
   const { created, entries } = lost;
   return {

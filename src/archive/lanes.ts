@@ -8,7 +8,7 @@
 
 /** Enough that the store hardly waits: with 16 small files it took a tenth longer. */
 const MAX_FILES = 40;
-/** Of files that are read beside others. */
+/** Bytes of the files that are read at the same time. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export class Lanes {

@@ -28,7 +28,7 @@ export interface SegmentInfo {
   readonly analyzer: string;
   readonly documents: number;
   readonly bytes: number;
-  /** What of `bytes` only phrases need. */
+  /** The part of `bytes` that only phrases need. */
   readonly positionBytes: number;
   /** The version of the manifest that named it first. Absent: older than this field. */
   readonly namedIn?: number;
@@ -129,7 +129,7 @@ export interface FeedFact {
   readonly text: string | null;
 }
 
-/** What the feed says from one position to another, with the things that it names as they are now. */
+/** A range of the feed, with the entries and notes that it names as they are now. */
 export interface FeedSlice {
   /**
    * The last position that was looked at: `after` of the next slice. Less than `limit` may have been
@@ -311,7 +311,7 @@ export interface BlobKey {
 /** `missing`: not stored. `damaged`: its checksum is wrong. */
 export type BlobAnswer = Uint8Array | "missing" | "damaged";
 
-/** What each need is answered with. */
+/** The type of the answer to each need. */
 export interface Answers {
   readonly manifest: Manifest;
   readonly feed: FeedSlice;

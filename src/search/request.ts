@@ -55,7 +55,7 @@ export interface SearchRequest {
 /** The vector of a query and its embedder. */
 export interface MeaningQuery {
   readonly embedder: string;
-  /** Of length 1. */
+  /** The query's vector, of length 1. */
   readonly vector: Float32Array;
   /** Minimum cosine of a hit that shares no word with the query. */
   readonly floor: number;
@@ -67,7 +67,7 @@ export const BY_WORDS_ONLY = "Searched by words only";
 export interface SearchAnswer {
   /** The best first. */
   readonly hits: readonly SearchHit[];
-  /** What the user should be told: words that were left out, a filter that was not understood. */
+  /** Notes for the user: words that were left out, a filter that was not understood. */
   readonly notes: readonly string[];
   /** Older messages may be missing: the index is being built. */
   readonly indexing: boolean;
@@ -86,7 +86,7 @@ export type HitBranch = (typeof HIT_BRANCHES)[number];
 export interface SearchHit {
   readonly sessionId: string;
   readonly shortId: string;
-  /** Of the session: the title is cut to 256 bytes. */
+  /** Fields of the session; the title is cut to 256 bytes. */
   readonly meta: {
     readonly title: string;
     readonly agent: string;
@@ -171,7 +171,7 @@ export interface SearchExplanation {
   readonly candidates: number;
 }
 
-/** What is to be embedded of the feed behind `after`. */
+/** Asks for the pieces to embed after position `after` of the feed. */
 export interface PiecesRequest {
   readonly after: number;
   /** Up to here; to the feed's end if left out. */
@@ -189,7 +189,7 @@ export interface PiecesAnswer {
   readonly pieces: readonly TextPiece[];
   readonly through: number;
   readonly head: number;
-  /** What the store has of vectors; absent: none. */
+  /** The store's vectors; absent if it has none. */
   readonly vectors?: VectorIndex;
   readonly unreadable: readonly number[];
 }

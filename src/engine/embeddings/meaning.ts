@@ -1,4 +1,4 @@
-/** What a process with an embedder has: vectors of queries, and the keeper of those of messages. */
+/** The parts of a process with an embedder: query vectors, and the keeper of message vectors. */
 
 import type { Embedder } from "../../model/embedder.ts";
 import type { QueryMatch } from "../../search/query/parse-query.ts";

@@ -13,7 +13,7 @@ import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
 import { embedBatch } from "./embed-batch.ts";
 
-/** What is written within so long is embedded together. */
+/** Messages written within this time are embedded together. */
 const GATHER_MS = 250;
 /** How long a process that died keeps others from it. */
 const LEASE_MS = 30_000;
@@ -74,7 +74,7 @@ export class VectorKeeper {
     this.#soon(GATHER_MS);
   }
 
-  /** What is under way is given up. */
+  /** Abandons the work in progress. */
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#stop.abort();

@@ -107,7 +107,7 @@ function branchOf({ leaf, head }: Window): HitBranch | null {
   return head.lateLeaves.includes(leaf) ? "late" : "left";
 }
 
-/** What a search of active paths says of branches that it has not looked at. */
+/** Notes of a search of active paths about branches that it did not search. */
 export function lateNotes(
   hits: readonly SearchHit[],
   { branches }: Pick<SearchRequest, "branches">,

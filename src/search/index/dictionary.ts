@@ -59,7 +59,7 @@ export interface DictionaryBlock {
   readonly positions: Address;
 }
 
-/** What the dictionary says of a term. */
+/** The dictionary's entry of a term. */
 export interface TermEntry {
   readonly term: string;
   /** Documents that have it, deleted ones included. */
@@ -67,7 +67,7 @@ export interface TermEntry {
   readonly isLong: boolean;
   /** The postings of a short list; of a long one, the table of its chunks. */
   readonly postings: Address;
-  /** Of a short list. */
+  /** Where the positions of a short list are. */
   readonly positions: Address;
 }
 

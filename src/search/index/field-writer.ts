@@ -20,7 +20,7 @@ import { packCounts } from "./lists/packed-counts.ts";
 import { Competitive, lowerBound } from "./lists/term-list.ts";
 import { sharedBytes, TermBytes, unitsOf } from "./terms/term-bytes.ts";
 
-/** What the bounds of a list need to know of a document. */
+/** Properties of documents that enter the bounds of a list. */
 export interface Norms {
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
@@ -47,7 +47,7 @@ export class FieldWriter {
   readonly #postings = new ByteWriter();
   readonly #positions = new ByteWriter();
   readonly #record = new ByteWriter();
-  /** What the positions take, of all that was written. */
+  /** Bytes of positions written so far. */
   positionBytes = 0;
   #inBlock = 0;
   readonly #first = new TermBytes();

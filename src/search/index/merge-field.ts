@@ -65,7 +65,7 @@ class Walk {
     this.#waiting = [...sources];
   }
 
-  /** Of a stride. */
+  /** Begins a stride. */
   begin(): void {
     this.#terms = 0;
     this.#bytes = 0;

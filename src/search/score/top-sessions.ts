@@ -33,13 +33,13 @@ export class TopSessions {
     this.#isBefore = isBefore;
   }
 
-  /** What a message must have at least to matter, but for ties. */
+  /** The score that a message must exceed to enter, but for ties. */
   get threshold(): number {
     if (this.#sorted.length < this.#limit) return 0;
     return this.#sorted[this.#limit - 1]?.score ?? 0;
   }
 
-  /** What a session, or a message, has already, if it is among the best. */
+  /** The score of a session, or of a message, if it is among the best; else 0. */
   bestOf(key: number): number {
     return this.#byKey.get(key)?.score ?? 0;
   }

@@ -33,7 +33,7 @@ type Scan = (
   offset: number,
 ) => void;
 
-/** What is used of the global, which the library's own types do not have. */
+/** The used part of the WebAssembly global, for which TypeScript's library has no types. */
 interface WasmMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): void;

@@ -9,7 +9,7 @@ import { runLater } from "../../search/drive.ts";
 import type { Answers, Asking, MaintenanceTask, Need, UpkeepReport } from "../../search/port.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
-/** What one backend does for one piece of upkeep. */
+/** The operations of a backend for one piece of upkeep. */
 export interface IndexUpkeep {
   takeLease(): Promise<Lease | undefined>;
   /** False if it was taken over. */

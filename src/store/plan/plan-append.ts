@@ -20,7 +20,7 @@ export interface SessionState {
   readonly leaf: Point | null;
   readonly lastSequence: number;
   readonly lastChain: number;
-  /** What the roots of this session build upon: the fork point's hash, or zeros. */
+  /** The hash that the session's roots continue: the fork point's hash, or zeros. */
   readonly rootHash: Uint8Array;
   readonly updatedAt: number;
   readonly lastInteractionAt: number;
@@ -161,7 +161,7 @@ export function placedEntry(row: EntryRow): PlacedEntry {
   };
 }
 
-/** Of an entry that moves the leaf. Field by field: a spread copy costs as much as a hash. */
+/** The place of an entry that moves the leaf. Field by field: a spread costs as much as a hash. */
 function toPoint({ entry, place, hash }: EntryRow): Point {
   const { sequence, chain, depth, ordinal } = place;
   return { id: entry.id, sequence, chain, depth, ordinal, hash, atTip: true, annotation: false };

@@ -51,14 +51,14 @@ export class PostgresDatabase {
   readonly #onLoss: (loss: StoreLoss) => void;
   readonly #readOnly: boolean;
   readonly #attempts: number;
-  /** Of the server that is used now. */
+  /** Numbers of tenants by name, on the server that is used now. */
   readonly #tenants = new Map<string, number>();
   readonly #switchListeners = new Set<() => void>();
   #losses: StoreLoss[] = [];
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** What fails on a follower is not tried again there: the primary is the next try. */
+  /** A follower makes one attempt: the router then tries the primary. */
   constructor(address: string, options: StoreOptions, role: "primary" | "follower" = "primary") {
     const { hosts, role: wanted, shown } = parseAddress(address);
     this.address = shown;
@@ -85,7 +85,7 @@ export class PostgresDatabase {
     return this.#servers.switches;
   }
 
-  /** What failovers have lost, as far as this process had seen it. */
+  /** Changes that failovers have lost, as far as this process had seen them. */
   get losses(): readonly StoreLoss[] {
     return this.#losses;
   }

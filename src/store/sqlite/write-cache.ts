@@ -9,7 +9,7 @@
 
 import type { NumberedSession } from "../rows/state-row.ts";
 
-/** What a write reads and moves of its tenant's row; null limits are none. */
+/** The columns of the tenant's row that a write reads and updates; a null limit is none. */
 export interface TenantState {
   readonly position: number;
   readonly hash: Uint8Array;

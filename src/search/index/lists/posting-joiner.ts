@@ -134,7 +134,7 @@ export class PostingJoiner {
     return filled;
   }
 
-  /** What follows has these positions, from its first posting to its last. */
+  /** Begins a stretch of postings whose positions these are, from the first posting to the last. */
   #begin(positions: Uint8Array, from: number, to: number): void {
     const joined = this.#joined;
     this.#from = joined.count;

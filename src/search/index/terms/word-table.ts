@@ -7,7 +7,7 @@
 
 import type { WordRecords } from "./word-records.ts";
 
-/** What `find` gives for a word that was never added. */
+/** The result of `find` for a word that was never added. */
 export const UNKNOWN_WORD = -1;
 
 /**
@@ -23,7 +23,7 @@ export class WordTable {
   readonly #records: WordRecords;
   #places = new Int32Array(PLACE * FIRST_PLACES);
   #words = 0;
-  /** Of the word that was looked for last. */
+  /** Hash of the word that was looked up last. */
   #hash = 0;
 
   constructor(records: WordRecords) {

@@ -7,7 +7,7 @@
  * shorter feed means that the promoted standby had not received the end of it: a loss.
  */
 
-/** What a server says of itself. */
+/** The state that a server reports. */
 export interface ServerReport {
   /** Its place in the address. */
   readonly index: number;

@@ -33,7 +33,7 @@ const BETWEEN_MS = 100;
 export interface ServersOptions extends PoolOptions {
   /** One address for each host. */
   readonly hosts: readonly string[];
-  /** What the server must be. */
+  /** The required role of the server. */
   readonly role: Role;
   /** How long to wait for a server that can be used, where there are several. */
   readonly patienceMs: number;

@@ -35,7 +35,7 @@ const SQL = statements("segments", {
 /** Blobs that are deleted in one transaction: overwriting them with zeros takes its time. */
 const DELETED_AT_ONCE = 64;
 
-/** What deleting one writes to the log, about: zeros, and the page that named it. */
+/** Pages that deleting a blob writes to the log, about: zeros, and the page that named it. */
 const PAGES_PER_DELETED = 3;
 
 export function readBlob(
