@@ -117,7 +117,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       await expect.poll(() => warnings, PATIENT).toHaveLength(1);
       expect(warnings[0]).toMatch(/are of bag-of-words .* not of another; .*--again/);
       const { hits, notes } = await other.searchSessions("cat");
-      expect([hits.length, notes]).toEqual([1, [expect.stringMatching(/^Words alone/)]]);
+      expect([hits.length, notes]).toEqual([1, [expect.stringMatching(/^Searched by words only/)]]);
       await expect(other.embedStored()).rejects.toMatchObject({ code: "embedder_conflict" });
       expect(await other.embedStored({ again: true })).toMatchObject({ vectors: 2 });
       expect((await other.indexStatus()).vectors).toMatchObject({ embedder: "another", gaps: [] });
@@ -175,7 +175,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       await expect.poll(() => warnings, PATIENT).toEqual([expect.stringContaining("500")]);
       expect(await find(memory, "payment")).toEqual([session.id]);
       const { hits, notes } = await memory.searchSessions("broken payment");
-      expect([hits.length, notes]).toEqual([1, [expect.stringMatching(/^Words alone.*500/)]]);
+      expect([hits.length, notes]).toEqual([1, [expect.stringMatching(/^Searched by words only.*500/)]]);
       server.clear();
     });
 

@@ -1,8 +1,8 @@
 /**
  * A session that a reader of other agents' files has given, on the wire.
  *
- * It is sent as JSON lines, so that neither side holds it whole: one of `WireImport`, one for each
- * entry, and a last one that says where the leaf is.
+ * It is sent as JSON lines (`WireImportLine`), so that neither side holds it whole: the session with
+ * its options, then one line per entry, and a last one that says where the leaf is.
  */
 
 import type { Described } from "../engine/import/describe-session.ts";

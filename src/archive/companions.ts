@@ -14,7 +14,7 @@ export type FileSum = Pick<FoundFile, "size" | "mtimeUs">;
 
 const NOTHING: FileSum = { size: 0, mtimeUs: 0 };
 
-/** Of all that lies beside `file`, if it is a transcript of `source`. */
+/** The sum of all files beside `file`, if it is a transcript of `source`. */
 export async function sumBeside(
   source: TranscriptSource | undefined,
   file: Pick<FoundFile, "path" | "root">,

@@ -15,7 +15,7 @@ export interface FileState {
   readonly empty?: string;
 }
 
-/** A reader whose memory is larger than this reads whole files: it is no less than them. */
+/** Larger resume states are dropped; the file is then read whole. */
 const MAX_STATE_BYTES = 256 * 1024;
 
 export function formatState(state: FileState): string | null {

@@ -37,7 +37,7 @@ export async function* findInPlaces(
   }
 }
 
-/** Of those, the ones that agents at work in `cwd` at `now` write: see `near` of a place. */
+/** Only files that agents at work in `cwd` at `now` write: see `near` of a place. */
 export async function* findNear(
   sources: readonly TranscriptSource[],
   environment: Environment,

@@ -67,7 +67,7 @@ class Reading {
   readonly #file: TranscriptFile;
   /** Problems with the file itself; a reader has its own log. */
   #problems = new ProblemLog();
-  /** What a reading has stored that could not be gone on with. */
+  /** Result of an incremental read that was abandoned. */
   #lost: SessionOutcome | undefined;
   readonly #used = new UsedFiles();
   #beside: FileSum = { size: 0, mtimeUs: 0 };
@@ -178,7 +178,7 @@ class Reading {
       },
       record: {
         ...(await this.#recordReading(source, state)),
-        // As if it had another time: the next look finds it changed.
+        // mtime 0 makes the next scan read the file again.
         ...(transcript.isPostponed?.() ? { mtimeUs: 0 } : {}),
       },
     };
@@ -331,7 +331,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Of a session that was read on at first, and then whole: what both have stored. */
+/** The outcome of a session that was read incrementally at first and then whole. */
 function joinLost(whole: SessionOutcome, lost: SessionOutcome): SessionOutcome {
   const { created, entries } = lost;
   return {

@@ -172,7 +172,7 @@ export async function planGroup(
   });
 }
 
-/** Of the files that have parts beside them: their sums with all of these. */
+/** Sums of the files that have parts beside them, with those parts. */
 async function sumGroup(
   { sources }: IngestSetting,
   group: readonly Candidate[],

@@ -1,5 +1,5 @@
 /**
- * How much is read at once: many small files, or one that is large.
+ * A semaphore weighted by bytes: many small files are read at once, or one that is large.
  *
  * A small file is mostly waiting, for the store; many of them share a commit. A large one keeps the
  * store busy by itself, and a line of it may be as long as it is: two of them would take as much
@@ -8,7 +8,7 @@
 
 /** Enough that the store hardly waits: with 16 small files it took a tenth longer. */
 const MAX_FILES = 40;
-/** Of files that are read beside others. */
+/** Bytes of the files that are read at the same time. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export class Lanes {

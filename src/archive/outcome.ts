@@ -9,7 +9,7 @@ export const HOWS = [
   "read",
   /** From where the last reading ended. */
   "continued",
-  /** Of no format that we know. */
+  /** The file has no known format. */
   "unrecognised",
   /** Empty, and of no recognisable format yet. */
   "empty",

@@ -2,8 +2,8 @@
  * Reading a session again from all of its files, because one of them came late: it was found behind a
  * later one, or has grown behind it.
  *
- * The session keeps its id and the ids of its entries. While it is away, its files count as unread: a
- * run that dies in between is made good by the next.
+ * The session keeps its id and the ids of its entries. Its files are marked unread first, so the next
+ * run repairs an interrupted re-import.
  */
 
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";

@@ -54,7 +54,7 @@ class Counts {
 
 export class SessionFigures {
   readonly #all = new Counts();
-  /** Of entries stored before; undefined until they are reported. */
+  /** Counts of entries stored before; undefined until they are reported. */
   #known: Counts | undefined;
   #first: number | null = null;
   #last: number | null = null;

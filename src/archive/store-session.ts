@@ -31,7 +31,7 @@ export interface SessionFile {
   readonly revive: boolean;
   /** How many sessions of the file were given before. */
   readonly index: number;
-  /** What becomes of a file that another file of its session comes behind; see `ImportOptions`. */
+  /** How to import a file that precedes an imported one of its session; see `ImportOptions`. */
   readonly whenLate?: ImportOptions["whenLate"];
   /** The caller holds the session's mutex. */
   readonly hasTurn?: boolean;

@@ -1,6 +1,6 @@
 /**
- * A queue per key: work under one key runs one after another (a mutex with a name), work under
- * different keys at the same time. Work that finds its queue empty starts within the call itself.
+ * A keyed mutex, FIFO: work under one key runs one after another, work under different keys at the
+ * same time. Work that finds its queue empty starts within the call itself.
  */
 export class KeyedQueue {
   /** The newest work of each key that has not ended. */

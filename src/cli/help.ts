@@ -9,7 +9,7 @@ export interface CommandGroup {
   readonly commands: readonly Command[];
 }
 
-/** Of the narrowest terminal that is common, in columns. */
+/** Columns of the narrowest common terminal. */
 const WIDTH = 80;
 
 /** What `backscroll --help` prints. */

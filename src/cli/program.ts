@@ -5,7 +5,7 @@ import { basename, relative } from "node:path";
 import { hidePasswords } from "../api/address.ts";
 import type { Context } from "./context.ts";
 
-/** Of the package that this file is part of, two folders up or one: built, code lies elsewhere. */
+/** The package's version. package.json is two folders up, or one from bundled code. */
 export function readVersion(): string {
   const [file] = ["../../package.json", "../package.json"]
     .map((path) => new URL(path, import.meta.url))

@@ -178,10 +178,10 @@ export async function explainMissingStore<Result>(
   }
 }
 
-/** Of this thread, which makes an object for each value of a file; in both halves together. */
+/** Megabytes of V8's young generation (both semi-spaces) of this thread, which parses files. */
 const OWN_MB = 32;
 
-/** Of each thread that is started later. */
+/** The same of each thread that is started later. */
 const THREAD_MB = 4;
 
 /**

@@ -47,7 +47,7 @@ export function toTime(text: string | undefined, option: string): Date | undefin
   return toMoment(text, option, "an age", -1);
 }
 
-/** Of `--since` and `--until`, where both ends count: a day, a month or a year is meant whole. */
+/** The period of `--since` and `--until`, both inclusive: a day, a month or a year counts whole. */
 export function toPeriod(
   since: string | undefined,
   until: string | undefined,

@@ -24,9 +24,9 @@ export interface AppendOptions {
   readonly idempotencyKey?: string;
 }
 
-/** What only the engine may ask for. */
+/** Options that only the engine may set. */
 export interface OwnAppendOptions extends Pick<AppendRequest, "guard" | "replaced"> {
-  /** What identifies the request under its key; the drafts if left out. */
+  /** The identity of the request under its key; the drafts if left out. */
   readonly request?: unknown;
   readonly isLasting?: boolean;
 }

@@ -144,7 +144,7 @@ export function checkMetadata(value: unknown, field = "metadata"): JsonObject {
   return JSON.parse(text) as JsonObject;
 }
 
-/** What a provider reported, in part or in full. */
+/** The usage that a provider reported, in part or in full. */
 export type UsageInput = Partial<Usage>;
 
 export function checkUsage(value: UsageInput, field = "usage"): Usage {

@@ -30,11 +30,11 @@ export interface FeedCursor {
 
 /** Enough that two tenants of a store are told apart; it gives no name away. */
 const TENANT_HEX = 8;
-/** Of the change's hash, which covers all changes before it: two feeds that differ have another. */
+/** Hexadecimal digits of the change's hash, which covers all changes before it. */
 const HASH_HEX = 16;
 
 const FEED_CURSOR = /^f2\.([0-9a-f]{8})\.([0-9a-f-]{1,64})\.(\d{1,15})\.([0-9a-f]{16})$/;
-/** What cursors were before they carried a tenant and a hash. */
+/** The format of cursors before they carried a tenant and a hash. */
 const OLD_FEED_CURSOR = /^[0-9a-f-]{8,64}\.\d{1,15}$/;
 
 /** The cursor of the change at `position`, whose hash is given; at 0 it is the start of the feed. */

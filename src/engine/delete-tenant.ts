@@ -15,7 +15,7 @@ import { checkInput } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { maintainIndex } from "./maintain-index.ts";
 
-/** What a call has deleted; of tokens, revoked. */
+/** Counts of deleted things; for tokens, revoked ones. */
 export interface TenantDeletion {
   readonly tokens: number;
   readonly sessions: number;
@@ -62,7 +62,7 @@ export async function deleteTenant(
     after = page.at(-1)?.id;
     if (page.length < MAX_PAGE) break;
   }
-  /** What is deleted is gone from the first page, so this one is read until it is empty. */
+  /** Deleted items leave the first page, so the first page is read until it is empty. */
   const drain = async <Item>(
     what: keyof TenantDeletion,
     read: () => Promise<readonly Item[]>,
@@ -101,7 +101,7 @@ export async function deleteTenant(
   return deleted;
 }
 
-/** What another process has deleted in between is done, too. */
+/** False if another process has deleted it in between, which is no error. */
 async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
   try {
     await deletion;

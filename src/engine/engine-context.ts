@@ -1,4 +1,4 @@
-/** What every part of the engine needs: a store, one tenant, a clock and new ids. */
+/** The dependencies of every part of the engine: a store, one tenant, a clock and new ids. */
 
 import type { KeyedQueue } from "../async/keyed-queue.ts";
 import type { TokenCounter } from "../context/tokens.ts";
@@ -18,7 +18,7 @@ export interface EngineContext {
   readonly counter: TokenCounter;
   /** Language models by the names that sessions know them under. */
   readonly models: Readonly<Record<string, TextModel>>;
-  /** What models cost. */
+  /** Prices of models. */
   prices(): PriceTable;
   now(): number;
   newId(): string;

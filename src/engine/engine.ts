@@ -59,7 +59,7 @@ export interface EngineOptions {
   readonly models?: Readonly<Record<string, TextModel>>;
   /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
   readonly tokenCounter?: TokenCounter;
-  /** What models cost, asked for when something is added up: `LIST_PRICES` if left out. */
+  /** Prices of models, read when costs are added up: `LIST_PRICES` if left out. */
   readonly prices?: () => PriceTable;
   /** Where time and randomness come from. */
   readonly source?: IdSource;
@@ -131,7 +131,7 @@ export class Engine extends TenantEngine {
     return new TenantEngine(engine);
   }
 
-  /** What the holder of a token may do; undefined if it is malformed, unknown, expired or revoked. */
+  /** The access of a token; undefined if it is malformed, unknown, expired or revoked. */
   authenticate(token: string): Promise<Access | undefined> {
     return authenticate(this.engine, token);
   }
@@ -217,12 +217,12 @@ export class Engine extends TenantEngine {
     return this.engine.store.checkIntegrity();
   }
 
-  /** What is set wrong on the database server, and how to mend it; empty without a server. */
+  /** Wrong settings of the database server, and how to mend them; empty without a server. */
   async checkSettings(): Promise<readonly string[]> {
     return (await this.engine.store.advise?.()) ?? [];
   }
 
-  /** What it would take to embed all of a tenant that has no vector yet; with `again`, all of it. */
+  /** The estimated cost of embedding all that has no vector yet; with `again`, of embedding all. */
   estimateEmbedding(
     options: Pick<EmbedStoredInput, "again"> & { readonly tenant?: string } = {},
   ): Promise<EmbedEstimate> {

@@ -82,7 +82,7 @@ export function hasResults(input: MessageInput | readonly MessageInput[]): boole
   return "toolResults" in input && (input.toolResults ?? null) !== null;
 }
 
-/** What only the engine may ask for. */
+/** Fields that only the engine may set. */
 export interface KindInput {
   readonly kind: EntryKind;
   readonly role?: Role | null;
@@ -200,14 +200,14 @@ export function checkBatch(entries: readonly NewEntry[]): void {
   }
 }
 
-/** What the other fields of an entry may take where it is sent: names, ids, usage. */
+/** Bytes for the other fields of an entry in a request: names, ids, usage. */
 const FIELDS_BYTES = 1024;
 
 function sizeOf({ contentBytes, metadata }: NewEntry): number {
   return contentBytes + (metadata === null ? 0 : Buffer.byteLength(metadata)) + FIELDS_BYTES;
 }
 
-/** What identifies a request under an idempotency key: everything but the ids and times we made. */
+/** The identity of a request under an idempotency key: all but the ids and times that we made. */
 export function requestOf({ entry, dated }: Draft): unknown {
   return [
     entry.kind,

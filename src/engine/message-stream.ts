@@ -92,7 +92,7 @@ export async function continueMessage(
 interface Opened {
   readonly role: Role;
   readonly model: string | null;
-  /** What others have stored of it. */
+  /** Chunks that other writers have stored. */
   readonly earlier?: readonly Chunk[];
 }
 

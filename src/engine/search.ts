@@ -96,7 +96,10 @@ export interface SearchInput {
    * 500.
    */
   readonly deadlineMs?: number;
-  /** Ends the search: the call rejects with the signal's reason, and no more work is done for it. */
+  /**
+   * Ends the search: the call rejects with the signal's reason. A running search stops at its next
+   * check of the deadline; with `inThread` it runs to its end.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -154,7 +157,7 @@ async function meaningOf(
   engine: EngineContext,
   { query, match, now, profile, asYouType }: SearchRequest,
 ): Promise<FoundMeaning> {
-  // What is being typed is another query with each letter.
+  // Do not embed a query per keystroke.
   if (engine.meaning === undefined || profile.meaning === 0 || asYouType === true) return {};
   return engine.meaning.ofQuery(engine.tenant, query, match, now);
 }

@@ -90,7 +90,7 @@ export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
   };
 }
 
-/** What a caller may set, with its check. */
+/** The check of each field that a caller may set. */
 const CHECKS: {
   readonly [Name in SettableField]: (value: Session[Name]) => Session[Name];
 } = {

@@ -1,11 +1,11 @@
-/** What the calls of a session may be told besides their subject. */
+/** Options of a session's calls. */
 
 import type { JsonObject } from "../model/json.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
 import type { AppendOptions } from "./append.ts";
 
 export interface BranchInput {
-  /** What the path that is left behind was about. */
+  /** Summary of the path that is left behind. */
   readonly summary?: ContentInput;
   readonly expectedLeaf?: string | null;
 }

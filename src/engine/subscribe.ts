@@ -71,7 +71,7 @@ export async function listChanges(
 interface FeedStart {
   readonly head: FeedHead;
   readonly position: number;
-  /** Of the change there. */
+  /** Hash of the change at the position. */
   readonly hash: Uint8Array;
 }
 

@@ -214,7 +214,7 @@ export class TenantEngine {
     return listDerived(this.engine, await this.resolveSessionId(id));
   }
 
-  /** What sessions take, and how many messages are being written in each: at most 500 at once. */
+  /** Sizes of sessions, and how many messages are being written in each: at most 500 at once. */
   sessionSizes(ids: readonly string[]): Promise<readonly SessionSize[]> {
     return sessionSizes(this.reading, ids);
   }

@@ -43,7 +43,7 @@ function parseElement(
 const NO_ELEMENT =
   "an element is no JSON, nests too deeply or holds too many values; was the file cut off?";
 
-/** Of a damaged piece, the elements that are whole. */
+/** The whole elements of a damaged piece. */
 function* recover(
   text: string,
   begins: RegExp,
@@ -110,7 +110,7 @@ export async function* splitElements(
   problems: ProblemLog,
   maxLength: number = MAX_ELEMENT_BYTES,
 ): AsyncGenerator<string> {
-  /** Of the file as a whole; undefined before its first character. */
+  /** Whether the file is one array; undefined before its first character. */
   let isArray: boolean | undefined;
   let depth = 0;
   let isString = false;

@@ -220,7 +220,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Of the word that begins at `start` with `code`; 0 if JSON has none such. */
+/** Length of the word that begins at `start` with `code`; 0 if JSON has no such word. */
 function wordLength(text: string, start: number, code: number): number {
   if (code === LETTER_T) return text.startsWith("true", start) ? 4 : 0;
   if (code === LETTER_F) return text.startsWith("false", start) ? 5 : 0;

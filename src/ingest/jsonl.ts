@@ -10,7 +10,7 @@ import type { ProblemLog } from "./problems.ts";
 
 export interface JsonRecord {
   readonly line: number;
-  /** Of the line's text, in characters. */
+  /** Length of the line's text, in characters. */
   readonly length: number;
   readonly record: Readonly<Record<string, unknown>>;
 }

@@ -46,7 +46,7 @@ export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** Of any text up to a million characters. */
+/** Bytes that hold any text of up to a million characters. */
 export const CUT_LINE_BYTES: number = 4 * 1024 * 1024;
 
 /** Longer lines are put together in a slot, where there are slots for them. */
@@ -105,7 +105,7 @@ class LineSplitter {
     return this.#length;
   }
 
-  /** Of a chunk in which no line ends. */
+  /** Takes a chunk in which no line ends. */
   collect(chunk: Uint8Array): void {
     this.#length += chunk.length;
     if (this.#whenLong !== undefined && this.#length > CUT_LINE_BYTES) {

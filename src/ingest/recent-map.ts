@@ -1,5 +1,6 @@
 /**
- * A bounded map that drops its oldest keys, so that a reader's memory does not grow with the file.
+ * A two-generation FIFO cache: a bounded map that drops its oldest keys, so that a reader's memory
+ * does not grow with the file.
  *
  * Two generations: once the newer map holds half of the limit, it becomes the older one, and the
  * older one is dropped. Deleting the oldest key for each new one would get slower with size, as a

@@ -1,4 +1,4 @@
-/** Slots: how many may do at the same time what takes much memory. The others wait in their order. */
+/** A counting semaphore, FIFO: bounds how many readers that need much memory run at the same time. */
 
 export class Slots {
   #free: number;

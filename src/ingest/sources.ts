@@ -1,4 +1,4 @@
-/** The formats that can be read. Adding one means its folder and a line here. */
+/** The formats that can be read. CONTRIBUTING.md lists the places that a new one adds to. */
 
 import { AIDER } from "./aider/aider.ts";
 import { ATIF } from "./atif/atif.ts";

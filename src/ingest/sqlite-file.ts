@@ -46,7 +46,7 @@ export function boundedColumn(name: string): string {
   return `CASE WHEN octet_length(${name}) <= ${MAX_LONG_BYTES} THEN ${name} END AS ${name}`;
 }
 
-/** Of any text up to a million characters. */
+/** Bytes that hold any text of up to a million characters. */
 const SHORT_BYTES = 4 * 1024 * 1024;
 
 /** A value that is longer would take more memory than any record is worth, in SQLite alone. */

@@ -15,7 +15,7 @@ import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
 import { meantWords } from "../search/query/meant-words.ts";
-import type { SearchHit } from "../search/request.ts";
+import { BY_WORDS_ONLY, type SearchHit } from "../search/request.ts";
 
 export interface RelatedInput
   extends Pick<SearchInput, "agent" | "owner" | "project" | "repo" | "workstation"> {
@@ -68,7 +68,7 @@ export async function relatedSessions(tenant: TenantApi, input: RelatedInput): P
   const find = async (query: string, options: SearchInput): Promise<readonly SearchHit[]> => {
     const sizes = { limit: MAX_HITS, contextBefore: 0, contextAfter: 0 };
     const result = await tenant.searchSessions(query, { ...filter, ...sizes, ...options });
-    for (const note of result.notes) if (note.startsWith("Words alone")) notes.add(note);
+    for (const note of result.notes) if (note.startsWith(BY_WORDS_ONLY)) notes.add(note);
     return result.hits;
   };
   if (question !== undefined) {

@@ -1,4 +1,4 @@
-/** Runs a computation of the index: each need is answered, until there is a result. */
+/** The trampoline of the index's sans-I/O generators: answers each need, until there is a result. */
 
 import type { Answers, Asking, Need } from "./port.ts";
 

@@ -28,7 +28,7 @@ export interface SegmentInfo {
   readonly analyzer: string;
   readonly documents: number;
   readonly bytes: number;
-  /** What of `bytes` only phrases need. */
+  /** The part of `bytes` that only phrases need. */
   readonly positionBytes: number;
   /** The version of the manifest that named it first. Absent: older than this field. */
   readonly namedIn?: number;
@@ -54,7 +54,7 @@ export interface ErasedMessages {
   readonly position: number;
 }
 
-/** What the index of one tenant consists of. Replaced as a whole, by compare and set. */
+/** The parts of one tenant's index. Replaced as a whole, by compare-and-swap. */
 export interface Manifest {
   /** Counts the swaps. 0: no manifest was written. */
   readonly version: number;
@@ -129,7 +129,7 @@ export interface FeedFact {
   readonly text: string | null;
 }
 
-/** What the feed says from one position to another, with the things that it names as they are now. */
+/** A range of the feed, with the entries and notes that it names as they are now. */
 export interface FeedSlice {
   /**
    * The last position that was looked at: `after` of the next slice. Less than `limit` may have been
@@ -269,7 +269,7 @@ export type Need =
       readonly need: "feed";
       readonly after: number;
       readonly limit: number;
-      /** Of this moment, where slices of one computation are otherwise of the moment of the first. */
+      /** Reads from a new snapshot; by default all slices of a computation share the first one's. */
       readonly now?: boolean;
       /** Large payloads are read of blocks of these types; of all if left out. */
       readonly whole?: readonly Block["type"][];
@@ -281,8 +281,8 @@ export type Need =
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
   /**
-   * Stores blobs of a new segment, which are durable before a manifest names them. The caller gives
-   * up the buffers, which may be recycled after the write (`blob-packer.ts`).
+   * Stores blobs of a new segment, which are durable before a manifest names them. The caller must
+   * not change the buffers afterwards.
    */
   | {
       readonly need: "write";
@@ -311,7 +311,7 @@ export interface BlobKey {
 /** `missing`: not stored. `damaged`: its checksum is wrong. */
 export type BlobAnswer = Uint8Array | "missing" | "damaged";
 
-/** What each need is answered with. */
+/** The type of the answer to each need. */
 export interface Answers {
   readonly manifest: Manifest;
   readonly feed: FeedSlice;

@@ -26,7 +26,7 @@ const ADDED_SESSIONS = 40;
 /** Vectors that are looked at for them. */
 const LOOKED_AT = 400;
 
-/** What was found, and how near it is; undefined: words alone. */
+/** A hit and its cosine; without vectors, `similarity` is undefined. */
 export interface RankedHit extends Ranked {
   readonly similarity?: number;
 }
@@ -91,7 +91,7 @@ const MAX_TRUST = 64;
  */
 function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest): number {
   if (profile.coverage === 0 || byWords.length === 0) return 1;
-  // What coverage adds is on the scale of the best score without it.
+  // Coverage is scaled by the best score without it.
   const best = byWords.reduce(
     (most, { score, parts }) => Math.max(most, score - parts.coverage),
     0,
@@ -121,7 +121,7 @@ function withinSessions(
   });
 }
 
-/** Of a session the nearest counts; of a single message the nearest that has words of it. */
+/** A session uses its nearest piece, a message the nearest piece that contains a part of it. */
 function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ranked) => number {
   const bySession = Map.groupBy(near, ({ session }) => session);
   return ({ session, message }) => {
@@ -133,7 +133,7 @@ function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ran
   };
 }
 
-/** What can be told of a vector without reading its message. */
+/** The part of the filter that can be checked without reading a vector's message. */
 function acceptsOf(
   { sessions: scope, barred, roles, since, until, before }: Omit<MessageFilter, "path">,
   { gone }: Snapshot,

@@ -10,7 +10,7 @@ import type { WindowHead } from "./port.ts";
 
 /** About 220 bytes each, but a title may be long. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** What one takes beside its texts. */
+/** Bytes of one beside its texts. */
 const ROW_BYTES = 128;
 /** Usually they are a handful. */
 const MAX_AGENTS = 1_024;

@@ -19,8 +19,8 @@ export interface SearchRequest {
   readonly limit: number;
   /**
    * `messages`: of the one session in scope, the best messages of the first pass are ranked with
-   * their neighbours, and no more of it is read; the window of a hit is its message, up to 4 KB as it was said. `sessions` (the default):
-   * whole sessions are ranked.
+   * their neighbours, and no more of it is read; the window of a hit is its message, up to 4 KB as it
+   * was said. `sessions` (the default): whole sessions are ranked.
    */
   readonly reach?: "sessions" | "messages";
   /** Hits of one session at most. */
@@ -55,16 +55,19 @@ export interface SearchRequest {
 /** The vector of a query and its embedder. */
 export interface MeaningQuery {
   readonly embedder: string;
-  /** Of length 1. */
+  /** The query's vector, of length 1. */
   readonly vector: Float32Array;
-  /** What a message must have at least that shares no word with the query: a cosine. */
+  /** Minimum cosine of a hit that shares no word with the query. */
   readonly floor: number;
 }
+
+/** The beginning of the note of a search that ranked without vectors. */
+export const BY_WORDS_ONLY = "Searched by words only";
 
 export interface SearchAnswer {
   /** The best first. */
   readonly hits: readonly SearchHit[];
-  /** What the user should be told: words that were left out, a filter that was not understood. */
+  /** Notes for the user: words that were left out, a filter that was not understood. */
   readonly notes: readonly string[];
   /** Older messages may be missing: the index is being built. */
   readonly indexing: boolean;
@@ -83,7 +86,7 @@ export type HitBranch = (typeof HIT_BRANCHES)[number];
 export interface SearchHit {
   readonly sessionId: string;
   readonly shortId: string;
-  /** Of the session: the title is cut to 256 bytes. */
+  /** Fields of the session; the title is cut to 256 bytes. */
   readonly meta: {
     readonly title: string;
     readonly agent: string;
@@ -106,7 +109,7 @@ export interface SearchHit {
   readonly score: number;
   /**
    * The cosine of the query with the nearest piece of the session, or of the message where messages of
-   * one session are compared; 0 without a vector. Absent: words alone were looked for.
+   * one session are compared; 0 without a vector. Absent: the search was by words only.
    */
   readonly similarity?: number;
   /** At most 16 messages. The one that was found is always among them. */
@@ -120,7 +123,10 @@ export interface WindowItem {
   readonly role: Role | null;
   readonly actor: string | null;
   readonly createdAt: number;
-  /** At most 1,024 bytes of UTF-8, round the match if there is one; secrets are masked. */
+  /**
+   * At most 1,024 bytes of UTF-8, round the match if there is one; secrets are masked. With the reach
+   * `messages`, which only the assembly of contexts uses: at most 4,096 bytes as they were said.
+   */
   readonly snippet: string;
   readonly truncated: boolean;
   readonly toolName: string | null;
@@ -165,7 +171,7 @@ export interface SearchExplanation {
   readonly candidates: number;
 }
 
-/** What is to be embedded of the feed behind `after`. */
+/** Asks for the pieces to embed after position `after` of the feed. */
 export interface PiecesRequest {
   readonly after: number;
   /** Up to here; to the feed's end if left out. */
@@ -183,7 +189,7 @@ export interface PiecesAnswer {
   readonly pieces: readonly TextPiece[];
   readonly through: number;
   readonly head: number;
-  /** What the store has of vectors; absent: none. */
+  /** The store's vectors; absent if it has none. */
   readonly vectors?: VectorIndex;
   readonly unreadable: readonly number[];
 }

@@ -1,4 +1,4 @@
-/** What a process remembers between searches. */
+/** The caches of a process between searches: an LRU of tenants, and the index cache of all of them. */
 
 import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
@@ -16,7 +16,7 @@ export interface SearchCacheOptions {
   readonly clock: () => number;
 }
 
-/** Of all tenants: segments are never changed, and no two have the same number. */
+/** Shared by all tenants: segments are immutable, and their numbers are unique. */
 export class SearchCache {
   readonly #options: SearchCacheOptions;
   readonly #cache: IndexCache;
@@ -30,7 +30,7 @@ export class SearchCache {
 
   tenant(name: string): TenantCache {
     const known = this.#tenants.get(name);
-    // The last one asked for is the last in order, so the first is the one to forget.
+    // LRU by insertion order.
     this.#tenants.delete(name);
     const cache = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
     this.#tenants.set(name, cache);
@@ -53,14 +53,14 @@ export class TenantCache {
   readonly indexing: IndexingOptions;
   readonly clock: () => number;
   tail: Tail | undefined;
-  /** What counts in each source, and for which state of the index that was found out. */
+  /** Live documents of each source; `key` identifies the state of the index they were computed for. */
   liveness: { readonly key: string; readonly value: readonly Liveness[] } | undefined;
   /** Active paths of sessions that branched, as of position `seen` of the feed. */
   readonly #paths = new Map<number, SessionPath>();
   /** Sessions that never did, which are most: as of the same position, as all that follows. */
   readonly #whole = new Set<number>();
   readonly #scopes = new RememberedScopes();
-  /** What windows show of sessions. */
+  /** The session fields that windows show. */
   readonly #heads = new RememberedHeads();
   #seen = 0;
 

@@ -11,7 +11,12 @@ import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
 import { type RankedHit, rankByMeaning } from "./rank-by-meaning.ts";
-import type { MeaningQuery, SearchAnswer, SearchRequest } from "./request.ts";
+import {
+  BY_WORDS_ONLY,
+  type MeaningQuery,
+  type SearchAnswer,
+  type SearchRequest,
+} from "./request.ts";
 import { readMessageFilter } from "./score/filter/read-filter.ts";
 import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
 import type { TenantCache } from "./search-cache.ts";
@@ -36,7 +41,7 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
   );
 }
 
-/** Sessions by words that the vectors may put into another order. */
+/** How many word-ranked sessions the vectors re-rank. */
 const WIDE = 60;
 
 /** Undefined where words alone rank: vectors of another embedder cannot be compared. */
@@ -54,7 +59,7 @@ function meaningNotes({ meaning, profile }: SearchRequest, { vectors }: Snapshot
   if (meaning === undefined || profile.meaning === 0 || vectors === undefined) return [];
   if (vectors.embedder === meaning.embedder) return [];
   return [
-    `Words alone were looked for: the vectors of this store are of ${vectors.embedder}, not of ${meaning.embedder}.`,
+    `${BY_WORDS_ONLY}: the vectors of this store are of ${vectors.embedder}, not of ${meaning.embedder}.`,
   ];
 }
 

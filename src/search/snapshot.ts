@@ -21,15 +21,15 @@ export interface Snapshot {
   /** In the order of the feed, the tail last. */
   readonly views: readonly View[];
   readonly messages: FieldSize;
-  /** Of what tools gave back. */
+  /** Size of the tool outputs. */
   readonly outputs: FieldSize;
   /** Some stored messages are not in the index, or in one of another version. */
   readonly indexing: boolean;
   /** How far the segments are behind the feed. */
   readonly lag: number;
-  /** What vectors there are. */
+  /** The vectors of the store. */
   readonly vectors: VectorIndex | undefined;
-  /** What segments may hold though it is no longer there. */
+  /** Deleted sessions and erased entries that segments may still hold. */
   readonly gone: Gone;
   /** The tail was not read to its end: `isLate` said so. The next search goes on with it. */
   readonly partial: boolean;
@@ -37,7 +37,7 @@ export interface Snapshot {
 
 /** A tail that is longer than this is not read as a whole: upkeep is catching up with it. */
 const MAX_TAIL = 16_384;
-/** Then only so much of its end is: new messages are found at once, whatever is still to do. */
+/** Of a longer tail only the newest KEPT_TAIL changes are read, so new messages are found at once. */
 const KEPT_TAIL = 4_096;
 /** Nor a tail of more words, about 25 MB of text: its oldest part is dropped from memory. */
 const MAX_TAIL_WORDS = 4 * 1024 * 1024;

@@ -51,7 +51,7 @@ export interface AppOptions {
   readonly live?: Subscribers;
   /** What may be in progress at once; `BUDGET` if left out. */
   readonly budget?: BudgetOptions;
-  /** Of the event loop's time between tenants; as `WORK_SHARE` says if left out. */
+  /** How tenants share the event loop's time; `WORK_SHARE` if left out. */
   readonly share?: WorkShare;
   /** How long a body may keep the server waiting; 30 s if left out. */
   readonly bodyPatienceMs?: number;

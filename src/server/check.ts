@@ -17,7 +17,7 @@ export function check<Schema extends z.ZodType>(
   throw toError(deepest(result.error.issues[0] as Issue), what, schema);
 }
 
-/** Of a value that may be one thing or another, the reading that came furthest tells most. */
+/** The issue of the union member that matched furthest: it explains most. */
 function deepest(issue: Issue): Issue {
   if (issue.code !== "invalid_union") return issue;
   const inner = issue.errors

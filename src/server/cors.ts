@@ -19,7 +19,7 @@ const EXPOSED = [
   "x-request-id",
   "retry-after",
   "mcp-session-id",
-  // Of a backup: a page that saves one should be able to check it.
+  // Headers of a backup: a page that saves one should be able to check it.
   "content-digest",
   "backscroll-rows",
 ].join(", ");

@@ -1,4 +1,4 @@
-/** How often a caller may ask: a bucket for each, filled steadily, emptied by requests. */
+/** A token bucket per caller, and an LRU of callers. */
 
 import { BackscrollError } from "../model/errors.ts";
 

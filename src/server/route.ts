@@ -73,7 +73,7 @@ export const QUERY_LIMITS: JsonBounds = {
   depth: MAX_JSON_DEPTH,
 };
 
-/** Of requests that carry messages, or much else that is stored. */
+/** Limits of requests that carry messages, or much else that is stored. */
 export const APPEND_LIMITS: JsonBounds = {
   bytes: MAX_APPEND_REQUEST_BYTES,
   values: MAX_REQUEST_VALUES,
@@ -102,7 +102,7 @@ export interface Route {
   readonly body: z.ZodType | undefined;
   /** What the body may hold, unpacked. */
   readonly limits: JsonBounds;
-  /** Of the requests of one connection to such routes only the newest goes on. */
+  /** A newer request of a connection to this route cancels the older one. */
   readonly newestWins: boolean;
   /** A body of bytes that the route reads itself, such as a file. */
   readonly bytes: string | undefined;

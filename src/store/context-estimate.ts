@@ -1,5 +1,6 @@
 /**
- * An estimate holds only for the state it was computed from; otherwise the change says `unknown`.
+ * An estimate holds only for the state it was computed from; otherwise the change has
+ * `contextTokens: null`.
  */
 export interface ContextEstimate {
   readonly tokens: number;

@@ -82,7 +82,7 @@ export const HISTORY_KINDS: Readonly<
   context: ["message", "compaction", "branch_summary", "custom_message"],
 };
 
-/** What can be found without reading a session: each has an index of its own. */
+/** Kinds of entries that are found without reading a session: each has an index of its own. */
 export type EntryMark =
   | "label"
   | "pinned"

@@ -67,7 +67,7 @@ interface Tenant {
   behind: number;
   /** Changes since `behind` was last asked for: the answer may not have them. */
   since: number;
-  /** What this process has written since the last flush. */
+  /** Bytes that this process has written since the last flush. */
   bytes: number;
   /** Whether `behind` was ever read from the store. */
   known: boolean;

@@ -9,9 +9,9 @@ export interface IngestedFile {
   /** The end of the last line that was complete, and how many lines stand before it. */
   readonly offset: number;
   readonly lines: number;
-  /** Of the bytes before `offset`; null if the file can only be read whole. */
+  /** Hash of the last bytes before `offset`; null if the file can only be read whole. */
   readonly tailHash: Uint8Array | null;
-  /** What the reader needs to go on, as JSON text; null if it needs the whole file. */
+  /** The reader's resume state, as JSON text; null if it needs the whole file. */
   readonly state: string | null;
   /** By the host's clock. */
   readonly seenAt: number;

@@ -25,7 +25,7 @@ export interface MigrationPair extends Omit<Migration, "sql"> {
   readonly postgres: string;
 }
 
-/** What the `schema` table says; undefined in a new database. */
+/** The newest row of the `schema` table; undefined in a new database. */
 export interface SchemaState {
   readonly version: number;
   readonly minReader: number;

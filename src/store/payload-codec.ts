@@ -75,7 +75,7 @@ function decompress(hash: string, { codec, bytes }: StoredPayload): Uint8Array {
   }
 }
 
-/** What claims to be longer is unpacked piece by piece. */
+/** Payloads whose header claims more bytes are unpacked in chunks. */
 const MAX_ROOM = 1024 * 1024;
 /** The least that Node takes. */
 const MIN_ROOM = 64;

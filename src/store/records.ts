@@ -36,13 +36,13 @@ export interface NewSession
   readonly startedAt: number;
   /** When its first words were said elsewhere; `now` if left out. */
   readonly createdAt?: number;
-  /** Of an ingested session, if all of it is known. */
+  /** Figures of an ingested session, if all of it is known. */
   readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
   /** Gives the session that has the origin's key, if there is one, and creates nothing then. */
   readonly orExisting?: boolean;
-  /** Of a session that is imported and begins with copies of another one's entries. */
+  /** The origin of an imported session that begins with copies of another one's entries. */
   readonly fork?: ForkOrigin;
 }
 
@@ -105,7 +105,7 @@ export interface ModelCount {
   readonly sessions: number;
 }
 
-/** What messages of a session and a model used within a quarter of an hour. */
+/** Usage of the messages of a session and a model within a quarter of an hour. */
 export interface UsageSum {
   readonly sessionId: string;
   readonly model: string | null;
@@ -178,7 +178,7 @@ export interface AppendRequest {
   /** The host's clock, for `lastWriteAt` and the feed. */
   readonly now: number;
   readonly idempotency?: Idempotency;
-  /** What a compaction changes beside adding its entry, in the same transaction. */
+  /** The session's new summary, written in the transaction that appends its compaction. */
   readonly summary?: NewSummary;
   /**
    * An import of an earlier conversation: no `context_usage` change, since no model was called, and
@@ -199,7 +199,7 @@ export interface NewSummary {
   readonly expectedCompaction?: string | null;
 }
 
-/** What the store adds to an appended entry. */
+/** The fields that the store adds to an appended entry. */
 export interface PlacedEntry {
   readonly id: string;
   readonly sequence: number;
@@ -305,7 +305,7 @@ export interface FeedHead {
   readonly epoch: string;
   readonly position: number;
   readonly hash: Uint8Array;
-  /** Of the change that was asked for; absent if there is none. At 0, before the first, it is zero. */
+  /** Hash of the change that was asked for; absent if there is none, zero at position 0. */
   readonly hashAt?: Uint8Array;
 }
 

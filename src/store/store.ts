@@ -191,7 +191,7 @@ export interface StoreReads extends OriginalReads, RecordReads {
    * are left out: they were used once.
    */
   readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
-  /** Of these sessions, how many have a message of each model. */
+  /** Per model, how many of these sessions have a message of it. */
   countModels(tenant: string, sessionIds: readonly string[]): Promise<readonly ModelCount[]>;
   /** `next` is where the following page starts, absent on the last one. */
   listSessions(
@@ -199,7 +199,7 @@ export interface StoreReads extends OriginalReads, RecordReads {
     filter: SessionFilter,
     page: SessionPage,
   ): Promise<{ readonly sessions: readonly Session[]; readonly next?: SessionPosition }>;
-  /** Of those of the sessions that are there, in no order. */
+  /** Sizes of those sessions that exist, in no order. */
   readSessionSizes(tenant: string, ids: readonly string[]): Promise<readonly SessionSize[]>;
   findTombstone(tenant: string, sessionId: string): Promise<Tombstone | undefined>;
   /** The newest of the sessions that came from there and were deleted. */
@@ -321,7 +321,7 @@ export interface StoreIndex {
   search(tenant: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer>;
   /** The same for memories and facts: gives their keys. */
   searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
-  /** What is to be embedded behind a position of the feed, with secrets masked. */
+  /** The pieces to embed after a position of the feed, with secrets masked. */
   readPieces(tenant: string, request: PiecesRequest): Promise<PiecesAnswer>;
   /**
    * One bounded piece of upkeep under the tenant's lease. `busy` if another process holds the
@@ -341,7 +341,7 @@ export interface Store extends StoreWrites, StoreReads, StoreIndex {
    * before. Absent where there is one file.
    */
   switches?(): number;
-  /** What is set wrong on the database server, and how to mend it. Absent where there is none. */
+  /** Wrong settings of the database server, and how to mend them. Absent without a server. */
   advise?(): Promise<readonly string[]>;
   /** Calls `listener` soon after a commit of any process. */
   onChange(listener: () => void): () => void;

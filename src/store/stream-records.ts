@@ -1,4 +1,4 @@
-/** What crosses the store port of a message that is being written. */
+/** Records of the store port for a message that is being written. */
 
 import type { Role, Usage } from "../model/entry.ts";
 import type { ContextEstimate } from "./context-estimate.ts";

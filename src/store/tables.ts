@@ -45,5 +45,5 @@ export const STORAGE_TABLES = ["packs"] as const;
 /** Maintained by triggers on other tables: a restored copy fills it, so no copy holds it. */
 export const DERIVED_TABLES = ["session_models"] as const;
 
-/** What running processes tell each other. It is no tenant's, and no copy of a store holds it. */
+/** Tables of running processes. They belong to no tenant, and copies of a store omit them. */
 export const PROCESS_TABLES = ["leases"] as const;

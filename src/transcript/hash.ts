@@ -129,9 +129,9 @@ function sharedText(columns: SharedColumns): string {
     `${adapter ?? ABSENT}\0${inputTokens ?? ABSENT}\0${outputTokens ?? ABSENT}\0` +
     `${cacheCreationTokens ?? ABSENT}\0${cacheReadTokens ?? ABSENT}\0${metadata ?? ABSENT}\0` +
     `${copiedFrom ?? ABSENT}\0`;
-  // What tells of one call only is not met again.
+  // Do not cache texts with usage, metadata or copiedFrom: they do not recur.
   if (inputTokens !== null || metadata !== null || copiedFrom !== null) return text;
-  // Decoded, it lies in one piece, as no text does that was put together.
+  // Decoding flattens V8's rope string.
   const whole = Buffer.from(text).toString();
   // Pick the compared fields: the caller may have passed a whole entry.
   const known = {

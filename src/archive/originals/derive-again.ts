@@ -124,7 +124,7 @@ async function sameSessions(tenant: TenantApi, original: Original): Promise<read
   return [...files.values()].toSorted((a, b) => at(a) - at(b));
 }
 
-/** Of a transcript, with the files beside it that are kept. */
+/** Derives a transcript, with the kept files beside it. */
 async function deriveFile(
   setting: IngestSetting,
   source: TranscriptSource | undefined,

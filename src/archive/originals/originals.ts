@@ -2,9 +2,9 @@
  * Keeping the bytes of the files that are ingested: an agent deletes its transcripts after weeks, and
  * a better reader may find in them what this one does not.
  *
- * A file is stored in parts of up to 8 MiB, each a zstd frame. What a file grows by becomes a part of
- * its own, together with the parts before it that are not longer: so a file that grows line by line
- * has few parts, and each byte is compressed a number of times that is logarithmic in its size.
+ * A file is stored in parts of up to 8 MiB, each a zstd frame. Parts merge like a binary counter: new
+ * bytes become a part together with the parts before them that are not longer. So a file that grows
+ * line by line has few parts, and each byte is compressed a number of times logarithmic in its size.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";

@@ -17,8 +17,8 @@ export interface FollowInput extends WatchInput {
   /** The owner of the lease. A later process with the same owner takes the lease over: see `holdLease`. */
   readonly owner?: string;
   /**
-   * Ends after this long without a new entry, once everything present is stored, and after twelve
-   * times as long at the latest, since another agent may keep writing.
+   * Ends after this long in which no file was read, once everything present is stored, and after
+   * twelve times as long at the latest, since another agent may keep writing.
    */
   readonly quietMs?: number;
 }

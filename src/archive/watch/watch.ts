@@ -40,7 +40,7 @@ const SETTLE_MS = 50;
 
 const RECONCILE_MS = 30_000;
 const LOOK_SHARE = 100;
-/** What the system does not tell of, such as an agent's first file, is found within this. */
+/** The longest interval of full scans, which find changes that the system reported no event for. */
 const MAX_WAIT_MS = 5 * 60_000;
 
 /** Interval of checks for folders of new agents, for which there are no file events. */

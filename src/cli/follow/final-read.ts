@@ -18,7 +18,7 @@ const WHEN_CLOSED = 'read -r _; exec "$@"';
 
 export interface FinalReadOptions {
   readonly quietSeconds: number;
-  /** Of the lease that this process may hold when it ends. */
+  /** Owner of the lease that this process may hold when it ends. */
   readonly owner: string;
   readonly onError: (error: unknown) => void;
 }

@@ -12,7 +12,7 @@ const RETRY_MS = 30_000;
 
 export interface FollowerOptions {
   readonly signal: AbortSignal;
-  /** Of the lease, for the process that takes over. */
+  /** Owner of the lease, for the process that takes over. */
   readonly owner: string;
   readonly onError: (error: unknown) => void;
 }

@@ -23,7 +23,7 @@ import { splitLines } from "../../ingest/lines.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";
 
-/** Of the whole answer, quoting elements included. */
+/** Bytes of the whole answer, quoting elements included. */
 export const MAX_HANDOVER_BYTES = 4_096;
 /** Bytes read from the end of a transcript: over a thousand messages, in a quarter of a second. */
 export const MAX_TAIL_BYTES: number = 4 * 1024 * 1024;

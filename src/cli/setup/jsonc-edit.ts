@@ -83,7 +83,7 @@ function nodeAt(text: string, path: JsonPath): JsonNode {
   return node;
 }
 
-/** Of members of the same name, the last counts, as for `JSON.parse`. */
+/** The last of members of the same name, as for `JSON.parse`. */
 function childOf({ children = [] }: JsonNode, step: string | number): JsonChild | undefined {
   if (typeof step === "number") return children[step];
   return children.findLast(({ key }) => key === step);

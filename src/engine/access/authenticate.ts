@@ -6,7 +6,7 @@ import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { hashSecret, parseToken, type TokenPrefix } from "./token-text.ts";
 
-/** What the secret is compared with where there is no such token: as much work as where there is. */
+/** Compared with the secret of an unknown token, so that both cases take the same time. */
 const NO_HASH = new Uint8Array(32);
 
 /**

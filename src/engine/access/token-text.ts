@@ -33,7 +33,7 @@ export function parseToken(
   return { id, secret };
 }
 
-/** Of the text as it is: several texts stand for the same bytes, and only one of them is the token. */
+/** Hash of the text, not of the decoded bytes: several texts decode to the same bytes. */
 export function hashSecret(secret: string): Uint8Array {
   return createHash("sha256").update(secret).digest();
 }

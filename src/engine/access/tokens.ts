@@ -26,7 +26,7 @@ export interface CreateTokenInput {
   readonly actor?: string;
   /** Further actors that it may write as: at most 100 names, or `"any"`. Default: none. */
   readonly actAs?: readonly string[] | "any";
-  /** What to know it by in a list. */
+  /** A name for lists. */
   readonly label?: string;
   /** Expiry. Default: never. */
   readonly expires?: number | Date;

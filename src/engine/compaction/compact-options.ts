@@ -35,7 +35,7 @@ import type { TextModel } from "../../model/text-model.ts";
 import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 
-/** What stays as it was said. */
+/** The messages that stay verbatim. */
 export type KeepInput =
   /** The newer half of what no summary covers. */
   | "half"

@@ -42,7 +42,7 @@ export interface CompactionResult {
   readonly erased: number;
 }
 
-/** What a summary is taken to be before it is written. */
+/** Estimated tokens of a summary before it is written. */
 const EXPECTED_SUMMARY_TOKENS = 1_500;
 /** How often a summary that came out too long for the limit is made again, with more to cover. */
 const MAX_ROUNDS = 3;

@@ -1,4 +1,4 @@
-/** What a compaction starts from: the context as it stands, without its content. */
+/** The input of a compaction plan: the context as it stands, without its content. */
 
 import { planCompaction } from "../../compaction/plan.ts";
 import type { PlanItem } from "../../compaction/plan-input.ts";
@@ -19,7 +19,7 @@ export interface CompactionGround {
   /** The newest compaction on the path. */
   readonly previous: CompactionView | null;
   readonly previousTokens: number;
-  /** What the context holds beside the summary, in order: what stayed by its pins comes first. */
+  /** The context beside the summary, in order: pinned entries that stayed come first. */
   readonly items: readonly PlanItem[];
 }
 
@@ -60,7 +60,7 @@ export function planOn(
   });
 }
 
-/** What a summary takes in a context, with the words round it. */
+/** Tokens of a summary in a context, with the words round it. */
 export function summaryTokens(
   engine: EngineContext,
   text: string,

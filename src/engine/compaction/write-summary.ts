@@ -34,7 +34,7 @@ export interface SummaryTask {
   /** False if covered entries will be erased: then no structure quotes them. */
   readonly quotes: boolean;
   readonly summarizer: Summarizer;
-  /** Whose summary is taken if the first one's is of no use; without it the call fails. */
+  /** Used if the first summarizer's result is unusable; without it the call fails. */
   readonly fallback: Summarizer | undefined;
   readonly instructions: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -92,7 +92,7 @@ function structureOf(digest: Digest, { quotes }: SummaryTask): SummaryStructure 
   return quotes ? structure : dropQuotes(structure);
 }
 
-/** What holds for every part of the range alike. */
+/** Settings that all parts of the range share. */
 export function termsOf({
   instructions,
   maxTokens,
@@ -166,6 +166,6 @@ async function* chunksOf(
   yield { entries, isLast: true };
 }
 
-/** What a model is given at once, unless it can take less. */
+/** Tokens that a model is given at once, unless it can take less. */
 const DEFAULT_INPUT_TOKENS = 100_000;
 const LONG_ENTRY_TOKENS = 4_000;

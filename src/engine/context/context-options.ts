@@ -1,4 +1,4 @@
-/** What a caller may ask of a context, checked and completed. */
+/** The options of a context, checked and completed. */
 
 import type { PruneOptions } from "../../context/prune.ts";
 import { PROVIDERS, type Provider } from "../../context/render/render.ts";
@@ -16,7 +16,7 @@ import {
 } from "../check.ts";
 
 export interface BuildContextInput {
-  /** What all messages together may take: at least 256; 4,000 if left out. */
+  /** Tokens of all messages together: at least 256; 4,000 if left out. */
   readonly tokenBudget?: number;
   /** At most so many turns as they were said, the newest included; 20 if left out. */
   readonly recentTurns?: number;
@@ -30,7 +30,7 @@ export interface BuildContextInput {
   readonly includeFacts?: boolean;
   /** Only what these actors wrote, and the results of their tools. */
   readonly filterParticipants?: readonly string[];
-  /** What to recall for, in place of the newest user message. */
+  /** The query of the recall, in place of the newest user message. */
   readonly query?: string;
   /** Another leaf than the active one, without recall. */
   readonly leaf?: string;

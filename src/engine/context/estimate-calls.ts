@@ -35,7 +35,7 @@ export function withEstimates(
   return { drafts: estimated, tokens };
 }
 
-/** What the cache has of the context that the next entry continues; only active leaves are in it. */
+/** The cached size of the context that the next entry continues; only active leaves are cached. */
 export function cachedContextSize(
   { contextSizes, tenant }: EngineContext,
   sessionId: string,

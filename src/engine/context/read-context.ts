@@ -18,7 +18,7 @@ import { toEntry } from "../entry-view.ts";
 export interface ContextEntries<Item = Entry> {
   /** The newest compaction on the path. */
   readonly compaction: CompactionView | null;
-  /** What enters the context, in order, compactions left out; long results cut as it says. */
+  /** The entries of the context, in order, without compactions; long results cut as it says. */
   readonly entries: readonly Item[];
   /** Messages between the first kept entry and `entries[0]` that were not read. */
   readonly unread: number;
@@ -175,7 +175,7 @@ export async function findCompaction(
 /** Where the context begins: the first entry that a compaction does not stand for. */
 interface Boundary {
   readonly sequence: number;
-  /** Of the first message, on its path. */
+  /** Index of the first message on its path. */
   readonly index: number;
 }
 

@@ -10,13 +10,13 @@ import { searchSessions } from "../search.ts";
 import type { CheckedContext } from "./context-options.ts";
 import { findAll, readGroup } from "./standing.ts";
 
-/** What of the ranking pays for itself here: docs/decisions has the figures. */
+/** Ranking without the parts that do not pay here: docs/decisions has the figures. */
 const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };
 /** The limit of the query taken from a message: a pasted log would drown the question. */
 const QUERY_LENGTH = 2_000;
 
 export interface ShownPast {
-  /** What the newest turn begins with. */
+  /** The first entry of the newest turn. */
   readonly newest: Entry;
   /** All that is in the context. */
   readonly shown: ReadonlySet<string>;

@@ -16,7 +16,7 @@ export interface ContextUsage extends Pressure {
   readonly compaction: string | null;
 }
 
-/** What the model is given at the leaf takes so many tokens. */
+/** The pressure of the context at the leaf: how many tokens the model is given. */
 export async function readPressure(
   engine: EngineContext,
   sessionId: string,

@@ -71,7 +71,7 @@ export async function embedBatch(
   return { through, pieces: pieces.length, characters, done };
 }
 
-/** `invalid_input` if the store has vectors of another embedder. */
+/** Throws `embedder_conflict` if the store has vectors of another embedder. */
 export function checkEmbedder(
   vectors: Pick<VectorIndex, "embedder" | "dimensions"> | null | undefined,
   { name, dimensions }: Embedder,

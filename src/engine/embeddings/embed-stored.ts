@@ -51,7 +51,7 @@ const BATCH = 512;
 /** A text that says nothing of the store. */
 const PROBE = "backscroll";
 const LEASE_MS = 30_000;
-/** Another process that embeds what is new is soon done. */
+/** How long to wait for a process that embeds new messages. */
 const PATIENCE_MS = 30_000;
 /** Places of the feed that an estimate looks at, and pieces that are read at each. */
 const SAMPLES = 8;

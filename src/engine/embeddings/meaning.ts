@@ -1,8 +1,8 @@
-/** What a process with an embedder has: vectors of queries, and the keeper of those of messages. */
+/** The parts of a process with an embedder: query vectors, and the keeper of message vectors. */
 
 import type { Embedder } from "../../model/embedder.ts";
 import type { QueryMatch } from "../../search/query/parse-query.ts";
-import type { MeaningQuery } from "../../search/request.ts";
+import { BY_WORDS_ONLY, type MeaningQuery } from "../../search/request.ts";
 import type { Store } from "../../store/store.ts";
 import { QueryVectors, textOfQuery } from "./query-vectors.ts";
 import { type KeeperOptions, VectorKeeper } from "./vector-keeper.ts";
@@ -61,7 +61,7 @@ export class Meaning {
     const text = textOfQuery(query, match, now);
     if (text === "" || !(await this.#looksForVectors(tenant))) return {};
     const found = await this.#queries.find(text);
-    if ("missing" in found) return { note: `Words alone were looked for: ${found.missing}.` };
+    if ("missing" in found) return { note: `${BY_WORDS_ONLY}: ${found.missing}.` };
     return { meaning: { embedder: this.embedder.name, vector: found.vector, floor: FLOOR } };
   }
 

@@ -62,7 +62,7 @@ export class QueryVectors {
   }
 }
 
-/** What of a query is embedded: its words, without filters and what is to be left out. */
+/** The text of a query to embed: its words, without filters and excluded words. */
 export function textOfQuery(query: string, match: QueryMatch, now: number): string {
   if (match === "words") return query.slice(0, MAX_CHARACTERS).trim();
   const { required, optional } = parseQuery(query, { now, match });

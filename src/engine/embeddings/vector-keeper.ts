@@ -13,7 +13,7 @@ import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
 import { embedBatch } from "./embed-batch.ts";
 
-/** What is written within so long is embedded together. */
+/** Messages written within this time are embedded together. */
 const GATHER_MS = 250;
 /** How long a process that died keeps others from it. */
 const LEASE_MS = 30_000;
@@ -74,7 +74,7 @@ export class VectorKeeper {
     this.#soon(GATHER_MS);
   }
 
-  /** What is under way is given up. */
+  /** Abandons the work in progress. */
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#stop.abort();
@@ -129,8 +129,7 @@ export class VectorKeeper {
       const why = error instanceof Error ? error.message : String(error);
       tenant.isOther = BackscrollError.is(error, "embedder_conflict");
       if (tenant.isOther) return onWarning(why);
-      if (!tenant.hasFailed)
-        onWarning(`what is new has no vectors yet, and is tried again: ${why}`);
+      if (!tenant.hasFailed) onWarning(`embedding new messages failed and will be retried: ${why}`);
       tenant.hasFailed = true;
       this.#again(tenant, tenant.pauseMs);
       tenant.pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * tenant.pauseMs);

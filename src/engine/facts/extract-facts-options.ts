@@ -19,7 +19,7 @@ export interface ExtractFactsOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What became of one part of the conversation. */
+/** The result of one part of the conversation. */
 export interface ExtractedPart extends Omit<FactPart, "entries"> {
   readonly added: number;
   /** Known already. */

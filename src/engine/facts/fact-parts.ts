@@ -21,7 +21,7 @@ export interface FactPart {
  * statements.
  */
 const MAX_PART_TOKENS = 20_000;
-/** Of what the extractor can take, the share of the messages; the rest is for rules and known facts. */
+/** The messages' share of the extractor's input; the rest is for rules and known facts. */
 const MESSAGE_SHARE = 0.7;
 const READ_ENTRIES = 64;
 

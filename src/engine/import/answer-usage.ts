@@ -28,7 +28,7 @@ export class AnswerUsage {
     );
   }
 
-  /** What a new part is to be stored with. */
+  /** The usage that a new part is stored with. */
   take(answer: string, read: Usage | null): Usage | null {
     const ahead = this.#ahead.get(answer);
     if (ahead === undefined || read === null) return read;

@@ -3,7 +3,7 @@
 import type { Session } from "../../model/session.ts";
 import type { SessionPatch } from "../../store/records.ts";
 
-/** What of a session decides how it is described. */
+/** The fields of a session that its description depends on. */
 export type Described = Pick<Session, "title" | "metadata" | "figures">;
 export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
 

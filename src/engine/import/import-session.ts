@@ -39,7 +39,7 @@ import {
 export interface ImportOptions {
   /** The file, for the session's origin; it also identifies a session that has no id of its own. */
   readonly file?: string;
-  /** What the session is known by, unique within the tenant; made of source and id if left out. */
+  /** The session's origin key, unique within the tenant; made of source and id if left out. */
   readonly key?: string;
   /** Where else the session may have been stored, when less was known of it. */
   readonly earlier?: EarlierKeys;
@@ -47,7 +47,7 @@ export interface ImportOptions {
   readonly projectId?: string;
   /** The repository that the session's folder is a checkout of. */
   readonly repo?: string;
-  /** Whose the session is; the agent's if left out. */
+  /** The session's owner; the agent if left out. */
   readonly owner?: string;
   /** Kept with the session beside what the source says of it, when it is made. */
   readonly metadata?: JsonObject;
@@ -94,11 +94,11 @@ export interface ImportResult {
   readonly entries: number;
   /** Entries that were there already. */
   readonly skipped: number;
-  /** What could not be used as it was: see the transcript's log for the first of them. */
+  /** Number of problems: see the transcript's log for the first of them. */
   readonly problems: number;
   /** The last entry that can be gone on from; null if there is none. */
   readonly last: string | null;
-  /** What the session is known by. */
+  /** The session's origin key. */
   readonly key: string;
   /** The session was deleted here, and was not stored again. */
   readonly forgotten: boolean;

@@ -1,4 +1,4 @@
-/** What an import writes with, beside the session itself. */
+/** The setting of an import, beside the session itself. */
 
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
@@ -7,7 +7,7 @@ import type { DescribeSession } from "./describe-session.ts";
 
 export interface ImportSetting {
   readonly startedAt: number | null;
-  /** What the session is called until its entries are read. */
+  /** The session's title until its entries are read. */
   readonly title: string;
   readonly problems: ProblemLog;
   readonly dryRun: boolean;
@@ -37,14 +37,14 @@ export interface Waiting {
   readonly id: string;
 }
 
-/** What a batch says of its session; it counts once the batch is stored. */
+/** Title and summaries in a batch; they count once the batch is stored. */
 export interface ReadOfBatch {
   title: string | undefined;
   /** The compaction before an entry, by the entry's id. */
   readonly summaries: Map<string, string>;
 }
 
-/** What became of a batch. */
+/** The result of a batch. */
 export interface Appended {
   readonly stored: number;
   /** An import under the same key has stored it before. */

@@ -12,7 +12,7 @@ import type { NewSession } from "../../store/records.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { Described, Description } from "./describe-session.ts";
 
-/** Of a session, or of one that is not there yet. */
+/** Finds the key of ids of a session; null for a session that does not exist yet. */
 export type FindIdKey = (session: Session | null) => Promise<string>;
 
 export class ImportSubject {
@@ -21,7 +21,7 @@ export class ImportSubject {
   /** It was not there before this import. */
   isNew: boolean;
   readonly startedAt: number;
-  /** What the ids of its entries are made of. */
+  /** The key that the ids of its entries are derived from. */
   idKey = "";
   readonly #engine: EngineContext;
   readonly #draft: NewSession | undefined;

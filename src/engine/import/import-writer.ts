@@ -355,7 +355,7 @@ export class ImportWriter {
     }
   }
 
-  /** What a batch is known by, if it is to be known again. */
+  /** The batch's idempotency key, if any. */
   #keyOf(batch: readonly Waiting[], number: number): Pick<AppendRequest, "idempotency"> {
     const { idempotencyKey, dryRun } = this.#setting;
     if (idempotencyKey === undefined || dryRun) return {};

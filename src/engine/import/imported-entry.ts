@@ -1,4 +1,4 @@
-/** What an import asks of one entry. */
+/** Properties of one imported entry that an import reads. */
 
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { lengthOfBlocks } from "../../model/block.ts";

@@ -43,14 +43,14 @@ export function isShared(files: readonly SessionFile[], file: SessionFile): bool
   return files.some(({ path }) => path !== file.path);
 }
 
-/** What the session's metadata gets with the file; undefined if it is known, or the only one. */
+/** The metadata field that adds the file; undefined if it is known, or the only one. */
 export function withFile(files: readonly SessionFile[], file: SessionFile): JsonObject | undefined {
   if (files.some(({ path }) => path === file.path) || files.length === 0) return undefined;
   if (files.length >= MAX_FILES) return undefined;
   return { [FILES_KEY]: [...files, file].toSorted(byTime).map((each) => ({ ...each })) };
 }
 
-/** What the session's metadata gets with a file that came late: the branch that it became. */
+/** The metadata field that adds a late file with the leaf of its branch. */
 export function withLateFile(
   { metadata }: Pick<Session, "metadata">,
   { path }: SessionFile,

@@ -1,4 +1,4 @@
-/** What can be done with a whole store, wherever it is: see `session-api.ts`. */
+/** The calls of a whole store, local or remote: see `session-api.ts`. */
 
 import type { Engine } from "../engine.ts";
 import type { TenantApi } from "./tenant-api.ts";

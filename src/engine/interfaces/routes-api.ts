@@ -1,4 +1,4 @@
-/** What can be done with the routes of a tenant, wherever its store is: see `session-api.ts`. */
+/** The calls of a tenant's routes, local or remote: see `session-api.ts`. */
 
 import type { Routes } from "../routes/routes.ts";
 

@@ -1,4 +1,4 @@
-/** What can be done within a tenant, wherever its store is: see `session-api.ts`. */
+/** The calls of a tenant, local or remote: see `session-api.ts`. */
 
 import type { Shares } from "../access/shares.ts";
 import type { OriginalsApi } from "../import/originals.ts";

@@ -156,7 +156,7 @@ async function drop({ store, name, owner }: LeaseClaim): Promise<void> {
   }
 }
 
-/** What may be over the next time. */
+/** True for transient errors, which the next attempt may not meet. */
 function isPassing(error: unknown): boolean {
   return (["store_busy", "store_unavailable", "store_full"] as const).some((code) =>
     BackscrollError.is(error, code),

@@ -14,7 +14,7 @@ type Line = AbortController[];
 /** By store and lease. */
 const lines = new WeakMap<Pick<Store, "takeLease">, Map<string, Line>>();
 
-/** What a timer can wait for. */
+/** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**

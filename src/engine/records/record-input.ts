@@ -1,4 +1,4 @@
-/** What a caller may write as a record, checked and completed. */
+/** The input of a record write, checked and completed. */
 
 import { checkId, checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -25,7 +25,7 @@ export interface PutRecordInput {
   readonly key: string;
   /** JSON, or bytes: at most 16 MiB. */
   readonly value: RecordValue;
-  /** What `records.search` finds the record by: at most 256 KiB. It goes with the record. */
+  /** The text that `records.search` indexes: at most 256 KiB. It is deleted with the record. */
   readonly text?: string | null;
   /** Seconds after which the record is gone; null or left out: it stays. */
   readonly ttl?: number | null;

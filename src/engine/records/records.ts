@@ -69,7 +69,7 @@ export interface SearchRecordsInput {
   readonly limit?: number;
 }
 
-/** What can be done with records, wherever the store is. */
+/** The calls of records, local or remote. */
 export type RecordsApi = Pick<
   Records,
   "put" | "compareAndSet" | "delete" | "write" | "get" | "find" | "getMany" | "list" | "search"

@@ -1,4 +1,4 @@
-/** What the newest compaction of a path and those before it cover. */
+/** The entries that the newest compaction of a path and earlier ones cover. */
 
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";

@@ -87,7 +87,7 @@ async function* walk(
   }
 }
 
-/** What follows a replaced entry that is not on the path itself, with that entry. */
+/** A replaced entry that is off the path, and the entries that follow it. */
 async function* replaced(
   engine: EngineContext,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** What a route's fields may hold: those that have a meaning are of their type, others are any JSON. */
+/** Checks a route's fields: those with a meaning are of their type, others are any JSON. */
 
 import { checkText } from "../../model/ids.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -58,7 +58,7 @@ export function checkRouteFields(fields: unknown): SessionRoute["fields"] {
 export function checkRoutePatch(fields: unknown): JsonObject {
   const checked = checkMetadata(fields, "fields");
   if (isPlainObject(fields)) {
-    // What JSON would leave out is a mistake here, and not a wish to keep the old value.
+    // An undefined value, which JSON would omit, is a mistake, not a wish to keep the old value.
     const missing = Object.keys(fields).find((name) => fields[name] === undefined);
     if (missing !== undefined) {
       throw invalid(`fields.${missing}`, `fields.${missing} is undefined; null takes a field away`);

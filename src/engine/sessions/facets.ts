@@ -33,7 +33,7 @@ export interface FacetCount {
   readonly count: number;
 }
 
-/** Of each filter at most 50 values, the most frequent first. */
+/** At most 50 values per filter, the most frequent first. */
 export interface Facets {
   /** Sessions that were counted. */
   readonly sessions: number;

@@ -1,4 +1,4 @@
-/** What a verification has found so far. */
+/** The problems that a verification has found so far. */
 
 import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
 

@@ -14,7 +14,7 @@ import { digestOf } from "../../store/plan/plan-erase.ts";
 import type { ChangeRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 
-/** What became of a session's entries according to the feed. */
+/** Erasures of a session's entries according to the feed. */
 export interface Buried {
   readonly tombstones: number;
   readonly tokens: number;

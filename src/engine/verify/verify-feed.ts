@@ -114,7 +114,7 @@ function verifyChange(
 const DELETED = "session_deleted";
 type Mismatched = Map<string, string[]>;
 
-/** What the feed says was appended must be there unchanged, unless its session was deleted. */
+/** Every entry that the feed names must exist unchanged, unless its session was deleted. */
 async function verifyNamedEntries(
   run: TenantRun,
   changes: readonly ChangeRecord[],

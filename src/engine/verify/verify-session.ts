@@ -12,7 +12,7 @@ import { findDamaged, readTree } from "./read-damaged.ts";
 import type { TenantRun } from "./tenant-run.ts";
 import { type FeedErasures, totalTokens } from "./verify-erased.ts";
 
-/** What a session adds to the counters of its tenant. */
+/** A session's part of its tenant's counters. */
 export interface SessionSum {
   readonly entries: number;
   readonly messages: number;

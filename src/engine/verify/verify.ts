@@ -31,7 +31,7 @@ export interface VerifyReport {
   readonly sessions: number;
   readonly entries: number;
   readonly changes: number;
-  /** What the database's own check of its files has found, as `checkIntegrity` gives it. */
+  /** Findings of the database's own check of its files, as `checkIntegrity` gives them. */
   readonly damage: readonly string[];
   /** The first thousand of them. */
   readonly problems: readonly Problem[];

@@ -41,7 +41,7 @@ export async function appendEntries(
   const named = drafts.filter((draft) => draft.externalId !== undefined);
   if (named.length === 0) return appendDrafts(engine, sessionId, drafts, rest);
   const distinct = withoutRepeats(drafts, doesReplace);
-  // What identifies the request does not depend on what of it is there already.
+  // The request's identity does not depend on which of its entries exist already.
   const from = rest.parent === undefined ? "leaf" : rest.parent;
   const request = [distinct.map(requestOf), existing, from];
   const ids = named.map(({ entry }) => entry.id);

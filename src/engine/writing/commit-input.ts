@@ -29,7 +29,7 @@ export interface CommitInput {
   readonly idempotencyKey?: string;
 }
 
-/** What the store is told of it. */
+/** The store's request for a commit. */
 export interface CommitRequest {
   readonly usage: Usage | null;
   readonly model: string | null;

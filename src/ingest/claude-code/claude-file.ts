@@ -30,7 +30,7 @@ import { UsageWindow } from "./claude-usage.ts";
 /** Skipped and counted: copies of files and of other lines. */
 const IGNORED: readonly unknown[] = ["progress", "file-history-snapshot", "attribution-snapshot"];
 
-/** Calls without a result, and boundaries, that a later reading may meet the rest of. */
+/** Limits of open calls and boundaries that are saved in the resume state. */
 const OPEN_CALLS = 100;
 const BOUNDARIES = 4;
 

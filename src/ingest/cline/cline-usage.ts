@@ -22,7 +22,7 @@ export interface Shown {
   readonly calls: readonly ModelCall[];
 }
 
-/** Of `bytes`, the list of what the editor showed. `models` says from when on which model was used. */
+/** Parses `bytes`, the list of what the editor showed. `models`: which model was used from when on. */
 export async function readShown(bytes: Uint8Array | undefined, models: unknown): Promise<Shown> {
   const changes = (Array.isArray(models) ? models.filter(isPlainObject) : []).map((change) => ({
     from: timeField(change, "ts") ?? 0,

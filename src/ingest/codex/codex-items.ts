@@ -70,7 +70,7 @@ function toMessage(item: Fields): MappedItem | undefined {
   return { role, blocks, injected, fields: otherFields(item, known) };
 }
 
-/** Of `content`: text, or a list of items; undefined if it is neither. */
+/** The blocks of `content`, a text or a list of items; undefined if it is neither. */
 export function toBlocks(content: unknown): Block[] | undefined {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return Array.isArray(content) ? content.map(toBlock) : undefined;

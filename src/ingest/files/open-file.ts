@@ -114,7 +114,7 @@ export class TranscriptFile implements AsyncDisposable {
     };
   }
 
-  /** Of the bytes before `offset`: SHA-256 of up to 4 KB. Undefined if the file ends before it. */
+  /** SHA-256 of up to 4 KB before `offset`. Undefined if the file ends before it. */
   async tailHash(offset: number): Promise<Uint8Array | undefined> {
     const length = Math.min(offset, TAIL_BYTES);
     const tail = await this.#readAt(offset - length, length);

@@ -49,7 +49,7 @@ const SLACK = 16;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Of a file whose lines are JSON. */
+/** A long line of a file whose lines are JSON. */
 export class CutLine implements LongLine {
   readonly #limits: CutLimits;
   /** Whether anything was cut. */
@@ -224,7 +224,7 @@ function endOfWhole(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Of a file whose lines are plain text: its beginning. */
+/** The beginning of a long line of a file whose lines are plain text. */
 export class CutText implements LongLine {
   readonly #kept: Buffer[] = [];
   #length = 0;

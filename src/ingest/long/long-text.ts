@@ -56,7 +56,7 @@ export class LongText {
     this.#length += line.length + 1;
     if (this.#isCut) return;
     const isTooLong = this.#length - 1 > this.#limits.whole;
-    // Of a line that is not kept whole, the rest must not stay in memory with its beginning.
+    // A sliced string would keep the rest of a cut line in memory.
     this.#lines.push(isTooLong ? line.slice(0, this.#limits.cut) : line);
     if (isTooLong) this.#cut();
     else if (this.#lines.length === LINES) this.#join();

@@ -37,7 +37,7 @@ export class SessionMarks {
     for (const [id, facts] of this.#facts) this.#add(id, facts);
   }
 
-  /** Of another database, and with no state, these are all. */
+  /** All sessions, if there is no state or it is of another database. */
   *changedSince(state: JsonObject | undefined): Generator<string> {
     const known = state?.["sessions"];
     const sums = isPlainObject(known) ? known : {};

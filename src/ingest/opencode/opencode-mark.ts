@@ -4,7 +4,7 @@ import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
 import type { Fields } from "../fields.ts";
 
-/** Of a message's parts, or of a tool's state. */
+/** The copy mark of a message's parts, or of a tool's state. */
 export function copyMarkOf(parts: readonly Fields[]): JsonObject {
   for (const { metadata } of parts) {
     const mark = isPlainObject(metadata) ? markField(metadata) : undefined;

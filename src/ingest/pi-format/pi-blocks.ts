@@ -5,7 +5,7 @@ import { isPlainObject } from "../../model/json.ts";
 import { toCallBlock, toTextBlock } from "../block-fields.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 
-/** Of `content`: text, or a list of blocks; undefined if it is neither. */
+/** The blocks of `content`, a text or a list of blocks; undefined if it is neither. */
 export function toBlocks(content: unknown): Block[] | undefined {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return Array.isArray(content) ? content.map(toBlock) : undefined;

@@ -23,7 +23,7 @@ interface Note {
   next?: string;
 }
 
-/** Of how many of the last records a later reading knows the places. */
+/** Newest records whose places the resume state keeps. */
 const RECENT = 256;
 
 export class PiTree {

@@ -1,4 +1,4 @@
-/** The messages of a path, read a page at a time as they come into view, the least used forgotten. */
+/** The messages of a path, read a page at a time as they come into view, in an LRU cache. */
 
 import { signal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";

@@ -32,7 +32,7 @@ export function matchFinder(
       }
       const prefix = prefixes.find((one) => term.startsWith(one));
       if (prefix === undefined) return;
-      // Of a pair, only the letter that was asked for; unless folding has changed its length.
+      // Mark only the queried letter of a pair, unless folding has changed its length.
       const exact = kind === "pair" && end - start === term.length;
       found.push({ start, end: exact ? start + prefix.length : end });
     };

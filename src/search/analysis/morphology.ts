@@ -1,4 +1,4 @@
-/** What a language adds to the tokeniser: how its words are brought to one form. */
+/** The language's part of the analyzer: stemming. */
 
 import { stem } from "./stem.ts";
 

@@ -32,7 +32,7 @@ const ENGLISH_STOP_TERMS: ReadonlySet<string> = new Set(
   `${GRAMMAR} ${QUESTIONS} ${REQUESTS}`.trim().split(/\s+/).map(ENGLISH.stem),
 );
 
-/** What a term of a query weighs for being a stop-word: 1 if it is none. Months are none. */
+/** The weight of a query term: below 1 for stop-words. Months are no stop-words. */
 export function stopWordWeight(term: string, language: Language): number {
   return language === "english" && ENGLISH_STOP_TERMS.has(term) ? STOP_WORD_WEIGHT : 1;
 }

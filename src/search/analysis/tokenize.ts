@@ -29,7 +29,7 @@ import {
   SHORT_HASH_LENGTH,
 } from "./name.ts";
 
-/** What a term is: a query treats them differently, an index alike. */
+/** The kind of a term: a query treats kinds differently, an index alike. */
 export type TermKind =
   | "word"
   | "whole"
@@ -100,7 +100,7 @@ export class Scanner {
   readonly #morphology: Morphology;
   readonly #sink: TokenSink;
   readonly #words: PlainWords | undefined;
-  /** Of the next word. */
+  /** Position of the next word. */
   position: number;
 
   constructor(

@@ -11,7 +11,7 @@ import { inputText, outputParts } from "./tool-text.ts";
 export const MAX_INDEXED_BLOCK_BYTES: number = 64 * 1024;
 export const MAX_INDEXED_MESSAGE_BYTES: number = 256 * 1024;
 
-/** What of tool traffic is indexed, beside the names of tools. */
+/** The part of tool traffic that is indexed beside the names of tools. */
 export type ToolIndexing = "names" | "inputs" | "all";
 export const DEFAULT_TOOL_INDEXING: ToolIndexing = "all";
 
@@ -30,7 +30,7 @@ export type RoleClass = "user" | "tool" | "assistant" | "system" | "acting";
 export interface IndexableText {
   /** Redacted, each a text of its own: a phrase does not reach from one into the next. */
   readonly parts: readonly string[];
-  /** What tools gave back, in the same way. */
+  /** Outputs of tools, in the same way. */
   readonly outputs: readonly string[];
   readonly roleClass: RoleClass;
 }
@@ -113,7 +113,7 @@ function bounded(texts: readonly string[]): string[] {
   return parts;
 }
 
-/** What a UTF-16 unit takes in UTF-8 at most. */
+/** The most bytes of UTF-8 for one UTF-16 unit. */
 const MAX_BYTES_A_UNIT = 3;
 const encoder = new TextEncoder();
 

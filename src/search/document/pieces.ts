@@ -10,10 +10,10 @@
 const PIECE_CHARACTERS = 800;
 /** A piece ends at the end of a sentence or of a line behind this many. */
 const LEAST_CHARACTERS = 400;
-/** Of one message; the rest of a longer one is found by its words alone. */
+/** Pieces per message; the rest of a longer message is found by its words alone. */
 const MAX_PIECES = 16;
 
-/** What was said in one message. */
+/** The text of one message. */
 export interface Said {
   readonly session: number;
   readonly sequence: number;

@@ -1,4 +1,4 @@
-/** What of tool calls and their results is indexed. */
+/** The indexed text of tool calls and their results. */
 
 import {
   type Block,

@@ -1,6 +1,7 @@
 /** From ranked messages to hits with their windows. */
 
 import { textOf } from "../../model/block.ts";
+import { endOutsideSecret } from "../../secrets/end-outside-secret.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
@@ -106,7 +107,7 @@ function branchOf({ leaf, head }: Window): HitBranch | null {
   return head.lateLeaves.includes(leaf) ? "late" : "left";
 }
 
-/** What a search of active paths says of branches that it has not looked at. */
+/** Notes of a search of active paths about branches that it did not search. */
 export function lateNotes(
   hits: readonly SearchHit[],
   { branches }: Pick<SearchRequest, "branches">,
@@ -115,7 +116,7 @@ export function lateNotes(
   if (branches === "all" || late.size === 0) return [];
   const ids = [...late].join(", ");
   return [
-    `an older file of ${ids} came late and is a branch, which only a search of all branches finds`,
+    `late files of ${ids} are on a branch; to find what is in them, search with branches=all`,
   ];
 }
 
@@ -126,11 +127,14 @@ function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight
   return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
 }
 
-/** The verbatim text for quoting: neither masked nor marked. */
+/**
+ * The verbatim text for a context, neither masked nor marked: surfaces mask what they show. So the cut
+ * must not halve a secret, of which they would not recognise the half.
+ */
 function quoteEntry(entry: WindowEntry): WindowItem {
   const { id: entryId, index, role, actor, createdAt, blocks } = entry;
-  const snippet = cutSnippet(textOf(blocks), [], MAX_QUOTE_BYTES);
-  const { text, truncated } = snippet;
+  const said = textOf(blocks);
+  const { text, truncated } = cutSnippet(said, [], MAX_QUOTE_BYTES);
   const toolName = toolNameOf(blocks);
   return {
     entryId,
@@ -138,7 +142,7 @@ function quoteEntry(entry: WindowEntry): WindowItem {
     role,
     actor,
     createdAt,
-    snippet: text,
+    snippet: truncated ? said.slice(0, endOutsideSecret(said, text.length)) : text,
     truncated,
     toolName,
     matches: [],

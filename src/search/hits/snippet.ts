@@ -11,7 +11,7 @@ export interface Snippet {
   readonly matches: readonly MatchRange[];
 }
 
-/** At most `maxBytes` (1,024 at most) of UTF-8, cut between code points, round the densest group of matches. */
+/** At most `maxBytes` of UTF-8, cut between code points, round the densest group of matches. */
 export function cutSnippet(
   text: string,
   matches: readonly MatchRange[],

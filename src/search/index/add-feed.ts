@@ -26,7 +26,7 @@ export interface IndexingOptions {
   readonly unicode: string;
 }
 
-/** What decides which words a text is found by: a segment of another version is built again. */
+/** The version of analysis and document selection: a segment of another version is rebuilt. */
 export function indexVersion({ language, tools, unicode }: IndexingOptions): string {
   return `${analyzerVersion(unicode, language)}/${tools}`;
 }
@@ -115,7 +115,7 @@ export function addFact(index: MemoryIndex, fact: FeedFact, options: IndexingOpt
   index.addFact(fact.id, fact.session ?? 0, words);
 }
 
-/** What people remember of a session beside its words: when it was, and with whom. */
+/** Text about a session beside its words, by which people remember it: its date and agent. */
 function aboutText({ startedAt, agent }: FeedSession): string {
   const date = new Date(startedAt);
   const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;

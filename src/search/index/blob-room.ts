@@ -1,10 +1,10 @@
 /**
- * An arena for the blobs that a merge reads.
+ * A pool of buffers of one size for the blobs that a merge reads.
  *
  * A blob that leaves the cache would be collected late: until then some 60 MB of them pile up. So
- * blobs are copied into pieces of one size, and the piece of an evicted blob is reused. A computation
- * may still read an evicted blob: a piece is reused only when all computations that were under way
- * then have ended. Searches do without: it saves them 7 % of memory and no time
+ * blobs are copied into buffers of the pool, and the buffer of an evicted blob is reused. A
+ * computation may still read an evicted blob: a buffer is reused only after all readers have left
+ * that were under way at the eviction. Searches do without: it saves them 7 % of memory and no time
  * (docs/decisions/what-pays.md).
  */
 

@@ -24,7 +24,7 @@ export class UnreadableSegment extends Error {
   }
 }
 
-/** What a blob takes with its views, and while it is copied: so the process stays below 300 MB. */
+/** Memory of a blob with its views, relative to its bytes; keeps the process below 300 MB. */
 const WITH_VIEWS = 1.1;
 const EMPTY = new Uint8Array(0);
 const BLOB = firstSlot("blob");

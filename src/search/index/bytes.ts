@@ -1,4 +1,7 @@
-/** Writing and reading the numbers and texts that a segment is made of. Little-endian throughout. */
+/**
+ * Writing and reading the numbers and texts that a segment is made of: LEB128 varints, zig-zag for
+ * signed values, and little-endian integers of fixed width.
+ */
 
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();

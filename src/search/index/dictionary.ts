@@ -1,4 +1,7 @@
-/** Finding a term of a field: which block it is in, and what that block says of it. */
+/**
+ * Finding a term of a field: front-coded blocks of terms, found by binary search in a sparse block
+ * index.
+ */
 
 import { ByteReader } from "./bytes.ts";
 import { readAddress } from "./field-writer.ts";
@@ -56,7 +59,7 @@ export interface DictionaryBlock {
   readonly positions: Address;
 }
 
-/** What the dictionary says of a term. */
+/** The dictionary's entry of a term. */
 export interface TermEntry {
   readonly term: string;
   /** Documents that have it, deleted ones included. */
@@ -64,7 +67,7 @@ export interface TermEntry {
   readonly isLong: boolean;
   /** The postings of a short list; of a long one, the table of its chunks. */
   readonly postings: Address;
-  /** Of a short list. */
+  /** Where the positions of a short list are. */
   readonly positions: Address;
 }
 

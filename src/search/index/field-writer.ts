@@ -1,4 +1,7 @@
-/** Writes the dictionary and the postings of one field, a term at a time in ascending order. */
+/**
+ * Writes the dictionary and the postings of one field, a term at a time in ascending order. The
+ * dictionary has front-coded blocks of terms and a sparse block index.
+ */
 
 import type { BlobPacker } from "./blob-packer.ts";
 import { ByteReader, ByteWriter, putVarint } from "./bytes.ts";
@@ -17,7 +20,7 @@ import { packCounts } from "./lists/packed-counts.ts";
 import { Competitive, lowerBound } from "./lists/term-list.ts";
 import { sharedBytes, TermBytes, unitsOf } from "./terms/term-bytes.ts";
 
-/** What the bounds of a list need to know of a document. */
+/** Properties of documents that enter the bounds of a list. */
 export interface Norms {
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
@@ -44,7 +47,7 @@ export class FieldWriter {
   readonly #postings = new ByteWriter();
   readonly #positions = new ByteWriter();
   readonly #record = new ByteWriter();
-  /** What the positions take, of all that was written. */
+  /** Bytes of positions written so far. */
   positionBytes = 0;
   #inBlock = 0;
   readonly #first = new TermBytes();

@@ -97,7 +97,7 @@ export class IndexCache {
   }
 }
 
-/** How often something is passed over without being asked for again. */
+/** Cap of the use count: clock rounds that an item survives without a hit. */
 const MAX_USES = 3;
 
 const PARTS = [

@@ -8,12 +8,12 @@ import { CHUNK_DOCUMENTS, KEYED_FIELDS, type KeyedField, type NoteField } from "
 import { lowerBound } from "./lists/term-list.ts";
 import type { FieldSize, Source } from "./source.ts";
 
-/** What counts in one source. Masks have one byte a document: 1 counts. */
+/** Live documents of one source. Masks have one byte a document: 1 is live. */
 export interface Liveness {
   /** Null: all messages count. */
   readonly messages: Uint8Array | null;
   readonly messageSize: FieldSize;
-  /** Of what tools gave back. */
+  /** Size of the tool outputs. */
   readonly outputSize: FieldSize;
   readonly sessions: Uint8Array;
   readonly notes: Readonly<Record<NoteField, Uint8Array>>;
@@ -22,10 +22,10 @@ export interface Liveness {
 
 type LiveMessages = Pick<Liveness, "messages" | "messageSize" | "outputSize">;
 
-/** Of all messages of a source, dead ones included. */
+/** Sizes over all messages of a source, dead ones included. */
 export type MessageSizes = Pick<Liveness, "messageSize" | "outputSize">;
 
-/** What segments may hold though it is no longer there. */
+/** Deleted sessions and erased entries that segments may still hold. */
 export interface Gone {
   readonly sessions: ReadonlySet<number>;
   readonly erased: readonly ErasedMessages[];
@@ -74,7 +74,7 @@ export function findLive(
   return result;
 }
 
-/** What liveness needs of a source. */
+/** The columns of a source that liveness reads. */
 interface Columns {
   readonly messages: LiveMessages;
   readonly keys: {

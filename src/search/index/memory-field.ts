@@ -212,7 +212,7 @@ interface SortedLog {
   readonly terms: Uint32Array;
   /** Where the words of each term begin; one more for the end. */
   readonly starts: Uint32Array;
-  /** Of each word the document and the position. */
+  /** Pairs of document and position, one per word. */
   readonly words: Uint32Array<ArrayBuffer>;
   /** The most words that a term has. */
   readonly most: number;

@@ -81,12 +81,12 @@ export class MemoryIndex implements Source {
     return this.#messages.length;
   }
 
-  /** Of its messages. */
+  /** Number of words of its messages, tool outputs included. */
   get words(): number {
     return this.fields.message.words + this.fields.output.words;
   }
 
-  /** Of one field of the messages. */
+  /** Size of one field of the messages. */
   messageSize(field: MessageField): FieldSize {
     let documents = 0;
     let totalLength = 0;

@@ -1,4 +1,4 @@
-/** Joins one field of several segments: a walk over their dictionaries, side by side. */
+/** Joins one field of several segments: a k-way merge of their dictionaries. */
 
 import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
@@ -65,7 +65,7 @@ class Walk {
     this.#waiting = [...sources];
   }
 
-  /** Of a stride. */
+  /** Begins a stride. */
   begin(): void {
     this.#terms = 0;
     this.#bytes = 0;

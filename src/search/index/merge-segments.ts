@@ -90,7 +90,7 @@ export function* mergeSegments(
 /** The columns of all documents, merged before their postings. */
 interface JoinedDocuments {
   readonly writer: SegmentWriter;
-  /** Of the messages. */
+  /** Number of messages. */
   readonly count: number;
   readonly renumbering: Renumbering;
   readonly sessions: JoinedKeys;
@@ -227,7 +227,7 @@ function* mergeFacts(
   if (filled > 0) writer.addFacts(joined, 0, filled);
 }
 
-/** What each document has, under the new numbers: fills `joined`, which has a place for each. */
+/** Copies the value of each document to its new number in `joined`, which has a place for each. */
 function renumbered<Value, Joined extends { [number: number]: Value }>(
   sources: readonly ArrayLike<Value>[],
   renumbering: Renumbering,

@@ -1,4 +1,4 @@
-/** What a segment stores of each message beside its words. */
+/** The columns that a segment stores of each message beside its words. */
 
 import { ByteReader, ByteWriter, u16View } from "./bytes.ts";
 import { FACTS_BLOCK } from "./layout.ts";
@@ -32,7 +32,7 @@ export function emptyColumns(count: number): MessageColumns {
   };
 }
 
-/** What the scorer reads of one field of a chunk: role and length of each message. */
+/** The scorer's columns of one field of a chunk: role and length of each message. */
 export interface NormColumns {
   readonly count: number;
   readonly roles: Uint8Array;
@@ -45,7 +45,7 @@ export interface NormColumns {
 /** The same of a whole chunk, and the session of each message. */
 export interface ChunkColumns extends NormColumns {
   readonly sessions: Uint32Array;
-  /** Of tool outputs. Undefined: there are none. */
+  /** Columns of the tool outputs; undefined if there are none. */
   readonly outputs: NormColumns | undefined;
 }
 
@@ -59,7 +59,7 @@ export function toChunkColumns(
   return { count, roles, lengths, sessions, outputs, ...unused };
 }
 
-/** What a code has room for. */
+/** The longest length that a code holds. */
 const MAX_CODED_LENGTH = 0x1fff;
 
 /**
@@ -167,7 +167,7 @@ export function readChunk(bytes: Uint8Array): ChunkColumns {
   return toChunkColumns({ count, roles, lengths }, sessions, outputs);
 }
 
-/** What only hits, branches and times ask for, of some messages. */
+/** Columns that only hits, branches and time filters read. */
 export interface FactsColumns {
   readonly sequences: Uint32Array;
   readonly chains: Uint32Array;
@@ -240,7 +240,7 @@ export function readFactsAt(bytes: Uint8Array, at: number): MessageFacts {
   return { sequence, chain, depth, time };
 }
 
-/** What `ByteReader.signed` makes of a number that is one byte. */
+/** Zig-zag decoding of a number that is one byte, as `ByteReader.signed` does. */
 function fromByte(byte: number): number {
   return (byte >>> 1) ^ -(byte & 1);
 }

@@ -34,7 +34,7 @@ export interface SegmentKeys {
 
 export interface SegmentSize {
   readonly bytes: number;
-  /** What of them only phrases need. */
+  /** The part of these bytes that only phrases need. */
   readonly positionBytes: number;
 }
 

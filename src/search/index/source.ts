@@ -52,6 +52,6 @@ export interface Source {
   factSessions(): Uint32Array | undefined;
   /** The length of a field of each keyed document; 0 where it has no such field. */
   lengths(field: KeyedField): Uint16Array | undefined;
-  /** Of all its documents, dead ones included, where that is known. */
+  /** Size over all documents of the source, dead ones included, where it is known. */
   fieldSize(field: KeyedField): FieldSize | undefined;
 }

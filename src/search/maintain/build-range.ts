@@ -139,7 +139,7 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
   for (const fact of facts.sort((a, b) => byCodeUnit(a.id, b.id))) addFact(index, fact, options);
 }
 
-/** What the last segment was built in. */
+/** Reusable arrays of the last segment that was built. */
 const rooms = { message: new FieldRoom(), output: new FieldRoom() };
 
 /** The vocabularies of earlier segments by language; an oversized one starts anew. */

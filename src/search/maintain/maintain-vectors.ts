@@ -65,7 +65,7 @@ export function* addVectors(
   return { ...after, segments };
 }
 
-/** What was deleted or erased while a batch was embedded: the manifest may have forgotten it. */
+/** Deletions and erasures since a batch was read: the manifest may have forgotten them. */
 function* goneSince(builtAt: number): Asking<{ readonly gone: Gone; readonly head: number }> {
   const sessions = new Set<number>();
   const erased: Gone["erased"][number][] = [];

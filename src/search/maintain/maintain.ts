@@ -63,7 +63,7 @@ const DEAD_PART = 0.05;
 const RANGE = 8_192;
 /** During a merge the tail is flushed at this many times `flushAt`. */
 const DUE_FACTOR = 4;
-/** What a merge keeps of the segments it reads. */
+/** Bytes that a merge caches of the segments it reads. */
 const MERGE_CACHE_BYTES = 4 * 1024 * 1024;
 /**
  * From this many messages, a merge drops the vocabularies: it needs as much memory, takes seconds,

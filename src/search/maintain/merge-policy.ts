@@ -1,4 +1,4 @@
-/** Which segments are worth joining. */
+/** Which segments are worth joining: a size-tiered merge policy over adjacent segments. */
 
 import type { SegmentInfo } from "../port.ts";
 

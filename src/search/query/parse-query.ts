@@ -21,7 +21,7 @@ import { type Item, readItems } from "./read-items.ts";
 import { resolveDate } from "./resolve-date.ts";
 
 export interface ParseOptions {
-  /** What `today` and `7d` count from, epoch milliseconds. */
+  /** Reference time of `today` and `7d`, in epoch milliseconds. */
   readonly now: number;
   readonly match?: QueryMatch;
   /** The last word is being typed: it stands for all that begin so. */

@@ -1,4 +1,4 @@
-/** What a query says: what the user typed, and what the index is asked. */
+/** A query as it was typed, and the terms and conditions that the index is asked. */
 
 import type { Role } from "../../model/entry.ts";
 
@@ -29,7 +29,7 @@ export interface ParsedQuery {
   readonly optional: readonly Leaf[];
   readonly excluded: readonly Leaf[];
   readonly filters: QueryFilters;
-  /** What the user should be told: a filter that was not understood, say. */
+  /** Notes for the user, such as a filter that was not understood. */
   readonly notes: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface ScoredTerm {
   readonly weight: number;
   /** A word, or a part of an identifier; not the whole of one, nor another form of a word. */
   readonly isPiece: boolean;
-  /** Of a part of an identifier: the identifier, as it is indexed. */
+  /** The identifier, as it is indexed, if this term is a part of one. */
   readonly whole?: string;
 }
 
@@ -63,7 +63,7 @@ export interface TermQuery {
    * nothing else.
    */
   readonly verbatim: readonly (string | null)[];
-  /** Of each group, one condition at least. */
+  /** A document must meet at least one condition of each group. */
   readonly required: readonly (readonly Condition[])[];
   /** A document that meets one of these is out. */
   readonly excluded: readonly Condition[];

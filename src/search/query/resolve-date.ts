@@ -86,7 +86,7 @@ export const UTC: Calendar = {
   },
 };
 
-/** Of the time zone that this process runs in. */
+/** The calendar of the process's time zone. */
 export const LOCAL: Calendar = {
   startOf: (...date) => new Date(...(date as [number, number, number])).getTime(),
   dateOf: (time) => {

@@ -1,5 +1,6 @@
 /**
- * What the best message of each window gains by a term, before the term's weight.
+ * Block-max impacts, cached per list: the most that a message of each window gains by a term, before
+ * the term's weight.
  *
  * It depends on the average length and on the weights of roles, which are mostly those of the search
  * before: so it is kept with the list, for as long as that stays in the cache.

@@ -1,4 +1,4 @@
-/** What sessions gain by their titles, summaries and surroundings. */
+/** Boosts of sessions by their titles, summaries and surroundings. */
 
 import { SESSION_FIELDS } from "../index/layout.ts";
 import type { View } from "../snapshot.ts";

@@ -51,7 +51,7 @@ export interface ChunkTask {
   readonly columns: ChunkColumns;
   /** By index of role. */
   readonly roleWeights: Float64Array;
-  /** What a session may gain beside its messages, at most. */
+  /** The most that a session may gain beside its messages. */
   readonly maxBoost: number;
   /** Messages that may be hits. Undefined: `accepts` alone decides. */
   readonly open: OpenDocuments | undefined;
@@ -66,7 +66,7 @@ export interface ChunkTask {
   readonly offer: (document: number, score: number) => void;
 }
 
-/** What a bound must fall short of the threshold by, so that rounding cannot matter. */
+/** Factor by which a bound must fall short of the threshold, so that rounding cannot matter. */
 const CLEARLY = 1 - 1e-6;
 /** Good ones first: they raise the threshold for the others. */
 const GOOD = 0.8;
@@ -132,7 +132,7 @@ function offerFirst(task: ChunkTask): void {
   let looked = 0;
   const open: (boolean | undefined)[] = [];
   for (const { list } of task.lists.toSorted((a, b) => b.weight - a.weight)) {
-    // What so many messages have is not rare.
+    // Dense lists are of frequent terms.
     if (list.documents === undefined) continue;
     for (const document of list.documents) {
       const window = Math.floor(document / WINDOW_DOCUMENTS);
@@ -342,13 +342,13 @@ class ActiveList {
   readonly scored: ScoredList;
   readonly #roleWeights: Float64Array;
   readonly #factor: number;
-  /** What the best message of each window gains, or of the chunk. Undefined: it is looked for. */
+  /** Block-max impacts of each window, or of the chunk. Undefined: the list has no bounds. */
   readonly #gains: Float64Array | undefined;
   readonly #isByWindow: boolean;
   /** Its postings in the window. */
   from = 0;
   to = 0;
-  /** What the best message of the window could gain by the term. */
+  /** Upper bound of the term's gain in the window. */
   bound = 0;
   /** The bounds of all lists with smaller bounds, together. */
   below = 0;

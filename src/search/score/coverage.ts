@@ -2,10 +2,10 @@
 
 import type { WeightedTerm } from "./message-pass.ts";
 
-/** What a term counts for that only the message before or after a message has. */
+/** Weight of a term that only the message before or after has. */
 export const NEARBY = 0.7;
 
-/** What the parts of an identifier count for without the identifier itself. */
+/** Weight of the parts of an identifier without the identifier itself. */
 const PARTS = 0.7;
 
 /**
@@ -14,7 +14,7 @@ const PARTS = 0.7;
  */
 export const SAID = 0.95;
 
-/** What outputs keep of their weight for a query that was said, and for one that they have word for word. */
+/** Factor of outputs for a query that messages contain, and for one that outputs have verbatim. */
 export const ECHO = 0.1;
 
 /** Sessions that are ranked by it: the best by score. */
@@ -38,7 +38,7 @@ export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
   return covers;
 }
 
-/** What of a ranked message the re-rank reads and changes. */
+/** The fields of a ranked message that the re-rank reads and changes. */
 export interface Covered {
   readonly session: number;
   readonly score: number;

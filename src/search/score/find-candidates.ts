@@ -154,7 +154,7 @@ function isWithinOne(
   return reach === "messages" || (isAlone && perSession >= limit);
 }
 
-/** What the first pass found, as it is. A blob that is missing makes the attempt run again. */
+/** A result of the first pass without re-ranking. A missing blob makes the attempt run again. */
 function rankBest(
   { session, score, view, document }: Best,
   { boosts, roleWeights }: Omit<MessagePass, "maxBoost">,
@@ -311,7 +311,7 @@ function* passUntilPathsAreKnown(
   }
 }
 
-/** What a session has beside its messages is enough, unless something is asked of the messages. */
+/** True if a session may match by its title or summary alone: the filter asks nothing of messages. */
 function isOpen(filter: MessageFilter): boolean {
   return (
     filter.required.length === 0 &&

@@ -1,4 +1,4 @@
-/** The first pass: the best sessions by their best message, over all sources. */
+/** The first pass: drives block-max MaxScore over all sources; sessions rank by their best message. */
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
@@ -26,7 +26,7 @@ export interface MessagePass {
   readonly outputNorm: LengthNorm;
   readonly roleWeights: Float64Array;
   readonly filter: MessageFilter;
-  /** What a session gains beside its messages. */
+  /** Boosts of sessions by fields other than their messages. */
   readonly boosts: ReadonlyMap<number, number>;
   /** Every message counts for itself: a single session is searched for its best messages. */
   readonly isWithinOne: boolean;

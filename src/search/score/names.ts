@@ -10,7 +10,7 @@ import type { QueryTerm } from "./query-terms.ts";
 
 const FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 
-/** What a part of a known identifier keeps of its weight, where names are all that is asked for. */
+/** Factor for parts of a known identifier, in a query of names only. */
 const KNOWN_PART = 1 / 3;
 
 /**

@@ -87,7 +87,7 @@ function toRanked(
   return { session, message, score: passage * weight + boost, parts };
 }
 
-/** What a message gains by what its tools gave back: its neighbours' do not count. */
+/** The score of a message's tool outputs, without those of its neighbours. */
 function outputScore(
   { view, document }: Spot,
   views: readonly View[],

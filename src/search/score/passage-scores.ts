@@ -5,7 +5,7 @@ import { NEARBY } from "./coverage.ts";
 
 /** How a message is scored together with the one before and the one after it. */
 export interface Passage {
-  /** What a word of a neighbour counts for, and a neighbour's length. 0: it stands alone. */
+  /** The weight of a neighbour's words and length; 0: the message stands alone. */
   readonly neighbours: number;
   readonly norm: LengthNorm;
   /** Whether it is to be known how much of the query each passage covers. */
@@ -16,7 +16,7 @@ const NOTHING = new Float64Array(0);
 const NO_PLACES = new Int32Array(0);
 /** How near a term is to a place. */
 const [NEAR, HERE] = [1, 2] as const;
-/** What a term covers there, by how near it is. */
+/** The share of a term that is covered, by how near it is. */
 const SHARES: readonly number[] = [0, NEARBY, 1];
 
 /**
@@ -128,7 +128,7 @@ export class PassageScores {
     return this.#passage.neighbours === 0 ? own : this.#scores;
   }
 
-  /** What the passage that covers most of the query covers of it. */
+  /** The largest coverage of the query by one passage. */
   mostCovered(): number {
     return largest(this.#covered, this.#size);
   }

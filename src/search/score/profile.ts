@@ -2,17 +2,17 @@
 
 import { BM25, type Bm25 } from "./bm25.ts";
 
-/** Whose words weigh differently. A message that says something and calls a tool weighs as `tool`. */
+/** Roles with weights of their own. A message that says something and calls a tool is `tool`. */
 export type WeighedRole = "user" | "tool" | "assistant" | "system";
 
 /** The effect of each part, measured on labelled conversations, is in docs/decisions. */
 export interface RankingProfile {
   readonly bm25: Bm25;
-  /** What the score of a message is multiplied by. */
+  /** Factors of a message's score by role. */
   readonly roles: Readonly<Record<WeighedRole, number>>;
-  /** What the BM25 of what a message's tools gave back counts for. */
+  /** Weight of the BM25 of a message's tool outputs. */
   readonly output: number;
-  /** What the BM25 of a session's title, summary and surroundings count for. */
+  /** Weights of the BM25 of a session's title, summary and surroundings. */
   readonly title: number;
   readonly summary: number;
   /** Its date, agent and project. */
@@ -21,7 +21,7 @@ export interface RankingProfile {
   readonly actor: number;
   /** The weight of similarly spelt words. 0: off. */
   readonly misspelt: number;
-  /** How many sessions the re-rank looks at. 0: there is none. */
+  /** Sessions of the first pass that are re-ranked; at least `limit + 4` are. */
   readonly candidates: number;
   /**
    * A message is scored as the middle of a passage: this is what a word in the message before or
@@ -30,7 +30,7 @@ export interface RankingProfile {
   readonly neighbours: number;
   /** The BM25 of a passage. Its length is a weighted mean, so the average is that of messages. */
   readonly passage: Bm25;
-  /** What the session as one document counts for. */
+  /** Weight of the session as one document. */
   readonly session: number;
   /**
    * What the logarithm of all its messages' scores together counts for: a session that keeps coming
@@ -80,7 +80,7 @@ export const PLAIN_PROFILE: RankingProfile = {
   meaning: 0,
 };
 
-/** What measures best on labelled conversations. */
+/** The profile that measures best on labelled conversations. */
 export const DEFAULT_PROFILE: RankingProfile = {
   ...PLAIN_PROFILE,
   roles: { user: 1.1, tool: 1, assistant: 1, system: 1 },

@@ -13,7 +13,7 @@ export interface QueryTerm {
   readonly weight: number;
   /** A word of the query itself, or a part of an identifier in it. */
   readonly isPiece?: boolean;
-  /** Of a part: the label of the identifier, if some message has that. */
+  /** For a part of an identifier: the identifier's label, if some message has it. */
   readonly whole?: string;
 }
 

@@ -34,7 +34,7 @@ export interface Placed extends Omit<Ranked, "message"> {
 export interface ScoreParts {
   /** BM25 of the message times its role. */
   readonly message: number;
-  /** What its neighbours add; below 0 where they are long and say little of the query. */
+  /** Gain by the neighbours; below 0 where they are long and say little of the query. */
   readonly neighbours: number;
   /** The session as one document, and how it comes back to the subject. */
   readonly session: number;
@@ -151,7 +151,7 @@ function bestPlaces(
     if (scores[place] === 0) continue;
     places.push(place);
     const value = weighted(place);
-    // Of equal ones the later: it is the newer one.
+    // The later of equal ones wins: it is newer.
     if (value < highest) continue;
     highest = value;
     first = place;

@@ -43,7 +43,7 @@ export interface ScoredSession {
   readonly scores: Float64Array;
   /** BM25 of each message together with its neighbours, and of its own outputs. */
   readonly passages: Float64Array;
-  /** What of both is due to what tools gave back. */
+  /** The part of both that is due to tool outputs. */
   readonly outputs: Float64Array;
   /** The share of the query, by weight, that the best passage has. */
   readonly covered: number;
@@ -59,7 +59,7 @@ export interface ScoredSession {
   spot(place: number): ScoredSpot;
 }
 
-/** What a chunk needs to be scored; prepared once for all sessions. */
+/** A chunk prepared for scoring, once for all sessions. */
 interface ReadyChunk {
   readonly columns: ChunkColumns;
   readonly filter: ChunkFilter | null;
@@ -258,7 +258,7 @@ function roomFor(count: number): PlaceColumns {
   };
 }
 
-/** What the ranking needs of each message, by place; no scores yet. Gives the length of them all. */
+/** Fills the ranking's columns of each message, by place, without scores. Returns the total length. */
 function fillColumns(
   columns: PlaceColumns,
   { runs, count }: SessionMessages,

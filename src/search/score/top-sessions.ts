@@ -1,4 +1,7 @@
-/** The best sessions so far, each by its best message; or the best messages of one session. */
+/**
+ * A bounded top-k, collapsed by session: the best sessions so far, each by its best message; or the
+ * best messages of one session.
+ */
 
 export interface Best {
   /** Its subject: a session, or a single message of the only session in scope. */
@@ -30,13 +33,13 @@ export class TopSessions {
     this.#isBefore = isBefore;
   }
 
-  /** What a message must have at least to matter, but for ties. */
+  /** The score that a message must exceed to enter, but for ties. */
   get threshold(): number {
     if (this.#sorted.length < this.#limit) return 0;
     return this.#sorted[this.#limit - 1]?.score ?? 0;
   }
 
-  /** What a session, or a message, has already, if it is among the best. */
+  /** The score of a session, or of a message, if it is among the best; else 0. */
   bestOf(key: number): number {
     return this.#byKey.get(key)?.score ?? 0;
   }

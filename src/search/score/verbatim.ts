@@ -14,7 +14,7 @@ import type { MessagePass } from "./message-pass.ts";
 import type { Ranking } from "./rank.ts";
 import { findMessages, type MessageRun } from "./session-messages.ts";
 
-/** What each of `sessions` gains, on the scale of the best score; nothing for those without it. */
+/** Gains of `sessions` that have the phrase, on the scale of the best score; others are absent. */
 export function* findVerbatim(
   sessions: readonly number[],
   { verbatim, profile }: Ranking,
@@ -28,7 +28,7 @@ export function* findVerbatim(
     for (const session of sessions) {
       const field = phrase.fieldOf(session, filter.path?.(session));
       if (field === undefined) continue;
-      // What only an output has may be an echo of another session.
+      // A phrase that only an output has may be an echo of another session.
       gains.set(session, field === "message" ? profile.verbatim : ECHO * profile.verbatim);
     }
     return gains;

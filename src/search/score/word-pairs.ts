@@ -35,7 +35,7 @@ interface Candidate {
   readonly bound: number;
 }
 
-/** What each of `sessions` gains, on the scale of the best score: `pairs` of the profile, or a share. */
+/** Gains of `sessions`, on the scale of the best score: `pairs` of the profile, or a share. */
 export function* findPairs(
   sessions: readonly number[],
   { verbatim, profile, terms }: Ranking,
@@ -125,7 +125,7 @@ class PairFinder {
     return best;
   }
 
-  /** Of each message of the run the weight of the pairs whose words it has, wherever they stand. */
+  /** Upper bounds per message of the run: the weight of the pairs whose words it has, in any order. */
   #boundsIn({ view, chunk, from, places }: MessageRun): Float64Array {
     const bounds = new Float64Array(places.length);
     const start = from - chunk * CHUNK_DOCUMENTS;

@@ -1,5 +1,6 @@
 /**
- * The memory in which codes of vectors are kept, and the scan over them.
+ * The memory of vector codes, an allocator with segregated free lists, and the scan over them: 4-bit
+ * FastScan.
  *
  * WebAssembly SIMD where the machine has it, else the same in JavaScript; both give the same scores to
  * the last bit.
@@ -32,7 +33,7 @@ type Scan = (
   offset: number,
 ) => void;
 
-/** What is used of the global, which the library's own types do not have. */
+/** The used part of the WebAssembly global, for which TypeScript's library has no types. */
 interface WasmMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): void;

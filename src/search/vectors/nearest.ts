@@ -9,7 +9,7 @@ import type { VectorColumns } from "./vector-columns.ts";
 import { SLAB } from "./vector-layout.ts";
 
 export interface NearestQuery {
-  /** Of length 1. */
+  /** The query's vector, of length 1. */
   readonly vector: Float32Array;
   /** Whether a vector may be found. Asked of those that are near enough, and before they count. */
   readonly accepts: (columns: VectorColumns, i: number) => boolean;

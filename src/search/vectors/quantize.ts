@@ -66,7 +66,7 @@ export interface CodeQuery {
   readonly offset: number;
 }
 
-/** What a table entry and a sum have room for. */
+/** The largest values of a table entry and of a sum. */
 const MAX_ENTRY = 255;
 const MAX_SUM = 65_535;
 

@@ -38,7 +38,7 @@ export interface ResidentSlab {
 export interface ResidentSegment extends VectorHeader {
   readonly segment: number;
   readonly slabs: readonly ResidentSlab[];
-  /** Of the notes, in their order. */
+  /** Keys of the notes, in their order. */
   readonly keys: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What the vectors of a slab stand for. */
+/** The subjects of a slab's vectors, in columns. */
 
 import { ByteReader, ByteWriter } from "../index/bytes.ts";
 

@@ -11,7 +11,7 @@ export const VECTOR_FORMAT = 2;
 /** Vectors in a slab: the scores of one scan have room for as many. */
 export const SLAB = 8_192;
 
-/** Of notes, in place of a role. */
+/** Codes that notes have in place of a role. */
 export const NOTE_ROLES = { memory: 8, fact: 9 } as const;
 
 /** Messages that one vector may stand for, beside the first. */

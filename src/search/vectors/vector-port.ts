@@ -1,4 +1,4 @@
-/** What is known of vectors outside of their segments, and the tasks of their upkeep. */
+/** Metadata of vectors outside of their segments, and the tasks of their upkeep. */
 
 /** An immutable segment of vectors: of what the feed told of in `(from, to]`. */
 export interface VectorSegmentInfo {
@@ -41,7 +41,7 @@ export interface AddVectorsTask {
   readonly addVectors: VectorBatch;
 }
 
-/** What a vector stands for: part of a message or of a few that follow each other, or a note. */
+/** The subject of a vector: part of a message or of consecutive messages, or a note. */
 export interface PieceInfo {
   /** 0 for a memory. */
   readonly session: number;

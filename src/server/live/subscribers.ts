@@ -46,7 +46,7 @@ export class Subscribers {
     return this.#dropped;
   }
 
-  /** How often a follower is told that the server is there, and looked at whether it may still be. */
+  /** Interval of heartbeats and of re-authentication, in milliseconds. */
   get heartbeatMs(): number {
     return this.#heartbeatMs;
   }

@@ -12,7 +12,8 @@ const EVENTS = "text/event-stream";
 
 const query = z.strictObject({
   after: z.string().optional().meta({
-    description: "The cursor of the last change seen, or `start`. Events begin now if left out.",
+    description:
+      "The cursor of the last change seen, `start`, or `end`: only changes from now on. Events begin now if left out.",
   }),
   limit: limitQuery.optional(),
   include_entries: flagQuery.optional().meta({

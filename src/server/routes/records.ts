@@ -71,7 +71,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     path: "/v1/records/{namespace}/{record_key}",
     operation: "putRecord",
     tag: "records",
-    summary: "Store JSON under a key; with `expected_version` by compare-and-set.",
+    summary: "Store JSON under a key; with `expected_version` by compare-and-swap.",
     scope: "write",
     limits: APPEND_LIMITS,
     params: place,

@@ -74,7 +74,7 @@ export const hit: z.ZodType<WireHit> = z
       .meta({ description: "Null on the active path. late: of a file that came late." }),
     score: z.number(),
     similarity: z.number().nullable().meta({
-      description: "The cosine with the query. Null: words alone were looked for.",
+      description: "The cosine with the query. Null: searched by words only.",
     }),
     window: z.array(windowItem),
     parts: z.unknown().meta({ description: "What the score is made of, if that was asked for." }),

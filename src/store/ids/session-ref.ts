@@ -1,4 +1,4 @@
-/** What a session can be named by, beside its id. */
+/** References to a session other than its id. */
 
 import type { Row } from "../records.ts";
 

@@ -15,7 +15,7 @@ export const SHORT_ID_LENGTH = 8;
 const MIN_LENGTH = 4;
 const MAX_OWN_ID = 200;
 
-/** What can be typed without quotes. */
+/** Ids that can be typed without quotes. */
 const TYPED = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** Crockford's alphabet in lower case: no i, l, o or u. */

@@ -59,7 +59,7 @@ export const FEED_SILENT = `('entry_appended', 'context_usage', 'message_chunk',
   'entry_pinned', 'entry_unpinned', 'quota_changed', 'token_created', 'token_revoked',
   'route_put', 'route_deleted', 'administered')`;
 
-/** What else has to be read to make a slice of some rows. */
+/** The rows that must be read beside the feed's to make a slice. */
 export interface FeedNames {
   readonly through: number;
   /** Rows with a committed message. */

@@ -14,7 +14,7 @@ export interface IndexStatus {
   readonly segments: number;
   readonly documents: number;
   readonly bytes: number;
-  /** What of them only phrases need. */
+  /** The part of these bytes that only phrases need. */
   readonly positionBytes: number;
   /** Deleted sessions that some segment may still hold. */
   readonly dead: number;

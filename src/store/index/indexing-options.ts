@@ -8,9 +8,9 @@ export interface IndexingOptions {
    * created: one that is there has its own, which `setIndexing` changes.
    */
   readonly language?: Language;
-  /** What of tool traffic can be found, beside the names of tools: `all` if left out. */
+  /** The part of tool traffic that is indexed beside the names of tools: `all` if left out. */
   readonly tools?: ToolIndexing;
-  /** What a process may remember of the index: 64 MB if left out. */
+  /** Bytes of the index cache of a process: 64 MB if left out. */
   readonly cacheBytes?: number;
   /**
    * Upkeep begins once this many changes are in no segment yet: 1,024 if left out. At four times as

@@ -1,8 +1,9 @@
 /**
  * The lease under which a process changes a tenant's index.
  *
- * It spares work: two processes would build the same segment. What keeps the index right is the
- * compare and set of the manifest, which also refuses the epoch of a lease that was taken over.
+ * It spares work: two processes would build the same segment. The compare-and-swap of the manifest
+ * keeps the index right. The lease's epoch is a fencing token: a swap with the epoch of a lease that
+ * was taken over is refused.
  */
 
 import { randomUUID } from "node:crypto";
@@ -61,7 +62,7 @@ export const RENEW_AFTER = 0.33;
 
 /**
  * Grace period of a segment that no manifest names: a manifest may be about to name it, or a search
- * without a snapshot may still read it. A search takes half a second at most, and one that misses a
- * segment reads the manifest again.
+ * without a snapshot may still read it. Most searches end well within it (the default deadline is
+ * 500 ms); one that misses a segment reads the manifest again.
  */
 export const DROPPED_KEPT_MS = 10_000;

@@ -9,14 +9,14 @@ import { runLater } from "../../search/drive.ts";
 import type { Answers, Asking, MaintenanceTask, Need, UpkeepReport } from "../../search/port.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
-/** What one backend does for one piece of upkeep. */
+/** The operations of a backend for one piece of upkeep. */
 export interface IndexUpkeep {
   takeLease(): Promise<Lease | undefined>;
   /** False if it was taken over. */
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
   answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
-  /** Drops caches. */
+  /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
    * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other upkeep is due.
@@ -80,7 +80,7 @@ export async function runMaintenance(
   }
 }
 
-/** Rests after work in proportion to it, so that work takes no more than its share of a processor. */
+/** A duty-cycle throttle: rests after work in proportion to it, so that work keeps to its share. */
 class Pace {
   readonly #share: number;
   #restedAt = performance.now();

@@ -40,7 +40,7 @@ export const WINDOW_SESSION_NAMES = [
   "session",
 ] as readonly string[];
 
-/** Of a message that is shown (m). `asText` says how the backend gives bytes as text. */
+/** Columns of a shown message (m). `asText` says how the backend gives bytes as text. */
 export function windowEntryColumns(asText: (column: string) => string): string {
   return `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at, m.copied_from,
     ${asText("m.content")} AS content`;

@@ -1,5 +1,6 @@
 /**
- * What one append writes: computed here, once, for both backends.
+ * The rows and changes of one append, with the hash chain of its entries: computed here, once, for
+ * both backends.
  *
  * A backend reads the session's state under its lock, asks for the plan, and carries it out in the
  * same transaction. So places, hashes, counters and feed rows cannot differ between them.
@@ -19,7 +20,7 @@ export interface SessionState {
   readonly leaf: Point | null;
   readonly lastSequence: number;
   readonly lastChain: number;
-  /** What the roots of this session build upon: the fork point's hash, or zeros. */
+  /** The hash that the session's roots continue: the fork point's hash, or zeros. */
   readonly rootHash: Uint8Array;
   readonly updatedAt: number;
   readonly lastInteractionAt: number;
@@ -160,7 +161,7 @@ export function placedEntry(row: EntryRow): PlacedEntry {
   };
 }
 
-/** Of an entry that moves the leaf. Field by field: a spread copy costs as much as a hash. */
+/** The place of an entry that moves the leaf. Field by field: a spread costs as much as a hash. */
 function toPoint({ entry, place, hash }: EntryRow): Point {
   const { sequence, chain, depth, ordinal } = place;
   return { id: entry.id, sequence, chain, depth, ordinal, hash, atTip: true, annotation: false };
@@ -210,7 +211,7 @@ function pointOf(id: string, points: ReadonlyMap<string, Point>, state: SessionS
 
 function appended(row: EntryRow, sessionId: string, at: number): NewChange {
   const { entry, status } = row;
-  // The common case, a committed message, needs no words: the feed has a row for every entry.
+  // A committed message needs no details: its kind and status are the defaults.
   const details =
     entry.kind === "message" && status === "committed"
       ? null

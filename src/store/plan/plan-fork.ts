@@ -1,4 +1,4 @@
-/** What a fork writes: the entries of a path under new ids, planned like any other append. */
+/** The rows of a fork: the entries of a path under new ids, planned like any other append. */
 
 import { getRandomValues } from "node:crypto";
 import { createUlids } from "../../model/ids.ts";

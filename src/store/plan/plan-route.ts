@@ -1,4 +1,4 @@
-/** What becomes of a route: made once for both backends. */
+/** Plans the change of a route, for both backends. */
 
 import type { JsonObject } from "../../model/json.ts";
 import type { SessionRoute } from "../../model/route.ts";

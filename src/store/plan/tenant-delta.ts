@@ -1,6 +1,6 @@
 import type { AppendPlan } from "./plan-append.ts";
 
-/** What a write changes in the tenant's counters. */
+/** Increments of the tenant's counters. */
 export interface TenantDelta {
   readonly sessions?: number;
   readonly entries?: number;
@@ -8,7 +8,7 @@ export interface TenantDelta {
   readonly contentBytes?: number;
 }
 
-/** What an append adds. */
+/** The increments of an append. */
 export function planDelta(plan: AppendPlan): TenantDelta {
   return {
     entries: plan.rows.length,

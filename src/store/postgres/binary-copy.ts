@@ -6,7 +6,7 @@
 import pg from "pg";
 import type { Row } from "../records.ts";
 
-/** What each column of a copy holds, in their order. A number is a `bigint`. */
+/** Types of the columns of a copy, in order. A number is a `bigint`. */
 export type CopiedColumns = Readonly<Record<string, "number" | "bytes">>;
 
 /** A signature, flags, and an extension of no bytes. */

@@ -2,7 +2,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 
-/** What the server of an address must be; `any` is the first that answers. */
+/** The required role of the server of an address; `any` is the first that answers. */
 export type Role = "primary" | "standby" | "prefer-standby" | "any";
 
 export interface PostgresAddress {
@@ -10,7 +10,7 @@ export interface PostgresAddress {
   readonly hosts: readonly string[];
   /** Undefined if the address does not say: a store that is written then needs the primary. */
   readonly role: Role | undefined;
-  /** What may be shown of it: user, hosts, ports and database. */
+  /** The parts that may be shown: user, hosts, ports and database. */
   readonly shown: string;
 }
 

@@ -1,7 +1,8 @@
 /**
  * Runs operations as transactions, each on its own connection.
  *
- * Caches tenant numbers by name: a tenant's number never changes.
+ * Caches tenant numbers by name. A tenant's number never changes on one server; a switch to another
+ * server clears the cache.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -43,21 +44,21 @@ type Body<Result> = (tx: Transaction) => Promise<Result>;
 export class PostgresDatabase {
   /** The address without its password. */
   readonly address: string;
-  /** How far the feeds are that this process has written. */
+  /** How far this process has written or read each feed. */
   readonly marks: FeedMarks = new FeedMarks();
   readonly #servers: PostgresServers;
   readonly #settings: TransactionSettings;
   readonly #onLoss: (loss: StoreLoss) => void;
   readonly #readOnly: boolean;
   readonly #attempts: number;
-  /** Of the server that is used now. */
+  /** Numbers of tenants by name, on the server that is used now. */
   readonly #tenants = new Map<string, number>();
   readonly #switchListeners = new Set<() => void>();
   #losses: StoreLoss[] = [];
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  /** What fails on a follower is not tried again there: the primary is the next try. */
+  /** A follower makes one attempt: the router then tries the primary. */
   constructor(address: string, options: StoreOptions, role: "primary" | "follower" = "primary") {
     const { hosts, role: wanted, shown } = parseAddress(address);
     this.address = shown;
@@ -84,7 +85,7 @@ export class PostgresDatabase {
     return this.#servers.switches;
   }
 
-  /** What failovers have lost, as far as this process had seen it. */
+  /** Changes that failovers have lost, as far as this process had seen them. */
   get losses(): readonly StoreLoss[] {
     return this.#losses;
   }

@@ -8,7 +8,7 @@ interface Meaning {
   readonly message: string;
 }
 
-/** What our own function in the database raises when a quota is used up. */
+/** The error code that `backscroll_write_feed` raises when a quota is used up. */
 const QUOTA = "QUOTA";
 
 /** Failures before COMMIT were retried, so this one happened at COMMIT. */
@@ -170,7 +170,7 @@ export function isOtherServer(error: unknown): boolean {
   return error instanceof ServerChanged || ["25006", "57P03"].includes(codeOf(error) ?? "");
 }
 
-/** What `pg` says of a broken connection. */
+/** Messages of `pg` for a broken connection. */
 const CUT = /^Connection terminated( unexpectedly)?$|not queryable$/;
 
 function codeOf(error: Error): string | undefined {

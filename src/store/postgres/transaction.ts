@@ -41,7 +41,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /** A host that stops in the middle of a transaction loses it, and its locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
 
-/** What all transactions of a database have in common. */
+/** Settings that all transactions of a database share. */
 export interface TransactionSettings {
   /** How long a statement waits for another transaction's lock. */
   readonly lockTimeoutMs: number;

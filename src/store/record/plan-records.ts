@@ -1,4 +1,4 @@
-/** What a write of records comes to: made once for both backends. */
+/** Plans a write of records, for both backends. */
 
 import type { RecordInfo } from "../../model/record.ts";
 import { recordChange } from "../plan/new-changes.ts";
@@ -11,7 +11,7 @@ import type {
   WriteRecordsRequest,
 } from "./record-port.ts";
 
-/** What a plan needs to know of a record that is there: also of one whose time has run out. */
+/** The stored state of a record that a plan needs, expired or not. */
 export interface CurrentRecord extends RecordInfo {
   /** Bytes of the value and of the text. */
   readonly contentBytes: number;
@@ -22,7 +22,7 @@ export interface RecordPlan {
   readonly puts: readonly { readonly info: RecordInfo; readonly value: NewRecordValue }[];
   readonly deletes: readonly RecordPlace[];
   readonly changes: readonly NewChange[];
-  /** What the write adds to the tenant's content. */
+  /** Bytes that the write adds to the tenant's content. */
   readonly contentBytes: number;
   /** One for each operation: see `RecordWrites`. */
   readonly results: readonly (RecordInfo | null)[];
@@ -63,7 +63,7 @@ export function planRecords(
   return { puts, deletes, changes, contentBytes, results };
 }
 
-/** What a sweep does with records whose time has run out. */
+/** Plans the deletion of expired records by a sweep. */
 export function planExpired(current: readonly CurrentRecord[], now: number): RecordPlan {
   const contentBytes = -current.reduce((sum, record) => sum + record.contentBytes, 0);
   return {
@@ -77,7 +77,7 @@ export function planExpired(current: readonly CurrentRecord[], now: number): Rec
   };
 }
 
-/** What a record counts for in the tenant's content. */
+/** Bytes of a record in the tenant's content. */
 export function recordBytes({ bytes, text }: Pick<NewRecordValue, "bytes" | "text">): number {
   return bytes.length + (text === null ? 0 : Buffer.byteLength(JSON.stringify(text)));
 }

@@ -18,7 +18,7 @@ export interface RecordWrite extends RecordPlace {
 export interface NewRecordValue {
   /** Chosen by the writer: a record that has it already was written by an earlier try of this write. */
   readonly version: string;
-  /** Of JSON its text as UTF-8. */
+  /** The value's bytes; for JSON, its text as UTF-8. */
   readonly bytes: Uint8Array;
   readonly isJson: boolean;
   readonly text: string | null;
@@ -45,7 +45,7 @@ export interface ReadRecordsRequest {
   readonly now: number;
   /** `text` comes without the values, `all` with both. */
   readonly parts: RecordParts;
-  /** Of places: the answer ends before it has more bytes of values and texts, but has at least one record. */
+  /** With places: limit of the answer's bytes of values and texts; it has at least one record. */
   readonly maxBytes?: number;
 }
 

@@ -12,7 +12,7 @@ import type { RecordParts, RecordPlace, RecordRange, RecordRecord } from "./reco
 export const RECORD_COLUMNS = `r.namespace, r.key, r.version, r.is_json, r.size, r.hash,
   r.expires_at, r.created_at, r.updated_at, length(r.text) AS text_bytes`;
 
-/** What of a row is read beside `RECORD_COLUMNS`. */
+/** Columns to read for each choice of parts. */
 export const PART_COLUMNS: Readonly<Record<RecordParts, string>> = {
   info: RECORD_COLUMNS,
   text: `${RECORD_COLUMNS}, r.text`,

@@ -10,7 +10,7 @@ const COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.k
   e.cache_read_tokens, e.created_at, e.superseded_by, e.copied_from, e.pinned, e.content_bytes,
   e.content_hash`;
 
-/** What `entryColumns` selects, in order. */
+/** Names of the columns that `entryColumns` selects, in order. */
 export const ENTRY_NAMES: readonly string[] = [
   ...COLUMNS.split(/,\s*/).map((column) => column.slice("e.".length)),
   "metadata",
@@ -78,7 +78,7 @@ function usageOf(row: Row): Usage | null {
   };
 }
 
-/** What an append says of an entry, found again for a request that is repeated. */
+/** An entry as an append returns it, read again for a repeated request. */
 export function toPlacedEntry(row: Row): PlacedEntry {
   return {
     id: String(row["id"]),

@@ -39,7 +39,7 @@ export function toFact(row: Row): Fact {
   };
 }
 
-/** What an addition of facts comes to: one may replace another that was added with it. */
+/** The facts that an addition stores: one may replace another of the same addition. */
 export function addedFacts(sessionId: string, facts: readonly NewFact[]): Fact[] {
   const by = new Map(
     facts.flatMap(({ id, supersedes = [] }) => supersedes.map((old) => [old, id])),

@@ -34,7 +34,7 @@ const PRIVATE_COLUMNS: readonly string[] = [
   "pack",
 ];
 
-/** What an entry must have of its own to be packed: an old dump may lack some. */
+/** Columns that an entry needs to be packed: an old dump may lack some. */
 const PACKED_COLUMNS: readonly string[] = ["session", "sequence", "kind", "content", "metadata"];
 
 /** Views that have what a table leaves to be told by entries. */

@@ -28,7 +28,7 @@ export interface ConnectionOptions {
  */
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** Of a batch, whose rows share their pages. */
+/** Pages per row of a batch, whose rows share pages. */
 const PAGES_PER_ROW = 0.5;
 
 export class SqliteConnection {
@@ -41,7 +41,7 @@ export class SqliteConnection {
   readonly tenants: Map<string, number> = new Map();
   /** Emptied by a rollback, too. */
   readonly packs: PackCache = new PackCache();
-  /** Of use only inside a write transaction. */
+  /** Valid only inside a write transaction. */
   readonly cache: WriteCache = new WriteCache();
 
   /** The data version at which this connection was last known to understand the store. */
@@ -203,7 +203,7 @@ export class SqliteConnection {
     return busy === 0 && log === checkpointed;
   }
 
-  /** What commits survive from now on, with all that was committed before. Not in a transaction. */
+  /** Sets the durability of later commits, which include all earlier ones. Not in a transaction. */
   survive(durability: Durability): void {
     this.exec(`PRAGMA synchronous = ${durability === "process" ? "NORMAL" : "FULL"}`);
   }

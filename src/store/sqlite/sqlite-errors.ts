@@ -44,7 +44,7 @@ const SQLITE_CORRUPT = 11;
 /** SQLITE_CONSTRAINT_FOREIGNKEY: the blob went away between our look and our reference. */
 const FOREIGN_KEY = 787;
 
-/** What SQLite says to a statement of ours if the schema is not the one that its version promises. */
+/** SQLite's messages for our statements if the schema differs from that of its version. */
 const OTHER_SCHEMA =
   /^(no such (table|column|index|view|collation)|malformed|no query solution)|has no column/;
 

@@ -11,7 +11,7 @@ import { statements } from "./sqlite-statements.ts";
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */
 const APPLICATION_ID = 0x426b5363;
 
-/** An append touches eight pages and writes each of them whole: docs/decisions has the measurement. */
+/** An append changes six to seven pages and logs each whole: see docs/decisions/write-path.md. */
 const PAGE_BYTES = 2_048;
 
 const SQL = statements("schema", {
@@ -67,7 +67,7 @@ function switchToLog(db: SqliteConnection): void {
   );
 }
 
-/** Throws unless this code may use the store. Cheap: part of every write transaction. */
+/** Throws unless this code may use the store. Run by writers after a commit of another connection. */
 export function checkVersion(db: SqliteConnection, use: "read" | "write"): void {
   const state = use === "write" ? toState(db.get(SQL.readSchema)) : readSchema(db);
   checkSchema(state, SQLITE_MIGRATIONS, use);

@@ -144,7 +144,7 @@ export class SqliteStore implements Store {
   dropLease: Store["dropLease"] = (name, owner) =>
     this.#told(this.#open().write("dropLease", [name, owner]));
 
-  /** Of one tenant or of all. It mostly deletes, so it causes no index upkeep. */
+  /** Sweeps one tenant or all. It mostly deletes, so it causes no index upkeep. */
   sweep: Store["sweep"] = (request) => this.#told(this.#open().write("sweep", [request]));
 
   findSession: Store["findSession"] = (tenant, id) => this.#read("findSession", [tenant, id]);
@@ -327,7 +327,7 @@ export class SqliteStore implements Store {
     );
   }
 
-  /** What the database itself does not know: the files beside it, and where it was copied from. */
+  /** Adds losses that the database does not record: kept logs, and those found when it was opened. */
   #withLosses(status: StoreStatus): StoreStatus {
     if (this.#opened === undefined) return status;
     const { path, unrecorded } = this.#opened;
@@ -335,7 +335,7 @@ export class SqliteStore implements Store {
     return { ...status, address: path, losses };
   }
 
-  /** What lives in memory has but one connection; a file is read on another one, bit by bit. */
+  /** A store in memory has one connection; a file is read in pieces on a connection of its own. */
   #dumpSource(): string | SqliteConnection {
     return this.#executor.only ?? this.#path;
   }

@@ -1,15 +1,15 @@
 /**
  * The writer's cache across transactions.
  *
- * An append to the session that this connection wrote last needs no read: the leaf, the counters
- * and the feed's head are cached. Each transaction first checks SQLite's `data_version`; the cache
+ * An append to a session that this connection wrote lately (1,000 are kept) needs no read: the leaf,
+ * the counters and the feed's head are cached. Each transaction first checks SQLite's `data_version`; the cache
  * is cleared when another connection has committed, after a rollback, and around any other
  * operation.
  */
 
 import type { NumberedSession } from "../rows/state-row.ts";
 
-/** What a write reads and moves of its tenant's row; null limits are none. */
+/** The columns of the tenant's row that a write reads and updates; a null limit is none. */
 export interface TenantState {
   readonly position: number;
   readonly hash: Uint8Array;

@@ -8,7 +8,7 @@ export const forget: Command = defineCommand({
     "As delete does. A tombstone stays, with the hash of what there was and no content; by it the session is known when its file is met again. To have it back: ingest FILE --force.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
-    yes: { type: "boolean", help: "Really. Required." },
+    yes: { type: "boolean", help: "Confirms the deletion." },
     cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
   },
   examples: ["forget 5f0c2a91 --yes"],

@@ -242,7 +242,7 @@ async function print(
   }
   for (const outcome of outcomes) {
     const name = told.nameOf(outcome);
-    // Of a whole machine only the counts are told.
+    // For a whole machine only the counts are printed.
     if (!told.isNamed(outcome)) continue;
     for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
   }

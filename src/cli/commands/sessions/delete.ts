@@ -13,7 +13,7 @@ export const deleteSession: Command = defineCommand({
     "A tombstone stays, with the hash of what there was and no content. Forks hold copies of the same words, and an agent may have taken a memory from it: without --yes the command says what would go and what would stay.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
-    yes: { type: "boolean", help: "Really. Required." },
+    yes: { type: "boolean", help: "Confirms the deletion." },
     cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
   },
   examples: ["delete 5f0c2a91 --yes"],

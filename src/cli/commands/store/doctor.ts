@@ -36,7 +36,7 @@ export const doctor: Command = defineCommand({
     },
     "accept-loss": {
       type: "boolean",
-      help: "Accept the losses that are told: no command tells of them again.",
+      help: "Acknowledge the reported losses: no command reports them again.",
     },
   },
   examples: ["doctor --verify", "doctor --rebuild", "doctor --purge", "doctor --accept-loss"],
@@ -54,7 +54,7 @@ export const doctor: Command = defineCommand({
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const found = verified?.damage ?? (await engine.checkIntegrity());
       const { status, damage } = await readStatus(context, engine, found);
-      // Of a server's store, only its operator sees the database.
+      // Only the operator of a server sees its database.
       const advice = isOwn(engine) ? await engine.checkSettings() : [];
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const { losses } = status;

@@ -13,7 +13,7 @@ export const embed: Command = defineCommand({
   name: "embed",
   summary: "Make vectors of what is stored and has none yet, so that searches find it by meaning.",
   details:
-    "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. What is written while such a process runs gets its vectors by itself; what was there before costs what this command says before it begins. Stopped, it goes on the next time. It says how many vectors, tokens, minutes and dollars it will take, about, and asks; --yes is the answer where nobody can be asked. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
+    "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. What is written while such a process runs gets its vectors by itself; what was there before costs what this command says before it begins. Stopped, it goes on the next time. It says how many vectors, tokens, minutes and dollars it will take, about, and asks; --yes is needed with --json and without a terminal. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
   options: {
     estimate: { type: "boolean", help: "Only say what it would take." },
     yes: { type: "boolean", help: "Do not ask." },
@@ -29,7 +29,7 @@ export const embed: Command = defineCommand({
     const { again = false, estimate: isEstimate = false, yes = false } = options;
     if (!isEstimate && !yes && (context.json || !canAsk())) {
       throw usageError(
-        "embed asks before it begins, and nobody can be asked here; add --yes to begin, or --estimate to see what it would take",
+        "embed asks before it begins, which needs a terminal and no --json; add --yes to begin, or --estimate to see what it would take",
         "--yes",
       );
     }

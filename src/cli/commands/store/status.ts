@@ -59,7 +59,7 @@ type ShownStatus = Pick<WireStatus, "address" | "tenants"> & {
   readonly [Name in keyof WireStatus]: WireStatus[Name] | null;
 };
 
-/** Of a server, everybody may at least know what their own tenant holds. */
+/** Callers of a server who are not its operator get the status of their own tenant. */
 async function readStatus(
   context: Context,
   tenant: TenantApi,

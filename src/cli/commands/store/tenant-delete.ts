@@ -10,7 +10,7 @@ export const tenantDelete: Command = defineCommand({
   details:
     "Its sessions, records, memories, facts and routes go, its tokens end, and its quota becomes nothing. Stopped, it goes on when it is run again. The change feed, the tombstones and the name stay, without content.",
   arguments: [{ name: "TENANT", help: "The tenant's name." }],
-  options: { yes: { type: "boolean", help: "Really. Required." } },
+  options: { yes: { type: "boolean", help: "Confirms the deletion." } },
   examples: ["tenant delete acme --yes"],
   run: async (context, args, options) => {
     refuseServer(context, "tenant delete", "run it where the store is");

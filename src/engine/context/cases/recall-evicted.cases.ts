@@ -86,6 +86,23 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       }
     });
 
+    test("is cut before a secret, of which half would not be masked", async () => {
+      const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
+      const key = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6";
+      const filler = "the heron waits ".repeat(255);
+      await session.append([
+        { role: "user", actor: "ana", content: `${filler}and ${key} ${filler}` },
+        { role: "assistant", actor: "coder", content: "Noted." },
+        ...turns(30, 20),
+        { role: "user", actor: "ana", content: "what did the heron do?" },
+      ]);
+      const built = await session.buildContext({ tokenBudget: 5_000, recentTurns: 4 });
+      const recalled = built.messages.filter(({ part }) => part === "recalled");
+      const text = recalled.map(({ blocks }) => textOf(blocks)).join("\n");
+      expect(text).toContain("the heron waits and …");
+      expect(text).not.toContain("ghp_");
+    });
+
     test("is recalled for the agent that called the tool", async () => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       const looks = (actor: string, id: string) => ({

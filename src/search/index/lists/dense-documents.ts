@@ -1,6 +1,6 @@
 /**
- * The documents of a frequent term in one chunk: a bit for each document of the chunk, where a number
- * for each posting would take more room. The commonest words then take a third of it, so that they
+ * The documents of a frequent term in one chunk: a bitmap with a rank directory, where a number for
+ * each posting would take more room. The commonest words then take a third of it, so that they
  * stay in the cache and leave it to others.
  */
 

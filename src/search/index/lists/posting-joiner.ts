@@ -1,4 +1,7 @@
-/** Joins the postings that several segments have of one term, one term after another. */
+/**
+ * Joins the postings that several segments have of one term, one term after another. Postings are
+ * delta-coded varints; the low bit of each flags a frequency above 1.
+ */
 
 import { skipVarints } from "../bytes.ts";
 import { CHUNK_DOCUMENTS } from "../layout.ts";
@@ -17,7 +20,7 @@ export interface PostingSource {
   readonly turns: Uint32Array;
 }
 
-/** The documents whose new number is not the next after that of the one before. The last is no document. */
+/** The documents at which renumbering does not ascend by one; ends with a sentinel. */
 export function turnsOf(numbers: Uint32Array): Uint32Array {
   const turns: number[] = [];
   let expected = -1;
@@ -131,7 +134,7 @@ export class PostingJoiner {
     return filled;
   }
 
-  /** What follows has these positions, from its first posting to its last. */
+  /** Begins a stretch of postings whose positions these are, from the first posting to the last. */
   #begin(positions: Uint8Array, from: number, to: number): void {
     const joined = this.#joined;
     this.#from = joined.count;

@@ -1,4 +1,7 @@
-/** From the stored postings of a term to lists that can be scored. */
+/**
+ * From the stored postings of a term to lists that can be scored. Postings are delta-coded varints;
+ * the low bit of each flags a frequency above 1.
+ */
 
 import { ByteReader, u16View, u32View } from "../bytes.ts";
 import { readAddress } from "../field-writer.ts";

@@ -29,7 +29,7 @@ export interface Bounds {
   readonly starts: Uint16Array;
   /** count | role << 8 | length << 16 */
   readonly triples: Uint32Array;
-  /** What the scorer made of them, and by which rules. */
+  /** The scorer's block-max impacts, and the rules that they were computed by. */
   gains: Float64Array | undefined;
   rules: unknown;
 }

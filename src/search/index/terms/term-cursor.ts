@@ -45,7 +45,7 @@ export class TermCursor {
   readonly #segment: number;
   readonly #dictionary: Address;
   readonly #blobs: Blobs;
-  /** Copies: a cursor stands where it stands when the memory of blobs is used for others. */
+  /** Records are copied, because blob buffers may be reused while the cursor stands. */
   readonly #room = [new RecordRoom(), new RecordRoom(), new RecordRoom()] as const;
   /** The remaining list of blocks; undefined before the first. */
   #blocks: ByteReader | undefined;

@@ -1,5 +1,5 @@
 /**
- * The terms that a field has met, numbered in the order in which they came.
+ * String interning: the terms that a field has met, numbered in the order in which they came.
  *
  * Several fields may share one, one after another: segments that are built in a row have most of
  * their words in common, and then no word has to be cut out, stemmed and put in order again for each.

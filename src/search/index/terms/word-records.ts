@@ -1,5 +1,5 @@
 /**
- * Words by their letters, each with a number, one after another in one array.
+ * An arena of interned words: letters and number of each, one after another in one array.
  *
  * A hundred thousand words as strings, in a map, are as many objects that the collector of garbage
  * visits again and again; and a string that was cut out of a text may keep the whole text alive.

@@ -1,5 +1,5 @@
 /**
- * Which number a word of a text has, found by its letters.
+ * A hash table from the letters of a word to its number, with open addressing.
  *
  * A text repeats its words. Cutting each one out as a string, so that a map can find it, takes
  * longer than all else that is done with it; here the letters are compared where they stand.
@@ -7,12 +7,12 @@
 
 import type { WordRecords } from "./word-records.ts";
 
-/** What `find` gives for a word that was never added. */
+/** The result of `find` for a word that was never added. */
 export const UNKNOWN_WORD = -1;
 
 /**
- * Open addressing: a slot holds the word's hash and its record's offset side by side, since a
- * look-up waits for memory. Offset 0: empty.
+ * Numbers in a slot: the word's hash and its record's offset, side by side, since a look-up waits for
+ * memory. Offset 0: empty.
  */
 const PLACE = 2;
 const FIRST_PLACES = 2_048;
@@ -23,7 +23,7 @@ export class WordTable {
   readonly #records: WordRecords;
   #places = new Int32Array(PLACE * FIRST_PLACES);
   #words = 0;
-  /** Of the word that was looked for last. */
+  /** Hash of the word that was looked up last. */
   #hash = 0;
 
   constructor(records: WordRecords) {

@@ -7,7 +7,7 @@
  * shorter feed means that the promoted standby had not received the end of it: a loss.
  */
 
-/** What a server says of itself. */
+/** The state that a server reports. */
 export interface ServerReport {
   /** Its place in the address. */
   readonly index: number;
@@ -17,13 +17,13 @@ export interface ServerReport {
   readonly isWritable: boolean;
   /** Null where the server does not tell. */
   readonly timeline: number | null;
-  /** Of the tenants whose feeds it does not have as far as this node has seen them: how much. */
+  /** Missing changes per tenant, relative to what this node has seen. */
   readonly behind: ReadonlyMap<string, number>;
 }
 
 export type Verdict =
   | { readonly use: ServerReport; readonly isLossy: boolean }
-  /** None can be used; `refused` are those that would, were they not behind. */
+  /** None can be used; `refused` are the writable servers that were rejected as behind. */
   | { readonly use: undefined; readonly refused: readonly ServerReport[] };
 
 /** `seen` is the highest timeline that this node has used, or null. */

@@ -60,7 +60,7 @@ export class Follower {
     this.forget();
   }
 
-  /** What it has must be asked for again. */
+  /** Forgets the replayed positions, which must then be asked for again. */
   forget(): void {
     this.#reached.clear();
   }

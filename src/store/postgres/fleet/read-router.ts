@@ -32,7 +32,7 @@ export class ReadRouter {
     this.#primary = primary;
     this.#db = db;
     this.#followers = followers;
-    // A feed that has become shorter gives its positions out again.
+    // After a lossy failover the same positions denote other changes.
     db.onSwitch(() => {
       for (const follower of followers) follower.forget();
     });

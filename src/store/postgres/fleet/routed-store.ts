@@ -26,8 +26,9 @@ export async function withFollowers(
 }
 
 /**
- * What decides about access, is no part of the feed, or prepares a write is read on the primary:
- * tokens, open messages, ingested files and originals, retention that is due, the index's status.
+ * These reads stay on the primary: tokens, which decide about access; open messages, ingested files,
+ * originals and the index's status, which are no part of the feed; records and routes, whose versions
+ * the next compare-and-swap needs; and retention that is due, which prepares a write.
  */
 function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): Store {
   const { read } = router;

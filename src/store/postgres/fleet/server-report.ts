@@ -42,7 +42,7 @@ async function timelineOf(connection: PostgresConnection): Promise<number | null
   }
 }
 
-/** Of the tenants that this process knows, those whose feeds end earlier here, and by how much. */
+/** Missing changes per tenant: by how much the feeds that this process knows end earlier here. */
 async function behindOf(
   connection: PostgresConnection,
   marks: FeedMarks,

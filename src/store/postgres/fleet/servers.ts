@@ -33,7 +33,7 @@ const BETWEEN_MS = 100;
 export interface ServersOptions extends PoolOptions {
   /** One address for each host. */
   readonly hosts: readonly string[];
-  /** What the server must be. */
+  /** The required role of the server. */
   readonly role: Role;
   /** How long to wait for a server that can be used, where there are several. */
   readonly patienceMs: number;
@@ -150,7 +150,7 @@ export class PostgresServers {
   #choose(reports: readonly ServerReport[]): Verdict {
     const { role } = this.#options;
     const [only] = reports;
-    // A single standby is used all the same: each write says that it may only be read.
+    // A single standby is accepted; writes fail with store_read_only.
     const isReadable = this.#pools.length === 1 && only?.isWritable === false;
     if (role === "primary" && !isReadable) return choosePrimary(reports, this.#timeline);
     const inOrder = reports.toSorted((a, b) => a.index - b.index);

@@ -1,4 +1,7 @@
-/** The manifest of a tenant's index, and the lease under which it is changed. */
+/**
+ * The manifest of a tenant's index, replaced by compare-and-swap, and the lease under which it is
+ * changed, whose epoch is the fencing token.
+ */
 
 import { type Manifest, namedSegments } from "../../../search/port.ts";
 import { type IndexStatus, toIndexStatus } from "../../index/index-status.ts";

@@ -31,7 +31,7 @@ import type { Transaction } from "../transaction.ts";
 const WANTED = `unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY
   AS wanted (session, sequence, rank)`;
 
-/** Of the session, and the place of the entry that must be in the window, if it is there. */
+/** Columns of the session, and the place of the entry that must be in the window, if it is there. */
 const COLUMNS = `${windowSessionColumns((text, column) => `position(${text}::bytea IN ${column})`)},
   e.chain, e.depth, e.ordinal`;
 

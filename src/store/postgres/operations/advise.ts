@@ -1,4 +1,4 @@
-/** What is set wrong on a server, and how to mend it. */
+/** Wrong settings of a server, and how to mend them. */
 
 import type { Row } from "../../records.ts";
 import { type PostgresConnection, query } from "../postgres-driver.ts";
@@ -14,7 +14,7 @@ const LATE_STANDBY_SECONDS = 30;
 const SQL = statements("advise", {
   settings: `SELECT name, setting FROM pg_settings WHERE name = ANY ($1)`,
   connections: `SELECT count(*) AS used FROM pg_stat_activity WHERE backend_type = 'client backend'`,
-  /** What a role may not see is null. */
+  /** Columns that the role may not see are null. */
   standbys: `SELECT coalesce(nullif(application_name, ''), 'a standby') AS name, sync_state,
       extract(epoch FROM replay_lag)::float8 AS seconds FROM pg_stat_replication`,
   deadRows: `SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead
@@ -35,7 +35,7 @@ const SETTINGS = [
   "hot_standby_feedback",
 ];
 
-/** What was found on a server. */
+/** Settings and state of a server. */
 export interface ServerFacts {
   readonly settings: ReadonlyMap<string, string>;
   readonly isStandby: boolean;

@@ -15,7 +15,7 @@ import { lockQuestion } from "./session-state.ts";
 import { dropStreams } from "./streams.ts";
 
 const SQL = statements("delete_session", {
-  /** What the tombstone and the counters need to know, `expired` by the session's own TTL. */
+  /** Columns for the tombstone and the counters; `expired` by the session's own TTL. */
   remains: `SELECT s.session, s.id AS session_id, s.origin_key, t.message_count, t.content_bytes,
       (coalesce(t.updated_at + s.ttl_seconds * 1000 <= $3, false))::int AS expired,
       (SELECT count(*) FROM entries e WHERE e.tenant = s.tenant AND e.session = s.session)
@@ -37,7 +37,7 @@ const SQL = statements("delete_session", {
     FROM tombstones WHERE tenant = $1 AND session_id = $2 ORDER BY session DESC LIMIT 1`,
   findByOrigin: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
     FROM tombstones WHERE tenant = $1 AND origin_key = $2 ORDER BY session DESC LIMIT 1`,
-  /** What a reader remembers of the session's file may be of its content. */
+  /** A reader's resume state may contain content of the session. */
   forgetFile: `UPDATE ingested_files SET state = NULL WHERE tenant = $1
     AND (workstation, path) = (SELECT s.workstation, s.file FROM sessions s
       WHERE s.tenant = $1 AND s.session = $2)`,

@@ -117,7 +117,7 @@ export async function readOriginalPart(
   return row?.["bytes"] as Uint8Array | undefined;
 }
 
-/** Of a file with several sessions it takes the bytes of all: they cannot be told apart. */
+/** Drops the bytes of all sessions of a file with several: they cannot be told apart. */
 export function dropOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.forgetParts, tx.tenant, session);
   tx.defer(SQL.forgetOriginals, tx.tenant, session);

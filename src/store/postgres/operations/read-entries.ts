@@ -338,7 +338,7 @@ function checkRange(
 /** The session that a page is of. */
 interface Scope {
   readonly sessionId: string;
-  /** What its roots build upon. */
+  /** The hash that the session's roots continue. */
   readonly rootHash: Uint8Array;
 }
 

@@ -1,4 +1,4 @@
-/** What the store holds, and whether its server has found damage. */
+/** The store's counts and sizes, and whether its server has found damage. */
 
 import type { Row, StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
@@ -46,7 +46,7 @@ export async function status(tx: Transaction, address: string): Promise<StoreSta
   };
 }
 
-/** What the server has noticed by itself: pages with wrong checksums, indexes left half built. */
+/** Damage that the server noticed by itself: wrong page checksums, invalid indexes. */
 export async function checkIntegrity(db: PostgresConnection): Promise<string[]> {
   const [checksums, indexes] = await db.send([query(SQL.checksums), query(SQL.invalidIndexes)]);
   return [

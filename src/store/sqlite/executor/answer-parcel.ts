@@ -29,7 +29,7 @@ interface PackedHits {
   readonly numbers: Float64Array;
   /** Texts that many messages have, which `numbers` name by their places. */
   readonly names: readonly (string | null)[];
-  /** What scores are made of, of each hit that tells. */
+  /** Score parts of each hit that has them. */
   readonly parts: readonly Parts[];
 }
 

@@ -13,7 +13,7 @@ export interface AppendParcel {
   readonly tenant: string;
   /** Its payloads have no bytes, and the entries of a history no content. */
   readonly request: AppendRequest;
-  /** Of each entry: the bytes of its content, if it is a history's, then those of each payload. */
+  /** Sizes in bytes, per entry: its content, if it is a history's, then each payload. */
   readonly sizes: readonly number[];
   /** The bytes that `sizes` measures; each content follows room for its nonce. Null: none. */
   readonly contents: ArrayBuffer | null;

@@ -70,7 +70,7 @@ export class HostWriter {
       this.#log ??= openSync(`${this.#options.path}-wal`, "r+");
       return true;
     } catch {
-      // Not there yet, or no more files may be opened: the writer's thread does without.
+      // No -wal file yet, or EMFILE: use the writer thread, which needs no descriptor.
       return false;
     }
   }
@@ -100,7 +100,7 @@ export function isSmallWrite(
   }
   if (name !== "append") return false;
   const { entries, isHistory } = args[1] as AppendRequest;
-  // Many of these come one after another, and the host has their next to read.
+  // Imports send many; keep the host thread free to parse.
   if (isHistory) return false;
   let bytes = 0;
   for (const entry of entries) bytes += entry.contentBytes;

@@ -1,4 +1,8 @@
-/** A storage thread: the process's one writer, its reader, or the one that keeps the index. */
+/**
+ * A storage thread: the writer, the reader, or the one that keeps the index.
+ *
+ * The writer drains its port before it commits, so that waiting writes share a commit (group commit).
+ */
 
 import {
   type MessagePort,

@@ -1,4 +1,4 @@
-/** What the host and its storage threads say to each other. */
+/** Messages between the host and its storage threads. */
 
 import { BackscrollError, type ErrorCode, type ErrorDetails } from "../../../model/errors.ts";
 import type { ReadName, WriteName } from "../operations/index.ts";
@@ -24,7 +24,7 @@ export interface Requests {
   readonly requests: readonly Request[];
 }
 
-/** What a thread does beside operations. */
+/** Names of requests other than operations. */
 export const CHECKPOINT = "checkpoint";
 export const CLOSE = "close";
 export const SEARCH = "search";

@@ -9,10 +9,10 @@
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** About a third of the share of a thread that is not polite. */
+/** A nice value of 5 has about a third of the CPU weight of nice 0. */
 const NICE = 5;
 
-/** Of the calling thread, where the system can do that: only Linux gives each its own. */
+/** Lowers the priority of the calling thread. Only Linux has one per thread; elsewhere a no-op. */
 export function lowerPriority(): void {
   if (process.platform !== "linux") return;
   try {

@@ -4,7 +4,7 @@
  *
  * An fsync, a wait for another process's lock or a long read then never stalls the host's event
  * loop. The threads keep the process alive only while something is asked of them. A small write that
- * finds both idle does not take the way through a thread: see `host-writer.ts`.
+ * finds the writer idle runs on the host's thread: see `host-writer.ts`.
  */
 
 import { getHeapStatistics } from "node:v8";
@@ -178,8 +178,8 @@ export class Threads implements Executor {
   }
 
   /**
-   * While much is written, the index holds one snapshot after the other, and the log would never come
-   * to its end: so the next piece of upkeep begins when what the last one kept is moved.
+   * Snapshots of the indexer keep checkpoints partial, so the next piece of upkeep waits for the
+   * pending checkpoint.
    */
   async #moveRest(): Promise<void> {
     await this.#checkpointing;
@@ -289,7 +289,7 @@ class Thread {
     for (const request of requests) this.#post([request]);
   }
 
-  /** Gives what stopped it; a request that is alone hears of it. */
+  /** Returns the error; a request that was posted alone is rejected with it. */
   #post(requests: readonly Request[], handed: readonly ArrayBuffer[] = []): unknown {
     try {
       this.#worker.postMessage({ requests } satisfies Requests, handed);
@@ -339,7 +339,7 @@ class Thread {
   }
 }
 
-/** One that could not start, as when no more files may be opened, is followed by another. */
+/** Undefined if the thread is dead (it could not start, e.g. EMFILE); the caller starts a new one. */
 function alive(thread: Thread | undefined): Thread | undefined {
   return thread?.isDead ? undefined : thread;
 }

@@ -1,5 +1,5 @@
 /**
- * Group commit: the process's one writer commits waiting writes together.
+ * Group commit: one connection commits waiting writes together.
  *
  * A commit that survives power loss costs an fsync; appends that arrive while one is under way
  * share the next. If one fails, all are retried, each in its own savepoint. While another process
@@ -34,7 +34,7 @@ const PAUSE_MS = 2;
  */
 const CAREFUL_GROUPS = 16;
 
-/** What an append of one message writes beside what its rows are counted for. */
+/** Pages per commit in addition to those that are counted per row. */
 const PAGES_PER_COMMIT = 5;
 
 export interface QueuedWrite {

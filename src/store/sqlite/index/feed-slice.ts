@@ -1,4 +1,4 @@
-/** What the feed says from one position on, with the things that it names as they are now. */
+/** The feed from one position on, with the entries and notes that it names as they are now. */
 
 import type { Block } from "../../../model/block.ts";
 import { namespaceOf } from "../../../model/record.ts";

@@ -140,7 +140,7 @@ export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolea
   }
 }
 
-/** A search takes half a second at most, on one snapshot. */
+/** How long to wait for the snapshots of running searches: four times their default deadline. */
 const SEARCHES_MS = 2_000;
 
 /** Purged bytes are gone once the log is empty, so wait for running searches. */

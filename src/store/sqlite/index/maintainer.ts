@@ -2,8 +2,9 @@
  * Upkeep of the index, on its own thread or in slices on the caller's.
  *
  * It reads the main file, writes the file of segments in small transactions, and takes the lock of
- * the main file only for the lease and for the swap. One ordering constraint for power loss: a
- * segment is synced before a manifest names it.
+ * the main file only for the lease and for the swap. Two ordering constraints for power loss: a
+ * segment is synced before a manifest names it, and a manifest that no longer names a segment is
+ * synced before the segment is deleted.
  */
 
 import {
@@ -46,7 +47,7 @@ import { listStored } from "./segments.ts";
 import { readSetting } from "./setting.ts";
 import { whenFree } from "./when-free.ts";
 
-/** The feed is read sequentially, once: no page cache. */
+/** The feed is read sequentially, once: a small page cache (2 MiB) suffices. */
 const CACHE_KIB = 2_048;
 
 export class Maintainer {

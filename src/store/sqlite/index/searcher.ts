@@ -20,7 +20,7 @@ import { answerRead } from "./answer.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { readSetting } from "./setting.ts";
 
-/** What the last search was told first. */
+/** The state that the last search read first. */
 interface Known {
   /** The version of the data that it saw. */
   readonly version: number | undefined;

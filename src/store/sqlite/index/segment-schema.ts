@@ -1,4 +1,4 @@
-/** The file of segments: its own small schema, which knows no migrations. Another one is made anew. */
+/** The schema of the segment file. Never migrated: a file of another version is rebuilt. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

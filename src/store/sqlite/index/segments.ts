@@ -35,7 +35,7 @@ const SQL = statements("segments", {
 /** Blobs that are deleted in one transaction: overwriting them with zeros takes its time. */
 const DELETED_AT_ONCE = 64;
 
-/** What deleting one writes to the log, about: zeros, and the page that named it. */
+/** Pages that deleting a blob writes to the log, about: zeros, and the page that named it. */
 const PAGES_PER_DELETED = 3;
 
 export function readBlob(
@@ -74,7 +74,10 @@ export function dropOthers(db: SqliteConnection, tenant: number, named: readonly
   db.run(SQL.keep, tenant, list);
 }
 
-/** Deletes merged segments at once: searches read them from their snapshot. */
+/**
+ * Ends the grace period of merged segments: the next cleaning deletes them. Searches read them from
+ * their snapshot.
+ */
 export function retire(db: SqliteConnection, tenant: number, joined: readonly number[]): void {
   if (joined.length > 0) db.run(SQL.retire, tenant, JSON.stringify(joined));
 }

@@ -70,7 +70,7 @@ export function readWindows(
   });
 }
 
-/** Of the sessions whose head the request does not have. Those that are gone have none. */
+/** Heads of the sessions for which the request has none; deleted sessions are absent. */
 function readHeads(
   db: SqliteConnection,
   tenant: number,

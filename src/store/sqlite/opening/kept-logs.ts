@@ -70,7 +70,7 @@ export async function keepLog(store: string, loss: LogLoss, now: number): Promis
   for (const { file } of smaller) if (file !== target) await promises.rm(file, { force: true });
 }
 
-/** Of one loss that two processes found at once, the copy that has the most. */
+/** Unaccepted copies; where two processes found one loss at once, the copy that has the most. */
 function listUnaccepted(store: string): KeptLog[] {
   const kept = listKept(store);
   const byCommits = kept.toSorted((a, b) => b.commits - a.commits);

@@ -15,7 +15,7 @@ const MAGIC = 0x377f0682;
 const VERSION = 3_007_000;
 const PAGE_SIZES: readonly number[] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
 
-/** What the frames of one log have in common. */
+/** Parameters that all frames of a log share. */
 export interface LogShape {
   readonly pageBytes: number;
   readonly bigEndian: boolean;
@@ -64,7 +64,7 @@ export function frameChecksum(
   seed: Checksum,
 ): Checksum {
   const first = offset / 4;
-  // Of the frame's own header: the number of the page, and the size of the database.
+  // The checksum covers the page number and the database size of the frame's header, then the page.
   const sums = checksumOf(words, first, first + 2, seed);
   const page = first + FRAME_HEADER_BYTES / 4;
   return checksumOf(words, page, page + shape.pageBytes / 4, sums);

@@ -11,7 +11,7 @@ import { type LogLoss, LogScan } from "./log-scan.ts";
 
 /** The most that is in memory at a time. */
 const SLICE_BYTES = 2 * 1024 * 1024;
-/** Of the largest page, 64 KB: a log whose header is damaged is known by its first two frames. */
+/** Bytes up to the second frame of the largest page (64 KB): two frames identify a headless log. */
 const START_BYTES = HEADER_BYTES + 2 * (FRAME_HEADER_BYTES + 65_536);
 
 /** Undefined if there is no loss or no log. Throws read errors. */

@@ -96,7 +96,7 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   carryOut(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
-  // Last: the tenant's row is the one that all of its writers meet at.
+  // Last, as on PostgreSQL, where all writers of the tenant contend for its row.
   writePlannedFeed(db, tenant, feed, planDelta(plan));
   const { leaf, lastSequence, lastChain, updatedAt, lastInteractionAt } = plan;
   db.cache.keepSession(tenant, {

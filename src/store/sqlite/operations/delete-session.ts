@@ -34,7 +34,7 @@ const SQL = statements("delete_session", {
     FROM tombstones WHERE tenant = ? AND session_id = ? ORDER BY session DESC LIMIT 1`,
   findByOrigin: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
     FROM tombstones WHERE tenant = ? AND origin_key = ? ORDER BY session DESC LIMIT 1`,
-  /** What a reader remembers of the session's file may be of its content. */
+  /** A reader's resume state may contain content of the session. */
   forgetFile: `UPDATE ingested_files SET state = NULL WHERE tenant = ?1
     AND (workstation, path) = (SELECT s.workstation, s.file FROM sessions s
       WHERE s.tenant = ?1 AND s.session = ?2)`,

@@ -30,11 +30,11 @@ export interface PlacedChange {
   readonly change: NewChange;
   readonly position: number;
   readonly hash: Uint8Array;
-  /** Whether the row of an entry tells it; it has a row of its own otherwise. */
+  /** True if the entry's row stores this change; otherwise it has a row in `changes`. */
   readonly isTold: boolean;
 }
 
-/** What the row of an entry says of its change. */
+/** The change that an entry's row stores. */
 export interface FeedRow {
   /** The entry's row number. */
   readonly number: number;
@@ -42,7 +42,7 @@ export interface FeedRow {
   readonly at: number | null;
   /** Null if the change has a row of its own. */
   readonly hash: Uint8Array | null;
-  /** What the model call used of the context, if that is the next change and told here. */
+  /** The `context_usage` change, if it is the next change and stored in the same row. */
   readonly usage: PlacedChange | undefined;
 }
 

@@ -230,7 +230,7 @@ export function feedHead(db: SqliteConnection, name: string, at?: number): FeedH
   };
 }
 
-/** Of the change at a position; undefined if there is none. */
+/** The hash of the change at a position; undefined if there is none. */
 function hashOf(
   db: SqliteConnection,
   tenant: number | undefined,
@@ -265,7 +265,7 @@ export function listChanges(
   return { changes, through: changes.length === limit ? (changes.at(-1)?.position ?? last) : last };
 }
 
-/** What `FEED_STRETCH` takes: positions after `after` to `last`, of changes, messages and usage. */
+/** Parameters of `FEED_STRETCH`: positions after `after` to `last`, of changes, messages and usage. */
 function stretchOf(tenant: number, after: number, last: number, before: number): number[] {
   const rows = [before, tenant, before + after, before + last];
   return [tenant, after, last, ...rows, ...rows];

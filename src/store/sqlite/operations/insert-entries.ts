@@ -75,7 +75,7 @@ export function packRows(
   return writePack(db, tenant, session, first, prepared.get(request) ?? packOf(request));
 }
 
-/** Of an entry that is in no pack. */
+/** The stored columns of an entry that is in no pack. */
 function ownParts({ entry, content }: EntryRow): StoredParts {
   return { content, metadata: toBytes(entry.metadata), pack: null };
 }

@@ -111,7 +111,7 @@ export function readOriginalPart(
   return db.get(SQL.part, tenant, workstation, path, start)?.["bytes"] as Uint8Array | undefined;
 }
 
-/** Of a file with several sessions it takes the bytes of all: they cannot be told apart. */
+/** Drops the bytes of all sessions of a file with several: they cannot be told apart. */
 export function dropOriginals(db: SqliteConnection, tenant: number, session: number): void {
   db.run(SQL.forgetParts, tenant, session);
   db.run(SQL.forgetOriginals, tenant, session);

@@ -190,7 +190,7 @@ interface Scope {
   readonly tenant: number;
   readonly session: number;
   readonly sessionId: string;
-  /** What the session's roots build upon. */
+  /** The hash that the session's roots continue. */
   readonly rootHash: Uint8Array;
 }
 

@@ -1,4 +1,4 @@
-/** What the store holds, and whether its file is sound. */
+/** The store's counts and sizes, and whether its file is sound. */
 
 import { existsSync, statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";

@@ -1,5 +1,5 @@
 /**
- * A cache of recently read packs: a page's entries are mostly in one or two.
+ * An LRU cache of packs: a page's entries are mostly in one or two.
  *
  * The number of a committed pack is never reused, and erased entries are not read any more, so
  * readers never see stale data. Rewriting a pack must bypass the cache. A rollback clears it.

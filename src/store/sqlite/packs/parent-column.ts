@@ -17,7 +17,7 @@ export interface WrittenRow {
   readonly fed: FeedRow;
 }
 
-/** What the column has for an entry of a history, after the one that is written before it. */
+/** The column's value for an entry of a history that is written after another one. */
 export function parentAfter(
   row: EntryRow,
   fed: FeedRow,

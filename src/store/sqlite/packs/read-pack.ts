@@ -1,4 +1,4 @@
-/** What an entry has in a pack, put back into its row. */
+/** Puts the packed parts of an entry back into its row. */
 
 import { isDamage, packDamaged } from "../../damage/damage-errors.ts";
 import { textOrNull } from "../../rows/text.ts";
@@ -87,7 +87,7 @@ export function readPack(
   return pack;
 }
 
-/** Of what the row and the pack have, either or both. */
+/** The content from the row, the pack, or both. */
 function wholeContent(kept: string | null, packed: string | null): string | null {
   if (kept === null || packed === null) return kept ?? packed;
   return isSplit(kept) ? joinSaid({ said: kept, rest: packed }) : kept;

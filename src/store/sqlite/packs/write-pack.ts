@@ -12,7 +12,7 @@ const SQL = statements("write_pack", {
 /** Packing less than a page or two gains nothing, such as one line of a followed file. */
 const MIN_PACKED_BYTES = 2_048;
 
-/** What of an entry may be packed. */
+/** The parts of an entry that may be packed. */
 export interface PackableEntry {
   readonly kind: string;
   readonly role: string | null;
@@ -21,7 +21,7 @@ export interface PackableEntry {
   readonly metadata: Uint8Array | null;
 }
 
-/** What a row keeps, and where the rest of it is. */
+/** The columns that a row keeps, and where the rest is. */
 export interface StoredParts {
   readonly content: Uint8Array | null;
   readonly metadata: Uint8Array | null;
@@ -31,7 +31,7 @@ export interface StoredParts {
 
 /** A pack before it has a place. Entries are what they are: this can be made before a lock is taken. */
 export interface PreparedPack {
-  /** What the rows keep, and whether something of each is packed. */
+  /** The columns that the rows keep, and whether a part of each is packed. */
   readonly parts: readonly { readonly stored: StoredParts; readonly isPacked: boolean }[];
   /** Undefined if a pack is of no use. */
   readonly bytes: Uint8Array | undefined;
@@ -102,5 +102,5 @@ function isSaid({ kind, role }: PackableEntry, content: Buffer): boolean {
 
 const TEXT_BLOCK = Buffer.from('"type":"text"');
 
-/** What only content that is split begins with. */
+/** First byte of split content, and of no other. */
 const SPACE = 0x20;
