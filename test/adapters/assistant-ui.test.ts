@@ -3,6 +3,7 @@
 import type {
   AppendMessage,
   ChatModelAdapter,
+  CompleteAttachment,
   ExportedMessageRepositoryItem,
   ThreadHistoryAdapter,
   ThreadMessage,
@@ -303,6 +304,27 @@ describe.each(WORLDS)("on %s", (_, start) => {
     new MessageRepository().import({ messages });
     await formatted.delete?.([{ parentId: "u1", message: done }]);
     expect((await reopen().withFormat?.(aiSDKV6FormatAdapter).load())?.messages).toHaveLength(4);
+  });
+
+  test("attached texts are searched; the browser's object of a file is left out", async () => {
+    const { history } = newHistory();
+    const attachment: CompleteAttachment = {
+      id: "f1",
+      type: "document",
+      name: "pens.txt",
+      contentType: "text/plain",
+      status: { type: "complete" },
+      content: [{ type: "text", text: "Pen 7: a wallaroo" }],
+    };
+    const message = {
+      ...user("u1", "Who is in pen 7?"),
+      attachments: [attachment],
+    } as ThreadMessage;
+    const file = new File(["Pen 7: a wallaroo"], "pens.txt");
+    const given = { ...message, attachments: [{ ...attachment, file }] } as ThreadMessage;
+    await history.append({ parentId: null, message: given });
+    expect((await history.load()).messages).toEqual([{ parentId: null, message }]);
+    expect(await isFound("wallaroo")).toBe(true);
   });
 
   test("the id of a thread may come later, and a thread that was deleted begins anew", async () => {
