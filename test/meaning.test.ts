@@ -175,7 +175,10 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       await expect.poll(() => warnings, PATIENT).toEqual([expect.stringContaining("500")]);
       expect(await find(memory, "payment")).toEqual([session.id]);
       const { hits, notes } = await memory.searchSessions("broken payment");
-      expect([hits.length, notes]).toEqual([1, [expect.stringMatching(/^Searched by words only.*500/)]]);
+      expect([hits.length, notes]).toEqual([
+        1,
+        [expect.stringMatching(/^Searched by words only.*500/)],
+      ]);
       server.clear();
     });
 
