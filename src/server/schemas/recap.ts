@@ -95,7 +95,9 @@ export const trace: z.ZodType<WireTrace> = z
 
 export const related: z.ZodType<WireRelated> = z
   .object({
-    question: text.nullable().meta({ description: "The question that was searched for; null if there is none." }),
+    question: text
+      .nullable()
+      .meta({ description: "The question that was searched for; null if there is none." }),
     sessions: z.array(hit).meta({ description: "Sessions like the given one." }),
     asked: z.array(hit).meta({ description: "The same question in other sessions." }),
     notes: z.array(text),
