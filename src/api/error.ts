@@ -1,6 +1,6 @@
 /** Errors on the wire: a code to act on, a sentence to read, facts to use. */
 
-import { BackscrollError, type ErrorCode, type ErrorDetails } from "../model/errors.ts";
+import { BackscrollError, type ErrorCode, type ErrorDetails, messageOf } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { hidePasswords } from "./address.ts";
 import { fromWireFields, fromWireName, toWireFields } from "./wire.ts";
@@ -28,7 +28,7 @@ export function toWireError(error: unknown): WireError {
       },
     };
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return { error: { code: "internal_error", message: hidePasswords(message), details: {} } };
 }
 

@@ -1,4 +1,4 @@
-/** What a file is read with, and what comes of it. */
+/** The input and the result of reading a file. */
 
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { TranscriptFile } from "../ingest/files/open-file.ts";
@@ -34,6 +34,6 @@ export interface FileInput {
 export interface AgainInput {
   readonly sessionId: string | null;
   readonly whenLate: ImportOptions["whenLate"];
-  /** What became of that session. */
+  /** The import result of that session. */
   result?: ImportResult;
 }

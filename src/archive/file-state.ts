@@ -3,13 +3,13 @@
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 
 export interface FileState {
-  /** What the reader needs to go on. */
+  /** The reader's resume state. */
   readonly reader?: JsonObject;
   /** The entry that the next one follows, in a format without a tree. */
   readonly last?: string | null;
   /** Where the bytes of the hash end, if behind the offset: a last line without a line break was read. */
   readonly end?: number;
-  /** What the file's only session is known by. */
+  /** The origin key of the file's only session. */
   readonly key?: string;
   /** The session of a file without messages. */
   readonly empty?: string;

@@ -10,7 +10,7 @@ import type { Environment, TranscriptSource } from "../ingest/source.ts";
 
 export interface Candidate {
   readonly file: FoundFile;
-  /** Whose place it was found in: the format that it most likely has. */
+  /** The source in whose place it was found: its most likely format. */
   readonly hint: TranscriptSource | undefined;
   /** The caller named this file. */
   readonly named: boolean;

@@ -17,6 +17,7 @@ import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
+import { messageOf } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { dropEmpty, ingestEmpty } from "./empty-file.ts";
@@ -51,7 +52,7 @@ export async function ingestFile(setting: IngestSetting, input: FileInput): Prom
   } catch (error) {
     if (isStoreFailure(error)) throw error;
     const isGone = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return {
       outcome: { ...outcomeOf(file.path, isGone ? "vanished" : "unreadable"), message },
     };

@@ -111,7 +111,7 @@ async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item
       const { done, value } = await next;
       if (done) return;
       next = iterator.next();
-      // What goes wrong is thrown where it is waited for.
+      // The rejection is handled where the promise is awaited.
       next.catch(() => undefined);
       yield value;
     }

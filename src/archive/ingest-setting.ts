@@ -1,4 +1,4 @@
-/** What a run of ingesting works with, whatever it reads. */
+/** The setting of a run of ingest. */
 
 import { KeyedQueue } from "../async/keyed-queue.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -12,11 +12,11 @@ import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
 
 export interface IngestOptions {
-  /** What of the machine says where files are, and which machine this is. */
+  /** The environment: where files are, and which machine this is. */
   readonly environment: Environment;
   /** Only files of this format. A file that is named is read as one, whatever it looks like. */
   readonly source?: string;
-  /** What becomes of lines over 1 MB: their long values are `cut` if left out. */
+  /** How to treat lines over 1 MB: their long values are `cut` if left out. */
   readonly oversize?: Oversize;
   /** Also reads unchanged files, and restores forgotten sessions of files that the caller names. */
   readonly force?: boolean;

@@ -22,7 +22,7 @@ export interface IngestInput extends IngestOptions, RunHandlers {
 export interface IngestReport {
   readonly workstation: string;
   readonly totals: Totals;
-  /** What agents keep in notes of their own. Those are looked at if no paths are given. */
+  /** Totals of agents' own notes, which are read if no paths are given. */
   readonly notes: NoteTotals;
   readonly skipped: WalkCounts;
   /** Named paths that cannot be looked at. */

@@ -1,4 +1,4 @@
-/** What became of a file, and of all files together. */
+/** The outcome of a file, and the totals of a run. */
 
 import type { ImportProblem } from "../ingest/problems.ts";
 

@@ -19,7 +19,7 @@ import { titlePatch } from "../transcript/title/title-patch.ts";
 const MAX_TOOLS = 200;
 const MAX_TOOL_NAME = 128;
 
-/** What can be added up. */
+/** Counts that can be added up. */
 class Counts {
   exchanges = 0;
   readonly tools = new Map<string, number>();

@@ -2,7 +2,7 @@
 
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
-/** What another file would meet as well. */
+/** Failures that every other file would meet as well. */
 const STORE_FAILURES: readonly ErrorCode[] = [
   "store_closed",
   "store_busy",

@@ -25,7 +25,7 @@ export interface SessionFile {
   readonly isRest: boolean;
   /** The entry at which that reading ended. */
   readonly last: string | null;
-  /** What the file's only session was known by before. */
+  /** The earlier origin key of the file's only session. */
   readonly key?: string | undefined;
   /** Stores it again if it was forgotten. */
   readonly revive: boolean;

@@ -29,7 +29,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   noStore: "There is no store at this address.",
   unavailable: "The store or the language model cannot be used now; trying again later may help.",
   refused: "The store may not be written, or the token does not reach that far.",
-  damaged: "What is at this address cannot be used as a store.",
+  damaged: "The address does not hold a usable store.",
   version: "The store was written by another version of Backscroll.",
   internal: "A bug in Backscroll.",
   oldNode: "Node is older than 22.18.",

@@ -1,6 +1,7 @@
 /** From the bytes of a file to its lines, one in memory at a time. */
 
 import { isAscii } from "node:buffer";
+import { asBuffer } from "../transcript/hash.ts";
 import { type Batched, batched } from "./batches.ts";
 import type { Slots } from "./slots.ts";
 
@@ -109,11 +110,11 @@ class LineSplitter {
   collect(chunk: Uint8Array): void {
     this.#length += chunk.length;
     if (this.#whenLong !== undefined && this.#length > CUT_LINE_BYTES) {
-      this.#addLong(this.#whenLong, toBuffer(chunk));
+      this.#addLong(this.#whenLong, asBuffer(chunk));
       return;
     }
     if (this.#length > this.#maxBytes) this.#kept = 0;
-    else this.#keep(toBuffer(chunk));
+    else this.#keep(asBuffer(chunk));
   }
 
   #addLong(whenLong: () => LongLine, chunk: Buffer): void {
@@ -136,7 +137,7 @@ class LineSplitter {
   }
 
   *lines(chunk: Uint8Array): Generator<Line> {
-    const bytes = toBuffer(chunk);
+    const bytes = asBuffer(chunk);
     const isPlain = isAscii(bytes);
     let start = 0;
     for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
@@ -200,9 +201,4 @@ export function decodeUtf8(bytes: Uint8Array): Pick<Line, "text" | "damage"> {
 function trim(text: string, number: number): string {
   const begun = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
   return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
-}
-
-/** The same memory. */
-export function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

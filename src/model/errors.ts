@@ -118,6 +118,11 @@ export interface ErrorDetails {
   readonly [key: string]: string | number | boolean;
 }
 
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The only error class that Backscroll throws on purpose. Anything else that escapes is a bug. */
 export class BackscrollError extends Error {
   override readonly name = "BackscrollError";

@@ -5,7 +5,7 @@
  * name, its shortened message and the network failure beneath, never the request.
  */
 
-import { BackscrollError, type ErrorDetails } from "../model/errors.ts";
+import { BackscrollError, type ErrorDetails, messageOf } from "../model/errors.ts";
 import { findOverflow, type Overflow } from "./overflow.ts";
 
 /** How a call ended. */
@@ -129,7 +129,7 @@ function networkCode(error: unknown): string | undefined {
 const MAX_MESSAGE = 200;
 
 function safeCause(error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = networkCode(error);
   const cause = new Error(message.slice(0, MAX_MESSAGE).toWellFormed());
   cause.name = nameOf(error);

@@ -49,7 +49,7 @@ export interface AppOptions {
   /** How a copy of the whole store is made; in this process if left out. */
   readonly copyStore?: CopyStore;
   readonly live?: Subscribers;
-  /** What may be in progress at once; `BUDGET` if left out. */
+  /** Limits of requests in progress; `BUDGET` if left out. */
   readonly budget?: BudgetOptions;
   /** How tenants share the event loop's time; `WORK_SHARE` if left out. */
   readonly share?: WorkShare;
@@ -67,7 +67,7 @@ export interface AppOptions {
   ) => Promise<Response>;
 }
 
-/** What the adapter to Node hands over beside the request. */
+/** Node's objects that its adapter passes beside the request. */
 interface Bindings {
   readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
   readonly outgoing?: { destroy(): void };
@@ -76,7 +76,7 @@ interface Bindings {
 /** A request, before and after it is let in. */
 interface Asked {
   readonly request: Request;
-  /** What several requests of one connection have in common. */
+  /** The identity of the request's connection. */
   readonly connection: object;
   /** Authenticates the request and counts it as in progress. */
   readonly enter: () => Promise<Entered>;

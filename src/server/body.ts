@@ -13,7 +13,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { MAX_IMPORT_BYTES } from "../model/limits.ts";
 import { BODY_PATIENCE_MS, pacedBody, withinPatience } from "./load/paced-body.ts";
 
-/** What reading a body may take of the server. */
+/** The server's allowance for reading a body. */
 export interface BodyAllowance {
   /** How many bytes of it are in memory. Throws if there is no room for them. */
   readonly hold: (bytes: number) => void;

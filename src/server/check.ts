@@ -1,4 +1,4 @@
-/** What a request holds against what its route takes: one clear error that names the field. */
+/** Checks a request against its route's schema: one clear error that names the field. */
 
 import { z } from "zod";
 import { BackscrollError } from "../model/errors.ts";

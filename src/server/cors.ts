@@ -13,7 +13,7 @@ const HEADERS = [
   "backscroll-session",
 ].join(", ");
 
-/** What a page may read of an answer beside what any page may. */
+/** Response headers that a page may read beside the CORS-safelisted ones. */
 const EXPOSED = [
   "etag",
   "x-request-id",

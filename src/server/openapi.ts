@@ -14,14 +14,14 @@ const TAGS: Readonly<Record<string, string>> = {
   entries: "The nodes of a session's tree.",
   branches: "Paths other than the active one.",
   search: "Where was that said?",
-  context: "What a model is given, and how it is kept small.",
+  context: "The context of a model, and its compaction.",
   facts: "Statements taken from conversations.",
   memories: "Small named notes of an agent.",
   records: "Values that programs keep under a namespace and a key.",
   changes: "The change feed, by page and live.",
   transfer: "Other agents' files, in and out.",
   shares: "Public read-only links to single sessions.",
-  store: "What the tenant holds.",
+  store: "Counts and sizes of the tenant.",
   admin: "Upkeep and limits.",
 };
 
@@ -34,7 +34,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) };
   }
-  const problems = { description: "What went wrong.", content: problemContent(components) };
+  const problems = { description: "The error.", content: problemContent(components) };
   return {
     openapi: "3.1.0",
     info: {
@@ -101,7 +101,7 @@ function operation(route: Route, components: Record<string, Schema>): Schema {
   };
 }
 
-/** What the body of a route may hold, in a sentence. */
+/** The limits of a route's body, in a sentence. */
 export function limitsOf({ limits: { bytes, values, depth } }: Route): string {
   const mebibytes = bytes / 1024 / 1024;
   return `At most ${mebibytes} MiB unpacked, ${values} values and names, ${depth} levels deep.`;

@@ -1,4 +1,4 @@
-/** What went wrong, as RFC 9457 wants it told: `application/problem+json` with our code in it. */
+/** Errors by RFC 9457: `application/problem+json` with our code in it. */
 
 import { toWireError } from "../api/error.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";

@@ -1,4 +1,4 @@
-/** What a route is given: the names in its path, its query and its preconditions. */
+/** The input of a route: path parameters, query and preconditions. */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { Caller, Route } from "./route.ts";

@@ -38,7 +38,7 @@ export interface Caller {
   readonly live: Subscribers;
   /** How a copy of the whole store is made. */
   readonly copyStore: CopyStore;
-  /** What the gateway was told, for the routes that decide by it. */
+  /** The gateway's configuration, for the routes that decide by it. */
   readonly gateway: GatewayConfig;
   /** For routes that read their body themselves. */
   readonly allowance: BodyAllowance;
@@ -66,7 +66,7 @@ export interface Answer {
   readonly types?: readonly string[];
 }
 
-/** What the JSON of most requests may hold: a question, a name, a few fields. */
+/** Limits of most JSON requests: a question, a name, a few fields. */
 export const QUERY_LIMITS: JsonBounds = {
   bytes: MAX_REQUEST_BYTES,
   values: MAX_QUERY_VALUES,
@@ -100,7 +100,7 @@ export interface Route {
   readonly query: z.ZodObject;
   /** Absent: the request has no body that we read for the route. */
   readonly body: z.ZodType | undefined;
-  /** What the body may hold, unpacked. */
+  /** Limits of the body, unpacked. */
   readonly limits: JsonBounds;
   /** A newer request of a connection to this route cancels the older one. */
   readonly newestWins: boolean;

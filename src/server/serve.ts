@@ -49,7 +49,7 @@ export interface ServerOptions {
   readonly stallMs?: number;
   /** Streams of events that may be open at once: 100 of a tenant and 1,000 in all if left out. */
   readonly followers?: FollowerLimits;
-  /** What a tenant, and all together, may have in progress; `BUDGET` if left out. */
+  /** Limits of requests in progress, per tenant and in all; `BUDGET` if left out. */
   readonly budget?: BudgetOptions;
   /** How long a body may keep the server waiting, beside a second for each 500 bytes: 30 s if left out. */
   readonly bodyPatienceMs?: number;

@@ -1,4 +1,4 @@
-/** What a server can say of itself at this moment. */
+/** The gauges of a server. */
 
 import type { Engine } from "../engine/engine.ts";
 import type { Subscribers } from "./live/subscribers.ts";

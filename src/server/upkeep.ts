@@ -1,5 +1,5 @@
 /**
- * What a server does for its store by itself: deletes what outlived its time, ends messages whose
+ * Upkeep by a server without a request: deletes expired sessions and records, ends messages whose
  * writer died, and keeps the index joined. Of several servers on one store one does it; when that one
  * dies, another goes on.
  */
@@ -16,7 +16,7 @@ export interface UpkeepOptions {
   readonly everyMs?: number;
   /** How long others wait for a server that has died: 30 s if left out. */
   readonly leaseMs?: number;
-  /** What went wrong with one sweep; the next one is tried all the same. */
+  /** Gets the error of a failed sweep; the next sweep is tried all the same. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -7,6 +7,7 @@
  */
 
 import { idlePause, pause } from "../async/pause.ts";
+import { messageOf } from "../model/errors.ts";
 import type { UpkeepReport } from "../search/port.ts";
 import type { AppendRequest } from "./records.ts";
 import type { StoreOptions } from "./store.ts";
@@ -313,8 +314,4 @@ export function bytesOfAppend({ entries }: AppendRequest): number {
 export function changesOfAppend({ entries, isHistory }: AppendRequest): number {
   if (isHistory) return entries.length;
   return entries.length + entries.filter(({ usage }) => usage !== null).length;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

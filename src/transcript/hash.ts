@@ -226,8 +226,8 @@ function toBinary(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("binary");
 }
 
-/** Most are buffers already, and making another view costs more than the text. */
-function asBuffer(bytes: Uint8Array): Buffer {
+/** The same memory. Most are buffers already, and another view costs more than its text. */
+export function asBuffer(bytes: Uint8Array): Buffer {
   if (Buffer.isBuffer(bytes)) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }

@@ -74,7 +74,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [search, recap, related, trace, status, list, show, history, changes],
   },
   {
-    title: "What other agents wrote",
+    title: "Transcripts of other agents",
     commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],
   },
   { title: "Serve", commands: [setup, serve, openPage, mcp, hook] },
@@ -83,7 +83,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],
   },
   {
-    title: "What the model sees",
+    title: "Context and compaction",
     commands: [context, usage, recall, compact, summarize, summaries],
   },
   {
@@ -105,7 +105,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Conversations of a gateway",
     commands: [sessions, routesList, routesShow, routesSet, routesDelete, config],
   },
-  { title: "Who may come in", commands: [tokenCreate, tokenList, tokenRevoke] },
+  { title: "Access", commands: [tokenCreate, tokenList, tokenRevoke] },
   {
     title: "Look after the store",
     commands: [

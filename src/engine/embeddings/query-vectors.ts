@@ -6,6 +6,7 @@
 
 import { pause } from "../../async/pause.ts";
 import type { Embedder } from "../../model/embedder.ts";
+import { messageOf } from "../../model/errors.ts";
 import { parseQuery, type QueryMatch } from "../../search/query/parse-query.ts";
 import { redact } from "../../secrets/redact.ts";
 
@@ -38,7 +39,7 @@ export class QueryVectors {
       if (found !== "late") return { vector: found };
       return { missing: `the embedder did not answer within ${this.#deadlineMs} ms` };
     } catch (error) {
-      return { missing: error instanceof Error ? error.message : String(error) };
+      return { missing: messageOf(error) };
     } finally {
       stop.abort();
     }

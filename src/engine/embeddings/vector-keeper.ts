@@ -8,7 +8,7 @@
 
 import { pause } from "../../async/pause.ts";
 import type { Embedder } from "../../model/embedder.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import { BackscrollError, messageOf } from "../../model/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
 import { embedBatch } from "./embed-batch.ts";
@@ -126,7 +126,7 @@ export class VectorKeeper {
       if (!isHeld) this.#again(tenant, BUSY_MS);
     } catch (error) {
       if (this.#stop.signal.aborted || BackscrollError.is(error, "store_closed")) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       tenant.isOther = BackscrollError.is(error, "embedder_conflict");
       if (tenant.isOther) return onWarning(why);
       if (!tenant.hasFailed) onWarning(`embedding new messages failed and will be retried: ${why}`);

@@ -92,7 +92,7 @@ export class ImportWriter {
   /** A promise where something has to be waited for before the next entry. */
   add(entry: ImportedEntry): Promise<void> | undefined {
     if (this.isLate) return undefined;
-    // What a summary covers must be stored when the summary is.
+    // The entries that a summary covers must be stored before it.
     if (entry.kind === "compaction") return this.#flush().then(() => this.#take(entry));
     return this.#take(entry);
   }
@@ -200,7 +200,7 @@ export class ImportWriter {
     this.#bytes = 0;
     await this.#storing;
     this.#storing = this.#store(batch);
-    // What goes wrong is thrown where it is waited for.
+    // The rejection is handled where the promise is awaited.
     this.#storing.catch(() => undefined);
     if (isLarge) await this.#storing;
   }
@@ -283,7 +283,7 @@ export class ImportWriter {
       const { parentSourceId: source } = entry;
       let parentId = source === undefined ? tip : source === null ? null : idOf(source);
       if (isNew && kindRules(entry.kind).movesLeaf && this.#judgesLate()) {
-        // What follows the leaf by name is the continuation, whatever else the session is in.
+        // An entry that names the leaf as its parent continues it, whatever else the session has.
         const isNext = source !== undefined && parentId === this.#leaf;
         if (!isNext && this.#setting.whenLate === "refuse") {
           this.isLate = true;
@@ -364,7 +364,7 @@ export class ImportWriter {
     return idempotency(`import:${key}`, () => ["import", batch.map(({ id }) => id)]);
   }
 
-  /** What a compaction changes beside adding its entry. It is the first of its batch. */
+  /** The session's new summary, if the batch begins with a compaction. */
   async #summaryOf(
     draft: NewEntry | undefined,
     batch: readonly Waiting[],

@@ -6,7 +6,7 @@ import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import { BackscrollError, messageOf } from "../../model/errors.ts";
 import type { EventListener, GatewayEvent } from "./events.ts";
 import type { MeasuredSession } from "./read-figures.ts";
 import { markAttempt, readAutoState } from "./session-state.ts";
@@ -68,7 +68,7 @@ async function mark({ session, known, tell }: CompactTask, isDone: boolean): Pro
     await markAttempt(session, known.session.messageCount, isDone ? count : undefined);
     return count;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     tell({ type: "attempt_not_marked", sessionId: session.id, message });
     return before + (isDone ? 1 : 0);
   }
@@ -81,7 +81,7 @@ function toSkipped(
   minGainTokens: number | null,
 ): GatewayEvent {
   const code = BackscrollError.is(error) ? error.code : "unknown";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const told = { type: "compaction_skipped", sessionId, code, message } as const;
   if (lowGain !== undefined) {
     const { gainTokens, tokensBefore, tokensAfter } = lowGain;

@@ -1,7 +1,7 @@
 /** A memory flush of a session, if it is due: decided, claimed, done, marked and told. */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import { BackscrollError, messageOf } from "../../model/errors.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { AutoPolicy } from "../compaction/auto-policy.ts";
 import type { EventListener } from "../compaction/events.ts";
@@ -116,7 +116,7 @@ function failed({ session, tell }: FlushTask, error: unknown): null {
   const code = BackscrollError.is(error)
     ? error.code
     : ((error as { code?: unknown }).code ?? "unknown");
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   tell({ type: "flush_failed", sessionId: session.id, code: String(code), message });
   return null;
 }

@@ -6,6 +6,7 @@
  */
 
 import type { ToolCallPart } from "../../context/chat-model.ts";
+import { messageOf } from "../../model/errors.ts";
 import type { ToolResultInput } from "../../transcript/normalize.ts";
 import type { GenerateTool } from "./generate-input.ts";
 
@@ -50,9 +51,7 @@ async function runTool(call: ToolCallPart, run: ToolRun): Promise<ToolResult> {
   } catch (error) {
     if (run.signal.aborted) return stoppedResult(call);
     if (timeout.aborted) return failed(`The tool took longer than ${run.timeoutMs} ms.`);
-    return failed(
-      cut(error instanceof Error ? error.message : String(error)) || "The tool failed.",
-    );
+    return failed(cut(messageOf(error)) || "The tool failed.");
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { messageOf } from "../../model/errors.ts";
 import type { RouteFields } from "../../model/route.ts";
 import {
   type AfterTurn,
@@ -160,7 +161,7 @@ async function mirror(tenant: TenantEngine, session: SessionHandle, tell: EventL
   try {
     await mirrorTurn(tenant, session);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     tell({ type: "route_not_updated", sessionId: session.id, message });
   }
 }

@@ -8,8 +8,8 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
+import { asBuffer } from "../../transcript/hash.ts";
 import { joinLines, NO_DOCUMENT, parseJson } from "../json-file.ts";
-import { toBuffer } from "../lines.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { SourceInput } from "../source.ts";
@@ -124,7 +124,7 @@ async function readFrame(bytes: Bytes, list: string, maxBytes: number): Promise<
   let isInList = false;
   let offset = 0;
   for await (const chunk of bytes) {
-    const buffer = toBuffer(chunk);
+    const buffer = asBuffer(chunk);
     let from = 0;
     for (const { kind, at } of scanner.marks(buffer.toString("latin1"))) {
       if (kind === "begin") {
@@ -159,7 +159,7 @@ async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGener
   let number = 0;
   let offset = 0;
   for await (const chunk of place.bytes) {
-    const buffer = toBuffer(chunk);
+    const buffer = asBuffer(chunk);
     let from = 0;
     for (const { kind, at } of scanner.marks(buffer.toString("latin1"))) {
       if (kind === "begin") {

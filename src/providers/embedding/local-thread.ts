@@ -1,6 +1,7 @@
 /** The thread of `local-embedder.ts`: runs a model that was installed beside Backscroll. */
 
 import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../model/errors.ts";
 import type { LocalAnswer, LocalQuestion, LocalThreadData } from "./local-embedder.ts";
 
 interface LocalEngine {
@@ -30,7 +31,7 @@ port.on("message", async ({ id, texts }: LocalQuestion) => {
     }
     answer = { id, vectors };
   } catch (error) {
-    answer = { id, failure: error instanceof Error ? error.message : String(error) };
+    answer = { id, failure: messageOf(error) };
   }
   port.postMessage(answer);
 });

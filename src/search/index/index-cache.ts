@@ -100,7 +100,7 @@ export class IndexCache {
 /** Cap of the use count: clock rounds that an item survives without a hit. */
 const MAX_USES = 3;
 
-const PARTS = [
+const SEGMENT_PARTS = [
   "blob",
   "header",
   "chunk",
@@ -111,17 +111,18 @@ const PARTS = [
   "memoryKeys",
   "factKeys",
   "factSessions",
-  ...FIELDS.flatMap((field) => [`${field}:index`, `${field}:block`, `${field}:lengths`]),
+] as const;
+const FIELD_PARTS = ["index", "block", "lengths"] as const;
+const PARTS = [
+  ...SEGMENT_PARTS,
+  ...FIELDS.flatMap((field) => FIELD_PARTS.map((part) => `${field}:${part}` as const)),
 ];
 /** More than there are parts, and a power of two. */
 const ROOM = 32;
 
-export type Part =
-  | ("blob" | "header" | "chunk" | "factsBlock" | "factsTable" | "sessions" | "keys")
-  | ("memoryKeys" | "factKeys" | "factSessions")
-  | `${Field}:${"index" | "block" | "lengths"}`;
+export type Part = (typeof SEGMENT_PARTS)[number] | `${Field}:${(typeof FIELD_PARTS)[number]}`;
 
-const NUMBERS = new Map(PARTS.map((part, i) => [part, i]));
+const NUMBERS = new Map<Part, number>(PARTS.map((part, i) => [part, i]));
 
 /** The slot of a part that a segment has once; of others, that of number 0. */
 export function firstSlot(part: Part): number {

@@ -11,9 +11,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CopyStore } from "../route.ts";
 
-/** What the folders of copies are called by, in the temporary folder: no name that people would choose. */
+/** Prefix of the copies' folders in the temporary folder: no name that people would choose. */
 export const COPY_PREFIX = "backscroll-served-copy-";
-/** What the copy is called in its folder. */
+/** Name of the copy in its folder. */
 export const COPY_FILE = "store.db";
 
 const PIECE_BYTES = 256 * 1024;

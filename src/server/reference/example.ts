@@ -2,7 +2,7 @@
 
 import { type Components, resolve, type Schema } from "./schema-words.ts";
 
-/** What fields of a name commonly hold. */
+/** Example values by field name. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   agent: "coder",
   actor: "ana",

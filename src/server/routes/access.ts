@@ -21,7 +21,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
     path: "/v1/access",
     operation: "access",
     tag: "store",
-    summary: "What the caller may do, and in which tenant.",
+    summary: "The caller's scope and tenant.",
     scope: "read",
     answer: { status: 200, description: "As the token says.", schema: access },
     handle: async ({ access: held }) => toWireAccess(held),

@@ -47,7 +47,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/status",
     operation: "tenantStatus",
     tag: "store",
-    summary: "What the tenant holds.",
+    summary: "Counts and sizes of the tenant.",
     scope: "read",
     answer: {
       status: 200,
@@ -127,7 +127,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/store",
     operation: "status",
     tag: "admin",
-    summary: "What the whole store holds.",
+    summary: "Counts and sizes of the whole store.",
     scope: "admin",
     operator: true,
     answer: { status: 200, description: "All tenants.", schema: storeStatus },

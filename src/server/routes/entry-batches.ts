@@ -28,7 +28,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
         description: "The entry to continue from; null starts anew.",
       }),
       existing: z.enum(["keep", "replace"]).optional().meta({
-        description: "What happens to an entry that is there under its external id.",
+        description: "How to treat an entry that exists under its external id.",
       }),
     }),
     answer: { status: 201, description: "The entries with their places.", schema: entries },

@@ -38,7 +38,7 @@ import { newSession, readSession } from "./sessions.ts";
 const sessionKey = z.string().min(1).max(MAX_SESSION_KEY_BYTES);
 const params = z.strictObject({ key: sessionKey });
 const label = z.string().optional();
-/** What a place may be called by: it may also be empty. */
+/** A name of a place, possibly empty. */
 const place = z.string().optional();
 
 export const GATEWAY_ROUTES: readonly Route[] = [

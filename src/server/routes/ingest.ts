@@ -47,7 +47,7 @@ export const INGEST_ROUTES: readonly Route[] = [
     summary: "Store a session that was read elsewhere; needs a token that acts for any.",
     takesKey: true,
     bytes: "JSON lines: `session` and `options`, then one `entry` each, then `end`.",
-    answer: { status: 200, description: "What was stored.", schema: importResult },
+    answer: { status: 200, description: "Counts of the import.", schema: importResult },
     handle: (caller) => importLines(caller),
   }),
   defineRoute({

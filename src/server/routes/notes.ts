@@ -216,7 +216,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     summary: "Take facts from what no extraction has read yet, by a model.",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
-    answer: { status: 200, description: "What is new.", schema: extraction },
+    answer: { status: 200, description: "The added facts, and counts.", schema: extraction },
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
       const handle = tenant.session(params.session_id);
       const parts: ExtractedPart[] = [];

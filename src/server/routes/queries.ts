@@ -69,7 +69,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     operation: "planCompaction",
     tag: "context",
     scope: "read",
-    summary: "What a compaction would cover and keep.",
+    summary: "The plan of a compaction: entries to cover and to keep.",
     params: sessionParams,
     body: z.strictObject(compacting),
     answer: {

@@ -30,7 +30,7 @@ const limit = (most: number, preset: number) => ({
 const subject = {
   file: words.meta({ description: "A path, or the end of one." }),
   command: words.meta({ description: "A command, or part of one." }),
-  error: words.meta({ description: "What an error says, or part of it." }),
+  error: words.meta({ description: "The text of an error, or part of it." }),
 };
 const period = { since: timeInput.optional(), until: timeInput.optional() };
 const traced = { status: 200, description: "The newest first.", schema: trace } as const;

@@ -28,7 +28,7 @@ import {
 
 const OCTETS = "application/octet-stream";
 const place = z.strictObject({ namespace, record_key: recordKey });
-const info = { status: 200, description: "What was stored.", schema: recordInfo } as const;
+const info = { status: 200, description: "The stored record.", schema: recordInfo } as const;
 
 export const RECORD_ROUTES: readonly Route[] = [
   defineRoute({

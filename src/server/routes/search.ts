@@ -176,7 +176,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/context",
     operation: "buildContext",
     tag: "context",
-    summary: "What a model is to be given, under a budget.",
+    summary: "The context for a model, under a token budget.",
     scope: "read",
     params: sessionParams,
     body: z.strictObject({

@@ -119,7 +119,11 @@ export const STREAM_ROUTES: readonly Route[] = [
       chunks: chunks.optional(),
       reason: key.optional(),
     }),
-    answer: { status: 200, description: "What had arrived is kept.", schema: entry },
+    answer: {
+      status: 200,
+      description: "The aborted message; its chunks are kept.",
+      schema: entry,
+    },
     handle: async (caller, { params, body }) => {
       const { lease, reason } = body;
       if (lease !== undefined) {

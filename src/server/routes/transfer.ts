@@ -1,4 +1,4 @@
-/** What comes in from other agents' files, and what goes out as theirs. */
+/** Import from and export to other agents' formats. */
 
 import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
@@ -29,7 +29,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
     bytes: "The file as it is: JSON, JSON lines, Markdown.",
     query: z.strictObject({
       source: key.optional().meta({ description: "The format; found by the content otherwise." }),
-      path: path.optional().meta({ description: "What the file is called where it comes from." }),
+      path: path.optional().meta({ description: "The file's path where it comes from." }),
       owner: key.optional(),
       dry_run: flagQuery.optional(),
     }),

@@ -1,4 +1,4 @@
-/** What schemas of requests and answers share. */
+/** Parts that schemas of requests and answers share. */
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../model/json.ts";

@@ -48,7 +48,10 @@ export const summarizing: {
   summarizer: z.enum(SUMMARIZERS).optional(),
   model: key.optional(),
   fallback: z.enum(SUMMARY_FALLBACKS).optional(),
-  instructions: z.string().meta({ description: "What a model is to heed in it." }).optional(),
+  instructions: z
+    .string()
+    .meta({ description: "Instructions to the model that writes it." })
+    .optional(),
   profile: z.enum(SUMMARY_PROFILES).optional(),
 };
 

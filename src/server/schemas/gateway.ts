@@ -76,7 +76,7 @@ export const inbound: z.ZodType<WireReply> = z
     reply_reason: text.meta({ description: "Why there is one, or none." }),
     reply_entry_id: textOrNull,
     silent: z.boolean(),
-    notices: z.array(text).meta({ description: "What else to send, one by one." }),
+    notices: z.array(text).meta({ description: "Further messages to send, one by one." }),
     thoughts: z.array(text),
   })
   .meta({ id: "Inbound" }) as unknown as z.ZodType<WireReply>;

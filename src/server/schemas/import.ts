@@ -123,7 +123,9 @@ export const importResult: z.ZodType = z
         }),
       })
       .nullable()
-      .meta({ description: "What may be described now; null if nothing was stored." }),
+      .meta({
+        description: "The fields that a description depends on; null if nothing was stored.",
+      }),
   })
   .meta({ id: "ImportResult" });
 

@@ -53,6 +53,6 @@ export const extraction: z.ZodType = z
           unread: count,
         }),
       )
-      .meta({ description: "What became of each part of the conversation that was read." }),
+      .meta({ description: "The result of each part of the conversation that was read." }),
   })
   .meta({ id: "Extraction" });

@@ -54,7 +54,7 @@ const patterns = z.array(key).max(MAX_PATTERNS).optional();
 
 export const prune: z.ZodType<WirePrune> = z
   .strictObject({
-    window_tokens: count.min(1).meta({ description: "What the model can take in all." }),
+    window_tokens: count.min(1).meta({ description: "Tokens of the model's context window." }),
     used_tokens: count.optional(),
     tools: z.strictObject({ allow: patterns, deny: patterns }).optional(),
     limits: z

@@ -79,14 +79,14 @@ export const trace: z.ZodType<WireTrace> = z
             runs: span.nullable(),
             failures: span.nullable(),
             met: span.nullable(),
-            line: text.nullable().meta({ description: "What says the error." }),
+            line: text.nullable().meta({ description: "The line that reports the error." }),
             call: call
               .nullable()
               .meta({ description: "The last change, run, or call that met the error." }),
             asked: text.nullable().meta({ description: "The request before the last change." }),
             cleared: clearing.nullable(),
           })
-          .meta({ description: "What its kind does not have is null." }),
+          .meta({ description: "Fields that its kind does not have are null." }),
       }),
     ),
     unread: count.meta({ description: "Sessions that may have it, too, and were not read." }),
@@ -95,7 +95,9 @@ export const trace: z.ZodType<WireTrace> = z
 
 export const related: z.ZodType<WireRelated> = z
   .object({
-    question: text.nullable().meta({ description: "What was looked for; null: there is none." }),
+    question: text
+      .nullable()
+      .meta({ description: "The question that was searched for; null if there is none." }),
     sessions: z.array(hit).meta({ description: "Sessions like the given one." }),
     asked: z.array(hit).meta({ description: "The same question in other sessions." }),
     notes: z.array(text),

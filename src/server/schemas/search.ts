@@ -1,4 +1,4 @@
-/** What a search found. */
+/** Schemas of search results. */
 
 import { z } from "zod";
 import type { WireHit, WireSearchResult, WireWindowItem } from "../../api/search.ts";
@@ -77,7 +77,7 @@ export const hit: z.ZodType<WireHit> = z
       description: "The cosine with the query. Null: searched by words only.",
     }),
     window: z.array(windowItem),
-    parts: z.unknown().meta({ description: "What the score is made of, if that was asked for." }),
+    parts: z.unknown().meta({ description: "The parts of the score, with `explain`." }),
   })
   .meta({ id: "Hit" });
 

@@ -57,7 +57,7 @@ export const session: z.ZodType<WireSession> = z
   })
   .meta({ id: "Session" }) as unknown as z.ZodType<WireSession>;
 
-/** What a caller may set of a session, as a body has it: each may be left out. */
+/** The settable fields of a session in a body: each may be left out. */
 export type SettableBody = {
   readonly [Name in SettableField as WireName<Name>]?: Session[Name] | undefined;
 };

@@ -35,7 +35,7 @@ function parseBody(text: string): Body | undefined {
   }
 }
 
-/** The segments of `before` that `after` does not name any more. */
+/** The segments of `before` that `after` no longer names. */
 export function droppedSegments(before: Manifest, after: Manifest): number[] {
   const kept = new Set(namedSegments(after));
   return namedSegments(before).filter((segment) => !kept.has(segment));

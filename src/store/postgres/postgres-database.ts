@@ -7,9 +7,10 @@
 
 import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { describeLoss, type StoreLoss } from "../../model/store-loss.ts";
+import type { StoreLoss } from "../../model/store-loss.ts";
 import type { StoreOptions } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
+import { warnOfLoss } from "../warn-of-loss.ts";
 import { FeedMarks } from "./fleet/feed-marks.ts";
 import { PostgresServers } from "./fleet/servers.ts";
 import { Snapshots } from "./index/snapshots.ts";
@@ -346,10 +347,6 @@ function writerRole(wanted: Role | undefined, hosts: number): Role {
     );
   }
   return "primary";
-}
-
-function warnOfLoss(loss: StoreLoss): void {
-  process.emitWarning(describeLoss(loss), { code: "BACKSCROLL_LOSS" });
 }
 
 /** The connection broke before COMMIT was sent: the transaction can be retried. */

@@ -10,6 +10,7 @@ import type { Durability } from "../store.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
+import { MEMORY } from "./sqlite-file.ts";
 import { WriteCache } from "./write-cache.ts";
 
 export type SqlValue = null | number | string | Uint8Array;
@@ -50,7 +51,7 @@ export class SqliteConnection {
   constructor(path: string, options: ConnectionOptions = {}) {
     this.path = path;
     try {
-      const readOnly = (options.readOnly ?? false) && path !== ":memory:";
+      const readOnly = (options.readOnly ?? false) && path !== MEMORY;
       this.#database = new DatabaseSync(readOnly ? locationForReading(path) : path, {
         readOnly: options.readOnly ?? false,
         enableForeignKeyConstraints: true,

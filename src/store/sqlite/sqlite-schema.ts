@@ -6,7 +6,8 @@ import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import { SQLITE_MIGRATIONS } from "./migrations.ts";
 import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
-import { statements } from "./sqlite-statements.ts";
+import { MEMORY } from "./sqlite-file.ts";
+import { NOW, statements } from "./sqlite-statements.ts";
 
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */
 const APPLICATION_ID = 0x426b5363;
@@ -17,7 +18,7 @@ const PAGE_BYTES = 2_048;
 const SQL = statements("schema", {
   readSchema: `SELECT version, min_reader, min_writer FROM schema ORDER BY version DESC LIMIT 1`,
   claimVersion: `INSERT INTO schema (version, name, min_reader, min_writer, applied_at)
-    VALUES (?, ?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER))`,
+    VALUES (?, ?, ?, ?, ${NOW})`,
   setEpoch: `INSERT INTO store (key, value) VALUES ('epoch', ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
@@ -34,7 +35,7 @@ export function migrate(
   refuseForeign(db);
   // Both are part of the file and cannot change inside a transaction; the first only while it is empty.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
-  if (db.path !== ":memory:") switchToLog(db);
+  if (db.path !== MEMORY) switchToLog(db);
   if (pendingMigrations(readSchema(db), migrations).length === 0) return;
   db.begin();
   try {

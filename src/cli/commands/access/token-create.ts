@@ -28,7 +28,7 @@ export const tokenCreate: Command = defineCommand({
       value: "WHEN",
       help: "When it ends: in 12h, 30d or 8w, or at a date; never if left out.",
     },
-    label: { type: "string", value: "TEXT", help: "What to know it by in the list." },
+    label: { type: "string", value: "TEXT", help: "A name for the list." },
     operator: {
       type: "boolean",
       help: "Also lets its holder copy, fill and check the whole store, of every tenant. Only with --scope admin.",

@@ -24,7 +24,7 @@ export const compact: Command = defineCommand({
     keep: {
       type: "string",
       value: "WHAT",
-      help: `What stays as it was said: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=${COMPACTION.keepTokens} if left out.`,
+      help: `The messages that stay verbatim: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=${COMPACTION.keepTokens} if left out.`,
     },
     preset: {
       type: "string",
@@ -34,7 +34,7 @@ export const compact: Command = defineCommand({
     "limit-tokens": {
       type: "string",
       value: "N",
-      help: "What the context may take afterwards; long tool results are shown shortened.",
+      help: "Tokens of the context afterwards, at most; long tool results are shown shortened.",
     },
     strategy: {
       type: "string",

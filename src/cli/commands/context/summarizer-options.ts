@@ -26,7 +26,7 @@ export const SUMMARIZER_OPTIONS: {
   instructions: {
     type: "string",
     value: "TEXT",
-    help: "What a model is to heed in the summary; a mechanical one cannot.",
+    help: "Instructions to the model that writes the summary; not for a mechanical one.",
   },
   profile: {
     type: "string",

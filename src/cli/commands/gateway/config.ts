@@ -23,7 +23,7 @@ export const config: Command = defineCommand({
     "index-tools": {
       type: "string",
       value: "WHAT",
-      help: "What of tools can be found: names, inputs (what they were given, too) or all (and what they gave back).",
+      help: "How much of tool traffic is indexed: names, inputs (names and arguments) or all (results, too).",
     },
     "index-language": {
       type: "string",

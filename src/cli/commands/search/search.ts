@@ -26,7 +26,7 @@ export const search: Command = defineCommand({
   summary: "Find messages, best first, with the messages around them. Exits with 1 if none match.",
   details:
     'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: model: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
-  arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
+  arguments: [{ name: "QUERY", rest: true, help: "Words, phrases and filters to search for." }],
   options: {
     limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
     before: {

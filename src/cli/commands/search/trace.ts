@@ -17,7 +17,7 @@ export const trace: Command = defineCommand({
   options: {
     file: { type: "string", value: "PATH", help: "A path, or the end of one." },
     command: { type: "string", value: "TEXT", help: "A command, or part of one." },
-    error: { type: "string", value: "TEXT", help: "What an error says, or part of it." },
+    error: { type: "string", value: "TEXT", help: "The text of an error, or part of it." },
     exclude: { type: "string", value: "ID", help: "Leave this session out." },
     ...workOptions(DEFAULT_TRACED_SESSIONS),
   },

@@ -23,7 +23,7 @@ export const openPage: Command = defineCommand({
       name: "QUERY",
       rest: true,
       optional: true,
-      help: "What to look for, or the id of a session; the page itself if left out.",
+      help: "A query, or the id of a session; the page itself if left out.",
     },
   ],
   options: {

@@ -51,7 +51,7 @@ export class InThread implements Executor {
     const { path, durability, readOnly } = options;
     this.#options = options;
     this.#writer = new SqliteConnection(path, { durability, readOnly });
-    this.#reader = path === ":memory:" ? this.#writer : new SqliteConnection(path, { readOnly });
+    this.#reader = path === MEMORY ? this.#writer : new SqliteConnection(path, { readOnly });
     this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs, options.path !== MEMORY);
     this.#segments = new SegmentFile(path, readOnly, () => readEpoch(this.#reader));
     this.#searcher = new Searcher(this.#reader, this.#segments, options.indexing);
@@ -166,7 +166,7 @@ export class InThread implements Executor {
   }
 
   #checkpointIfLarge(): void {
-    if (this.#writer.pagesWritten < CHECKPOINT_PAGES || this.#options.path === ":memory:") return;
+    if (this.#writer.pagesWritten < CHECKPOINT_PAGES || this.#options.path === MEMORY) return;
     this.#writer.pagesWritten = 0;
     try {
       this.#writer.checkpoint("PASSIVE");
@@ -179,7 +179,7 @@ export class InThread implements Executor {
 /** Leaves one file behind where it can: the write-ahead log goes into the database. */
 export function closeWriter(db: SqliteConnection, readOnly: boolean): void {
   try {
-    if (!readOnly && db.path !== ":memory:") db.checkpoint("TRUNCATE");
+    if (!readOnly && db.path !== MEMORY) db.checkpoint("TRUNCATE");
   } catch (error) {
     // Other connections are open: the last one checkpoints.
     if (!isBusy(error)) throw error;

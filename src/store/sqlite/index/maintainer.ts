@@ -16,6 +16,7 @@ import {
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
+import { droppedSegments } from "../../index/manifest-codec.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { ExecutorOptions } from "../executor/executor.ts";
@@ -241,7 +242,7 @@ class FileUpkeep implements IndexUpkeep {
     // A successful swap proves that no other swap came since this read.
     const known = readManifest(this.#writer, tenant);
     const before = namedSegments(known);
-    const joined = before.filter((segment) => !named.includes(segment));
+    const joined = droppedSegments(known, manifest);
     if (manifest.through > known.through) {
       await noteIndexed(this.#file, this.#subject, manifest.through, busyTimeoutMs);
     }

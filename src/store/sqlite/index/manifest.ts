@@ -9,9 +9,7 @@ import { isDeadHolder, type Lease } from "../../index/lease.ts";
 import { encodeManifest, toManifest } from "../../index/manifest-codec.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { statements } from "../sqlite-statements.ts";
-
-const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+import { NOW, statements } from "../sqlite-statements.ts";
 
 const SQL = statements("manifest", {
   read: `SELECT version, through, body FROM index_manifest WHERE tenant = ?`,

@@ -1,6 +1,7 @@
 /** The schema of the segment file. Never migrated: a file of another version is rebuilt. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
+import { MEMORY } from "../sqlite-file.ts";
 import { statements } from "../sqlite-statements.ts";
 
 /** "BkSx": marks the file as ours. */
@@ -43,7 +44,7 @@ export function createSegmentTables(db: SqliteConnection, epoch: string): void {
   db.exec(`PRAGMA page_size = ${SEGMENT_PAGE_BYTES}`);
   // Joined segments leave as much room as they had: it is given back.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL");
-  if (db.path !== ":memory:") db.get("PRAGMA journal_mode = WAL");
+  if (db.path !== MEMORY) db.get("PRAGMA journal_mode = WAL");
   db.begin();
   try {
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);

@@ -4,10 +4,8 @@ import { BackscrollError } from "../../../model/errors.ts";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
 import { type CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { statements } from "../sqlite-statements.ts";
+import { NOW, statements } from "../sqlite-statements.ts";
 import { SEGMENT_PAGE_BYTES } from "./segment-schema.ts";
-
-const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 const SQL = statements("segments", {
   insertSegment: `INSERT INTO index_segments (tenant, segment, created_at)

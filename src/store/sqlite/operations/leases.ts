@@ -1,9 +1,7 @@
 /** Leases: which process does what only one should. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { statements } from "../sqlite-statements.ts";
-
-const NOW = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+import { NOW, statements } from "../sqlite-statements.ts";
 
 const SQL = statements("leases", {
   take: `INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ${NOW} + ?)

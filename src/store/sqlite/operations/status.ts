@@ -7,6 +7,7 @@ import { toTenantStatus } from "../../rows/feed-row.ts";
 import { listIndexLosses } from "../opening/index-ahead.ts";
 import { checkSchemaText } from "../schema/check-schema.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
+import { MEMORY } from "../sqlite-file.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -30,7 +31,7 @@ export function status(db: SqliteConnection): StoreStatus {
     schemaVersion: readSchema(db)?.version ?? 0,
     epoch: readEpoch(db),
     databaseBytes: pages * pageSize,
-    walBytes: db.path !== ":memory:" && existsSync(wal) ? statSync(wal).size : 0,
+    walBytes: db.path !== MEMORY && existsSync(wal) ? statSync(wal).size : 0,
     losses: listIndexLosses(db),
     followers: [],
     tenants: db.all(SQL.tenants).map(toTenantStatus),

@@ -21,7 +21,7 @@ import type {
   WriteStreamRequest,
 } from "../../stream-records.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
-import { statements } from "../sqlite-statements.ts";
+import { NOW, statements } from "../sqlite-statements.ts";
 import { carryOut, findPoints, readState, replayedResult } from "./append.ts";
 import { findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
@@ -29,18 +29,18 @@ import { replayed, storeResult } from "./idempotency.ts";
 const SQL = statements("streams", {
   insert: `INSERT INTO streams (tenant, id, session, role, actor, metadata, model, adapter, holder,
       opened_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(unixepoch('subsec') * 1000 AS INTEGER) + ?)`,
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${NOW} + ?)`,
   find: `SELECT r.id, r.session, r.role, r.actor, r.metadata, r.model, r.adapter, r.holder,
       r.opened_at, r.expires_at, r.chunk_count, r.chunk_bytes, s.id AS session_id
     FROM streams r JOIN sessions s ON s.tenant = r.tenant AND s.session = r.session
     WHERE r.tenant = ? AND r.id = ?`,
   expired: `SELECT r.id FROM streams r WHERE r.tenant = ?
-    AND r.expires_at < CAST(unixepoch('subsec') * 1000 AS INTEGER) ORDER BY r.expires_at LIMIT ?`,
+    AND r.expires_at < ${NOW} ORDER BY r.expires_at LIMIT ?`,
   addChunk: `INSERT INTO stream_chunks (tenant, id, number, bytes) VALUES (?, ?, ?, ?)`,
-  renew: `UPDATE streams SET expires_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + ?,
+  renew: `UPDATE streams SET expires_at = ${NOW} + ?,
       chunk_count = ?, chunk_bytes = chunk_bytes + ? WHERE tenant = ? AND id = ?`,
   takeOver: `UPDATE streams SET holder = ?, epoch = epoch + 1,
-      expires_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + ? WHERE tenant = ? AND id = ?`,
+      expires_at = ${NOW} + ? WHERE tenant = ? AND id = ?`,
   chunks: `SELECT bytes FROM stream_chunks WHERE tenant = ? AND id = ? ORDER BY number`,
   deleteChunks: `DELETE FROM stream_chunks WHERE tenant = ? AND id = ?`,
   deleteStream: `DELETE FROM streams WHERE tenant = ? AND id = ?`,

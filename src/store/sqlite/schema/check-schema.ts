@@ -2,6 +2,7 @@
 
 import { SQLITE_MIGRATIONS } from "../migrations.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
+import { MEMORY } from "../sqlite-file.ts";
 import { migrate, readSchema } from "../sqlite-schema.ts";
 
 const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
@@ -14,7 +15,7 @@ const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
 export function checkSchemaText(db: SqliteConnection): string[] {
   // Another version has another schema.
   if (readSchema(db)?.version !== SQLITE_MIGRATIONS.at(-1)?.version) return [];
-  const own = new SqliteConnection(":memory:");
+  const own = new SqliteConnection(MEMORY);
   try {
     migrate(own);
     const stored = new Set(db.all(OBJECTS).map(textOf));
