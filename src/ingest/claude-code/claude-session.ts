@@ -31,7 +31,7 @@ export interface ClaudeHeader {
   /** The file belongs to one sub-agent: its sidechain is the conversation. */
   readonly isAgent: boolean;
   readonly title: string | null;
-  /** What nearly every line repeats: an entry keeps only what differs from this. */
+  /** Fields that nearly every line repeats: an entry keeps only those that differ. */
   readonly common: JsonObject;
   /** The companion file of a sub-agent. */
   readonly agent: JsonObject;

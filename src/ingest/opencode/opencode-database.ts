@@ -14,7 +14,7 @@ import { MessageParts } from "./opencode-parts.ts";
 
 const DATA = shortColumn("data");
 
-/** What is stamped with an earlier time may be committed later, while an agent writes. */
+/** Rows with an earlier time may be committed later by so much, while an agent writes. */
 const SLACK_MS = 60_000;
 
 export class OpencodeDatabase {
