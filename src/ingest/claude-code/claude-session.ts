@@ -1,5 +1,5 @@
 /**
- * What a file of Claude Code says of its session, before its first entry is given.
+ * The session fields of a file of Claude Code, read before its first entry is yielded.
  *
  * There is no header: id, folder and branch stand on the lines themselves, behind snapshots and
  * summaries that name none. So a part of the file is read ahead, until a line names a folder.

@@ -1,5 +1,5 @@
 /**
- * What is asked of opencode's database.
+ * The queries of opencode's database.
  *
  * All sessions of a machine are in one file, which may have many gigabytes. A later reading asks only
  * for the sessions in which something was written since.
