@@ -204,7 +204,7 @@ export function toWireReply(result: GatewayReply): WireReply {
   };
 }
 
-/** Of a message that was only led to its session. */
+/** The reply for a message that was only routed to its session. */
 export function toWireUnanswered(result: InboundResult): WireReply {
   return {
     ...toWireInbound(result),

@@ -8,7 +8,7 @@ export interface WireSum extends WireUsage {
   readonly sessions: number;
   readonly subagents: number;
   readonly messages: number;
-  /** Of all four kinds. */
+  /** Tokens of all four kinds. */
   readonly tokens: number;
   /** In whole microdollars. */
   readonly cost_microusd: number;

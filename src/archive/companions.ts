@@ -1,5 +1,5 @@
 /**
- * What lies beside a transcript and is a part of it: the log of a database, a folder with a file for
+ * Files beside a transcript that are parts of it: the log of a database, a folder with a file for
  * each message. It changes while the transcript itself stays as it is. So its size and its time are
  * counted to the transcript's when it is asked whether that has changed.
  */

@@ -1,5 +1,5 @@
 /**
- * What lists show of an ingested session, counted while its entries pass by: exchanges, tools, times,
+ * Figures of an ingested session for lists, counted while its entries pass by: exchanges, tools, times,
  * and the requests that a title is made of where the source has none.
  */
 

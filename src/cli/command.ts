@@ -28,11 +28,11 @@ export interface Command {
   /** Names that other systems gave to the same thing. */
   readonly aliases: readonly string[];
   readonly summary: string;
-  /** What else a user should know, in sentences. */
+  /** Details for the user, in sentences. */
   readonly details: string;
   readonly arguments: readonly ArgumentSpec[];
   readonly options: OptionSpecs;
-  /** What follows `backscroll` in each example. */
+  /** Examples, without the leading `backscroll`. */
   readonly examples: readonly string[];
   /** Gives the exit code. */
   readonly run: (

@@ -1,4 +1,4 @@
-/** What every command is given: which store, which tenant, and where to print. */
+/** The context of every command: store, tenant, and output. */
 
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export interface Context {
   /** For a server. Never printed. */
   readonly token: string | undefined;
   readonly tenant: string;
-  /** What the caller typed, for commands that we suggest to them. */
+  /** The options as the caller typed them, for commands that we suggest. */
   readonly given: { readonly db?: string; readonly tenant?: string };
   /** Whether the caller, or their environment, has named a tenant. */
   readonly tenantNamed: boolean;

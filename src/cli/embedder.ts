@@ -22,7 +22,7 @@ interface Named {
   readonly names: { readonly url: string; readonly model: string };
 }
 
-/** What `open` is given as `embedder`: undefined if nothing names one. */
+/** The option `embedder` of `open`: undefined if no embedder is configured. */
 export async function ownEmbedder(): Promise<Embedder | undefined> {
   const named = ofEnvironment() ?? (await ofConfiguration());
   return named === undefined ? undefined : toEmbedder(named);

@@ -19,7 +19,7 @@ export const EXIT = {
   oldNode: 78,
 } as const;
 
-/** What each exit code means, for the documentation. */
+/** Meanings of the exit codes, for the documentation. */
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "It worked. An empty list is an answer, too.",
   nothing:

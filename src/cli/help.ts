@@ -12,7 +12,7 @@ export interface CommandGroup {
 /** Columns of the narrowest common terminal. */
 const WIDTH = 80;
 
-/** What `backscroll --help` prints. */
+/** The output of `backscroll --help`. */
 export function overviewHelp(groups: readonly CommandGroup[]): string {
   const all = groups.flatMap((group) => group.commands);
   const width = Math.max(...all.map((command) => command.name.length));
@@ -34,7 +34,7 @@ export function overviewHelp(groups: readonly CommandGroup[]): string {
   );
 }
 
-/** What `backscroll COMMAND --help` prints. */
+/** The output of `backscroll COMMAND --help`. */
 export function commandHelp(command: Command): string {
   const { arguments: args, options, aliases, details, examples } = command;
   const width = Math.max(0, ...args.map(({ name }) => name.length));

@@ -5,7 +5,7 @@ import type { TextModel } from "../model/text-model.ts";
 import { compatibleModel } from "../providers/compatible-model.ts";
 import type { FullModel } from "../providers/full-model.ts";
 
-/** What `open` is given as `models`: `default` if the environment names a server and a model. */
+/** The option `models` of `open`: `default` if the environment names a server and a model. */
 export function modelsOfEnvironment(): Record<string, TextModel> {
   const { url, model, apiKey } = readEnvironment();
   if (url === undefined || model === undefined) return {};

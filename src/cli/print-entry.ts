@@ -15,7 +15,7 @@ const FOLDED_COLUMNS = 120;
 export interface EntryStyle {
   /** Everything, instead of the first lines. */
   readonly full: boolean;
-  /** What tools were given and what they gave, instead of a line of each. */
+  /** Prints inputs and outputs of tools instead of a line of each. */
   readonly tools?: boolean;
   /** The names that entries were given, by id. */
   readonly labels?: ReadonlyMap<string, string>;

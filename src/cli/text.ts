@@ -3,7 +3,7 @@
 /** Made when the first text needs it: loading its tables is a tenth of a short command's time. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** What a reader would call the characters of `text`. */
+/** The grapheme clusters of `text`. */
 function charactersOf(text: string): string[] {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);

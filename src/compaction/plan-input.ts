@@ -12,7 +12,7 @@ export interface PlanItem extends ToolTraffic {
   readonly role: Role | null;
   readonly tokens: number;
   readonly pinned: boolean;
-  /** Of an answer: the one message that it answers; left out: all that stands before it. */
+  /** The one message that an answer answers; if left out, all messages before it. */
   readonly replyTo?: string;
   /** The part of `tokens` that lies in tool results which may be shortened, by call id. */
   readonly resultTokens: ReadonlyMap<string, number>;

@@ -12,7 +12,7 @@ import type { ContextMessage } from "./message.ts";
 
 /** A tool as the model is told of it. */
 export interface ChatTool {
-  /** Of the AI SDK's tools some make theirs by a function. */
+  /** Some tools of the AI SDK make their description by a function. */
   readonly description?: string | ((options: never) => string) | undefined;
   /** In the words that the AI SDK takes: Standard Schema, zod, or its own `jsonSchema`. */
   readonly inputSchema: unknown;

@@ -31,7 +31,7 @@ export function batchesOf<Item>(
   return "batches" in items ? items.batches() : singly(items);
 }
 
-/** What `change` makes of each batch. */
+/** Yields the results of `change` for each batch. */
 export function mapBatches<Item, Result>(
   items: AsyncIterable<Item>,
   change: (batch: Iterable<Item>) => Iterable<Result>,

@@ -42,7 +42,7 @@ export function countField(fields: Fields, name: string): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
-/** What something cost: a number that is not negative. */
+/** A cost: a number that is not negative. */
 export function costField(fields: Fields, name: string): { readonly cost?: number } {
   const value = fields[name];
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? { cost: value } : {};

@@ -15,7 +15,7 @@ export interface JsonRecord {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** What of a format's lines need not be read. */
+/** Rules for lines of a format that need not be parsed. */
 export interface LineRules {
   /**
    * A substitute record if the line's beginning shows that the rest is not needed. Called before

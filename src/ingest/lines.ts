@@ -21,7 +21,7 @@ export interface Line {
   readonly isCut?: boolean;
 }
 
-/** What becomes of a line that is longer than most files. */
+/** The handler of a line that is longer than most files. */
 export interface LongLine {
   /** The next bytes of the line. They are not kept. */
   add(bytes: Buffer): void;

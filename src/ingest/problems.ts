@@ -1,4 +1,4 @@
-/** What a reader could not use: every case counted, the first ones kept with their lines. */
+/** Problems of a reader: all are counted, the first ones kept with their lines. */
 
 export type ImportProblemCode =
   /** A line, or the file, is no JSON. */

@@ -13,7 +13,7 @@ import type { Line } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
 
 export interface TranscriptSource {
-  /** What users call the format, such as `pi`. */
+  /** The users' name of the format, such as `pi`. */
   readonly name: string;
   /**
    * Of the reader; 1 if left out. It grows when the reader finds more in the same bytes, so that
@@ -44,7 +44,7 @@ export interface TranscriptSource {
   resumeCommand?(session: { readonly id: string; readonly cwd: string | null }): string | null;
 }
 
-/** What of the machine says where files are. */
+/** The parts of the environment that locate files. */
 export interface Environment {
   readonly home: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -166,7 +166,7 @@ export interface ImportedSession {
   readonly cwd: string | null;
   readonly gitBranch: string | null;
   readonly startedAt: number | null;
-  /** What the format says of the session that this one was made from: an id or a path. */
+  /** The session that this one was made from, as the format names it: an id or a path. */
   readonly parentSession: string | null;
   /** `source` holds what the format says and we have no field for. */
   readonly metadata: JsonObject;
@@ -196,10 +196,10 @@ export interface ImportedEntry {
   /** The fields of `data` that hold source ids, to be replaced by ours. */
   readonly references?: readonly string[];
   readonly usage: Usage | null;
-  /** What all parts of one answer share, where several entries are one: its usage stands on the last. */
+  /** The answer's id, where several entries are parts of one: its usage stands on the last. */
   readonly answer?: string;
   readonly model: string | null;
-  /** What the call cost in US dollars, where the source says so. */
+  /** Cost of the call in US dollars, where the source says so. */
   readonly cost?: number;
   /** Null if the format does not say. */
   readonly createdAt: number | null;

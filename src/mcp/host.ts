@@ -13,7 +13,7 @@ export interface Unread {
 }
 
 export interface McpHost {
-  /** Of the tenant that `access` names. */
+  /** The calls of the tenant that `access` names. */
   readonly tenant: TenantApi;
   readonly access: Access;
   /** Told to clients. */

@@ -11,9 +11,9 @@ import { BackscrollError } from "./errors.ts";
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** Of input that is written to a cache; as `input` if left out. */
+  /** Price of input that is written to a cache; `input` if left out. */
   readonly cacheWrite?: number;
-  /** Of input that comes from a cache; as `input` if left out. */
+  /** Price of input that comes from a cache; `input` if left out. */
   readonly cacheRead?: number;
 }
 

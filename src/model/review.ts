@@ -31,7 +31,7 @@ export interface SessionReview {
 
 export interface Review {
   readonly sessions: readonly SessionReview[];
-  /** Of all these sessions: at most 50, the most used first. */
+  /** Tools of all these sessions: at most 50, the most used first. */
   readonly tools: readonly ToolUse[];
   readonly files: readonly FileUse[];
   /** The next sessions; absent after the last. */

@@ -17,7 +17,7 @@ export const MAX_READ_MESSAGES = 5_000;
 
 export interface Saying {
   readonly type: "said";
-  /** Of the message, along the path. */
+  /** Index of the message along the path. */
   readonly index: number;
   readonly role: "user" | "assistant";
   readonly text: string;

@@ -1,5 +1,5 @@
 /**
- * What windows show of sessions, remembered for the next search that shows them.
+ * A cache of the session fields that windows show.
  *
  * A store has tens of thousands of sessions, and a search shows twenty that the one before did not:
  * only remembering most of them saves anything. So a head is kept as a few texts and numbers in rows

@@ -33,7 +33,7 @@ const HELD_IMPORT_BYTES = 16 * 1024 * 1024;
 /** How long an import may go on before others have their turn. */
 const TURN_MS = 8;
 /**
- * What a transcript costs the event loop: bytes to decode and split, marks for what `JSON.parse` and the
+ * The event loop's cost of a transcript: bytes to decode and split, marks for what `JSON.parse` and the
  * readers make of values. Real transcripts come to 48 ms a megabyte with both, lists of small objects with
  * names of their own to 200.
  */

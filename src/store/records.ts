@@ -1,5 +1,5 @@
 /**
- * What crosses the store port: plain data, so that it can also cross a thread.
+ * Records of the store port: plain data, so that they can also cross a thread.
  *
  * Content is JSON text and payload bytes, of which the engine makes blocks. Times are UTC epoch ms.
  */

@@ -11,7 +11,7 @@ export interface StoredResult {
 }
 
 /**
- * What an earlier request under the same key made, from its row; undefined if there was none.
+ * The result of an earlier request under the same key, from its row; undefined if there was none.
  * `idempotency_conflict` if it was another request.
  */
 export function replayedResult(

@@ -113,7 +113,7 @@ export function entryHex(
 /** The columns that messages of one session mostly have in common. */
 type SharedColumns = Omit<HashedColumns, "id" | "createdAt">;
 
-/** Of the last messages, what they shared and the text of it. A conversation alternates. */
+/** The shared columns of the last messages, with their texts. A conversation alternates. */
 const recent: { readonly columns: SharedColumns; readonly text: string }[] = [];
 const RECENT = 4;
 let oldest = 0;

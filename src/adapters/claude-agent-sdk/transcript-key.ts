@@ -10,7 +10,7 @@ export function projectPrefix(projectKey: string): string {
   return `${SOURCE}:${encodeURIComponent(projectKey)}/`;
 }
 
-/** Of the main transcript. The parts are encoded, so that no two keys become one. */
+/** Key of the main transcript. The parts are encoded, so that no two keys become one. */
 export function mainKey({ projectKey, sessionId }: ClaudeSessionKey): string {
   return projectPrefix(projectKey) + encodeURIComponent(sessionId);
 }

@@ -123,7 +123,7 @@ async function replaceOld(session: SessionApi, input: MessageEntryInput): Promis
   await storeOrBare([message], (entries) => session.appendEntries(entries));
 }
 
-/** Of four bytes each at most, so many characters are a title of a session. */
+/** Cut to a session's title, at four bytes per character at most. */
 function toTitle(title: string): string {
   return title.slice(0, MAX_TITLE_BYTES / 4).toWellFormed();
 }

@@ -98,7 +98,7 @@ function thoughts(item: Fields): Block[] {
   return texts.map((text) => ({ type: "thinking", text }));
 }
 
-/** Of a function, a shell, a computer or a patch: what a model wants done. */
+/** A model's call of a function, a shell, a computer or a patch. */
 function toCall(item: Fields, type: string, id: string): Block {
   const { arguments: given, name = type, ...rest } = item;
   const input = typeof given === "string" ? given : JSON.stringify(toItemJson(rest));

@@ -20,7 +20,7 @@ export interface JsonBounds {
 export interface ElementPlaces {
   /** Behind the opening bracket. */
   readonly start: number;
-  /** Of each separating comma, and of the closing bracket at last. */
+  /** Offsets of the separating commas, then of the closing bracket. */
   readonly ends: number[];
 }
 

@@ -15,7 +15,7 @@ export type RunWork = <Result>(work: () => Result) => Promise<Result>;
 
 /** Larger bodies are parsed in slices. */
 export const WHOLE_BYTES: number = 4 * 1024 * 1024;
-/** Of neighbouring elements: some 5 ms, if they are many and small. */
+/** Bytes of neighbouring elements parsed at once: some 5 ms, if they are many and small. */
 const SLICE_BYTES = 256 * 1024;
 
 /** The value; undefined if there are no bytes. Throws `too_large` or `invalid_input`. */

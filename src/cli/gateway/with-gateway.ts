@@ -1,5 +1,5 @@
 /**
- * What a gateway knows and does, wherever the store is: by this user's settings on a store that is
+ * A gateway, local or remote: by this user's settings on a store that is
  * opened here, by the server's own on that of a server.
  */
 

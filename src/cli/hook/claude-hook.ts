@@ -61,7 +61,7 @@ export function needsOf({ event, source }: HookInput): "count" | "handover" | "r
   return source === "startup" || source === "clear" ? "count" : undefined;
 }
 
-/** What Claude Code reads from standard output. */
+/** The hook's output for Claude Code. */
 export function hookOutput(context: string): string {
   const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: context };
   return `${JSON.stringify({ hookSpecificOutput })}\n`;

@@ -1,4 +1,4 @@
-/** What ingesting did, as a person reads it. */
+/** Prints the report of an ingest for people. */
 
 import type { IngestReport } from "../../archive/ingest.ts";
 import type { FileOutcome, How, SourceTotals } from "../../archive/outcome.ts";

@@ -1,4 +1,4 @@
-/** What `setup` knows of an agent: how to tell that it is here, and where it lists its MCP servers. */
+/** An agent as `setup` sees it: how to detect it, and where it lists its MCP servers. */
 
 import type { Environment } from "../../ingest/source.ts";
 import type { JsonObject } from "../../model/json.ts";

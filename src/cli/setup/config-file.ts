@@ -70,7 +70,7 @@ export async function editConfig(
   edit: (text: string | undefined) => string | undefined,
   options: {
     readonly locks?: boolean;
-    /** What the name of the copy ends with; undefined for no copy of this text. */
+    /** Suffix of the copy's name; undefined for no copy of this text. */
     readonly copySuffix?: (before: string) => string | undefined;
   } = {},
 ): Promise<Edited> {
@@ -134,7 +134,7 @@ async function replace(
   }
 }
 
-/** What the links lead to: they stay, and what they name is replaced. It need not exist. */
+/** The target of symbolic links, which is replaced while the links stay. It need not exist. */
 async function realTarget(file: string): Promise<string> {
   try {
     return await realpath(file);

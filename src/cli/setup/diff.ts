@@ -1,4 +1,4 @@
-/** What changes between two texts, line by line, as `diff -u` shows it. */
+/** A unified diff of two texts (`diff -u`). */
 
 const CONTEXT = 2;
 /** Comparing more lines than this with each other takes too long: they are shown as replaced. */

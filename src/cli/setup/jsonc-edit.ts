@@ -158,7 +158,7 @@ function lineIndent(text: string, at: number): string {
   return /^[^\S\r\n\uFEFF]*/.exec(text.slice(start, at))?.[0] ?? "";
 }
 
-/** What one level is indented by: as the first indented line is. */
+/** The indentation of one level, as in the first indented line. */
 function unitOf(text: string): string {
   return /\n([ \t]+)["{}[\]]/.exec(text)?.[1] ?? "  ";
 }

@@ -1,4 +1,4 @@
-/** What `setup` would do, before anything is written. */
+/** Plans the changes of `setup`, before anything is written. */
 
 import { existsSync } from "node:fs";
 import { hidePasswords } from "../../api/address.ts";

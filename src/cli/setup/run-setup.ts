@@ -45,7 +45,7 @@ export interface Asker {
   readonly ask: (question: string) => Promise<boolean>;
 }
 
-/** What became of a change. */
+/** The outcome of a change. */
 type Outcome =
   | "added"
   | "replaced"

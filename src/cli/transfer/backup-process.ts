@@ -63,7 +63,7 @@ async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** What the other process says of its failure, as if it were our own. */
+/** The other process's failure as an error of this one. */
 function toError(said: string, code: number | null): Error {
   try {
     // Warnings may come first, as lines of text.

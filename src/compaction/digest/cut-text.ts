@@ -13,7 +13,7 @@ export function cutText(text: string, max: number): string {
   return end < text.length ? `${head}…` : head;
 }
 
-/** Of a text that becomes a line no more than this is looked at, however long it is. */
+/** Characters that are looked at of a text that becomes a line. */
 const HEAD_LENGTH = 8_192;
 
 /**

@@ -18,7 +18,7 @@ import {
 /** Kept of each kind while entries are read; many more than fit are of no use. */
 const MAX_KEPT = 100;
 const LINE_CHARACTERS = 240;
-/** Of a message, no more is looked at. */
+/** Characters of a message that are looked at. */
 const MAX_TEXT_LENGTH = 20_000;
 
 const DECIDES =

@@ -38,7 +38,7 @@ const MAX_IDENTIFIER_LENGTH = 120;
 const MOST_FREQUENT = 10;
 /** Longer arguments of tools are contents of files, not names. */
 const MAX_ARGUMENT_LENGTH = 300;
-/** Of a message, no more is looked at. */
+/** Characters of a message that are looked at. */
 const MAX_TEXT_LENGTH = 20_000;
 
 /** The identifiers that most entries mention, at least two of them; the most frequent first. */

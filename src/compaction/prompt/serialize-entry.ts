@@ -4,7 +4,7 @@ import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { outputText } from "../digest/timeline.ts";
 
-/** Of a tool's arguments or result: enough to see what happened, and no file in full. */
+/** Characters of a tool's arguments or result: enough to see what happened, but no whole file. */
 export const MAX_TOOL_CHARACTERS = 2_000;
 
 /** Leaves out thinking and opaque blocks. */

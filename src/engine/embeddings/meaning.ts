@@ -11,7 +11,7 @@ import { type KeeperOptions, VectorKeeper } from "./vector-keeper.ts";
 export const EMBED_DEADLINE_MS = 150;
 
 /**
- * What a message must be like at least that shares no word with the query. Unrelated sentences have
+ * Minimum cosine of a message that shares no word with the query. Unrelated sentences have
  * cosines of about 0.1 with most models; some models have higher ones throughout.
  */
 const FLOOR = 0.25;

@@ -2,7 +2,7 @@
  * Embeds what is written, in the background: after the commit, one process of all that share a store,
  * tenant by tenant. An append never waits for it, and never fails because of it.
  *
- * What was stored before the process had an embedder is left alone: `embedStored` does that, when
+ * Messages stored before the process had an embedder are left alone: `embedStored` embeds them, when
  * somebody asks for it.
  */
 

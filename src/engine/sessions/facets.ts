@@ -1,7 +1,7 @@
 /**
  * Facets: how many sessions a list or a search has for each value of a filter.
  *
- * Of a list every session counts, the newest 10,000; of a search the best 100.
+ * A list counts its newest 10,000 sessions, a search its best 100.
  */
 
 import { INPUTS } from "../../model/inputs/index.ts";

@@ -47,7 +47,7 @@ export const CLAUDE_CODE_NATIVE: NativeFormat = {
   },
 };
 
-/** Of the form of the lines, not of a program. */
+/** Version of the lines' format, not of a program. */
 const VERSION = "2.1.0";
 
 function titleLine({ title, id }: NativeInput): string {

@@ -13,7 +13,7 @@ export interface NativeFormat {
 }
 
 export interface NativeInput {
-  /** Of the new session, in the agent's own form. */
+  /** Id of the new session, in the agent's own form. */
   readonly id: string;
   readonly cwd: string;
   readonly gitBranch: string | null;

@@ -52,7 +52,7 @@ export interface MemoryFlushConfig {
   readonly systemPrompt: string | null;
 }
 
-/** Of the command line and `backscroll serve`: a host gives `open` one. */
+/** The embedder of the command line and `backscroll serve`: a host gives `open` one. */
 export interface EmbedderConfig {
   readonly url: string | null;
   /** `local`: without a server. */

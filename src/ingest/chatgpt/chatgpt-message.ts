@@ -71,7 +71,7 @@ export function toTime(seconds: unknown): number | null {
   return isTime ? Math.round(value * 1000) : null;
 }
 
-/** What the program tells the model of the user, and how long it has thought. */
+/** Content types of the program's notes: about the user, and how long the model has thought. */
 const NOTES: ReadonlySet<string> = new Set([
   "user_editable_context",
   "model_editable_context",

@@ -214,7 +214,7 @@ export class ClaudeFile {
     }
   }
 
-  /** What names the line's parent as its own from now on follows the last of the prompts. */
+  /** Lines with the same parent follow the last of the prompts from now on. */
   #deliver(prompts: readonly QueuedPrompt[], record: Fields, given: ImportedEntry[]): void {
     const named = parentOf(record);
     const isKnown = typeof named === "string" && this.#has(named);

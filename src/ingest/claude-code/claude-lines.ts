@@ -36,11 +36,11 @@ export interface MappedMessage {
   readonly isSynthetic?: boolean;
 }
 
-/** What else a line is understood by. */
+/** Context for the parsing of a line. */
 export interface LineContext {
   /** The names of tools whose results are awaited, by the ids of their calls. */
   readonly toolNames: RecentMap<string, string>;
-  /** What nearly every line repeats: it stands with the session. */
+  /** Fields that nearly every line repeats: they are stored with the session. */
   readonly common: JsonObject;
 }
 
@@ -119,7 +119,7 @@ function toAnswer(
 ): MappedMessage {
   const id = textField(message, "id");
   const model = textField(message, "model");
-  // What Claude Code says itself, such as an error of the network, names no model.
+  // Messages of Claude Code itself, such as network errors, name no model.
   const named = model !== undefined && model !== "<synthetic>";
   const { usage } = message;
   const kept = messageFields(message, named ? ["usage", "model"] : ["usage"]);

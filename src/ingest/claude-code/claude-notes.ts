@@ -7,7 +7,7 @@
 import { type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
 import type { MappedEntry } from "./claude-lines.ts";
 
-/** What says where the line stands; `cwd` and the like are the session's. */
+/** Fields of the line's place; `cwd` and the like are the session's. */
 const PLACE = [
   "type",
   "uuid",

@@ -122,7 +122,7 @@ export class ClaudeQueue {
   }
 }
 
-/** What Claude Code writes in the user's name when a turn is stopped. */
+/** Text that Claude Code writes in the user's name when a turn is stopped. */
 const INTERRUPTED = /^\s*\[Request interrupted by user[^\]]*\]\s*$/;
 
 function without(prompts: readonly QueuedPrompt[], text: string): QueuedPrompt[] {

@@ -1,5 +1,5 @@
 /**
- * What of `toolUseResult` is kept.
+ * The kept fields of `toolUseResult`.
  *
  * A line with a tool's result has it twice: as the model saw it, and in this field as the program keeps
  * it, with whole files and diffs beside it. The second is half of some transcripts. Of a long one only

@@ -1,5 +1,5 @@
 /**
- * What a file of Claude Code says of its session, before its first entry is given.
+ * The session fields of a file of Claude Code, read before its first entry is yielded.
  *
  * There is no header: id, folder and branch stand on the lines themselves, behind snapshots and
  * summaries that name none. So a part of the file is read ahead, until a line names a folder.
@@ -31,7 +31,7 @@ export interface ClaudeHeader {
   /** The file belongs to one sub-agent: its sidechain is the conversation. */
   readonly isAgent: boolean;
   readonly title: string | null;
-  /** What nearly every line repeats: an entry keeps only what differs from this. */
+  /** Fields that nearly every line repeats: an entry keeps only those that differ. */
   readonly common: JsonObject;
   /** The companion file of a sub-agent. */
   readonly agent: JsonObject;

@@ -1,5 +1,5 @@
 /**
- * What a session is called. The user's own title counts most, then one that a model made, then a
+ * The title of a session. The user's own title counts most, then one that a model made, then a
  * summary. A summary names the last line that it is about, and may stand in the file of another
  * session: it is this session's title only if that line is in this file, wherever.
  */

@@ -23,7 +23,7 @@ export interface TreePlace {
   readonly isFirst: boolean;
 }
 
-/** What a line is, as far as its place depends on it. */
+/** The properties of a line that its place depends on. */
 export interface TreeLine {
   readonly uuid: string;
   /** Null for a root, undefined if the line names none. */
@@ -78,7 +78,7 @@ export class ClaudeTree {
   readonly #recent: string[] = [];
   /** The uuids that a prompt follows: going back to an earlier turn, the user goes on from there. */
   readonly #turns = new RecentMap<string, true>(2 * TURNS);
-  /** What an earlier reading has told: known, but not met in this one. */
+  /** Ids from the resume state: known, but not met in this reading. */
   readonly #earlier = new Set<string>();
 
   /** `limit` is how many lines are known at the same time: an older one is as one that never was. */
@@ -136,7 +136,7 @@ export class ClaudeTree {
     return { parent, found, isFirst };
   }
 
-  /** What names `uuid` as its parent from now on follows `node`. */
+  /** Lines whose parent is `uuid` follow `node` from now on. */
   redirect(uuid: string, node: string): void {
     this.#spots.set(uuid, node);
   }
@@ -171,7 +171,7 @@ export class ClaudeTree {
     if (this.#recent.length > 2 * RECENT) this.#recent.splice(0, RECENT);
   }
 
-  /** What a later reading of what follows needs. A few kilobytes, however long the file is. */
+  /** The resume state: a few kilobytes, however long the file is. */
   state(): JsonValue {
     const turns = [...this.#turns.keys()].slice(-TURNS);
     const open = [...this.#open];
@@ -239,7 +239,7 @@ function groupOf(spot: Spot): Group | undefined {
   return isInAnswer(spot) ? spot.group : undefined;
 }
 
-/** What comes behind the spot follows this entry. */
+/** The entry that the next one behind the spot follows. */
 function follow(spot: Spot): string | null {
   return isInAnswer(spot) && spot.isResult ? spot.group.tail : nodeOf(spot);
 }

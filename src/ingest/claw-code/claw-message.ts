@@ -11,7 +11,7 @@ import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "claw-code";
 
-/** What the file says of all its messages. */
+/** Fields of the file that hold for all its messages. */
 export interface MessageSetting {
   readonly model: string | null;
   readonly createdAt: number | null;

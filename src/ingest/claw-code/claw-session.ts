@@ -113,7 +113,7 @@ export class ClawSession {
     yield* this.#compactionEntry(null);
   }
 
-  /** What the user typed, for the arrow keys: it is no part of the conversation. */
+  /** The input history for the arrow keys, which is no part of the conversation. */
   *asked(record: Fields): Generator<ImportedEntry> {
     const number = this.#asked++;
     yield {

@@ -147,7 +147,7 @@ const BESIDE = new Slots(1);
 
 const MAX_BESIDE_BYTES = 16 * 1024 * 1024;
 
-/** What lies beside the messages is welcome, and not needed. */
+/** Reads the optional files beside the messages. */
 async function readBeside(
   files: FileAccess | undefined,
 ): Promise<{ readonly item: Fields; readonly shown: Shown }> {

@@ -26,7 +26,7 @@ export function isRolloutDocument(text: string, path: string): boolean {
   return /"items"\s*:\s*\[/.test(text) || /(^|[/\\])rollout-[^/\\]*$/.test(path);
 }
 
-/** What a file is, whatever it is called; `input` is to be read then. */
+/** The kind of a file, whatever its name; the returned `input` is to be read then. */
 export async function tellDocument(
   input: SourceInput,
 ): Promise<{ readonly isDocument: boolean; readonly input: SourceInput }> {

@@ -62,7 +62,7 @@ export function isCopiedItem(type: string): boolean {
   return COPIES.includes(type);
 }
 
-/** What each call took, by record: `token_count` tells it as well. */
+/** A record with the usage of a call, which `token_count` has as well. */
 export const USAGE_RECORD = "token_usage_record";
 
 /** How events begin. A line of another order is parsed. */

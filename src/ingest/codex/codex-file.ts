@@ -47,11 +47,11 @@ export class CodexFile {
   readonly #problems: ProblemLog;
   readonly #usage: CodexUsage;
   readonly #toolNames: RecentMap<string, string>;
-  /** What the user's turns began behind. */
+  /** The entries that the user's turns follow. */
   readonly #turns: (string | null)[];
   readonly #lines: LineCounter;
   #line = 0;
-  /** What the records at hand have given. */
+  /** Entries of the current records. */
   #given: ImportedEntry[] = [];
   #last: string | null;
   #model: string | null;
@@ -201,7 +201,7 @@ export class CodexFile {
     else this.#note(record, type, otherFields(event, ["type"]));
   }
 
-  /** What newer versions write beside each item. */
+  /** Takes the event that newer versions write beside each item. */
   #completed(record: Fields, event: Fields): void {
     const item = isPlainObject(event["item"]) ? event["item"] : {};
     const type = textField(item, "type") ?? "";
@@ -228,7 +228,7 @@ export class CodexFile {
     this.#give(record, { kind: "model_change", data });
   }
 
-  /** What replaced the past is a summary, and copies of messages that stand before it. */
+  /** The replacement of the past is a summary, and copies of earlier messages. */
   #compacted(record: Fields, payload: Fields): void {
     const { replacement_history: replacement } = payload;
     const items = Array.isArray(replacement) ? replacement : [];

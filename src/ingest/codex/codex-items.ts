@@ -92,7 +92,7 @@ function toBlock(content: unknown): Block {
     : { ...rest, type: "image", mediaType, data };
 }
 
-/** What the model thought, as far as it can be read. */
+/** The readable part of the model's thinking. */
 function toThought(item: Fields): Block[] {
   const parts = [item["summary"], item["content"]].flatMap((list) =>
     Array.isArray(list) ? list : [],

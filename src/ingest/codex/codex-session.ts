@@ -1,5 +1,5 @@
 /**
- * What a file of Codex CLI says of its session. The first line is its header: a `session_meta` record,
+ * The session fields of a file of Codex CLI. The first line is its header: a `session_meta` record,
  * or in old files the bare header. Where it lacks the folder, the first messages tell it.
  */
 

@@ -102,7 +102,7 @@ function toPrompt(message: unknown): Block[] {
   return text === undefined || text === "" ? [] : [{ type: "text", text }];
 }
 
-/** What the user put beside the prompt, by name, and how it was asked. */
+/** Names of the user's attachments, and how the prompt was sent. */
 function askedFields(request: Fields): NonNullable<EntryDraft["fields"]> {
   const variables = objectsIn(objectField(request, "variableData")["variables"]);
   const names = variables.flatMap((each) => textField(each, "name") ?? []);

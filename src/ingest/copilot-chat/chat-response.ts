@@ -56,7 +56,7 @@ export function shownAnswers(
   return answers;
 }
 
-/** What sub-agents did, by the id of their run: calls and results alone, as the editor shows no more. */
+/** Answers of sub-agents by run id: only calls and results, as the editor shows no more. */
 export function subAgentAnswers(parts: readonly Fields[]): Map<string, Answer> {
   const found = new Map<string, { blocks: Block[]; results: Block[]; at: null }>();
   for (const part of parts) {

@@ -93,7 +93,7 @@ const CHAT =
 const ON_THE_WAY =
   /^(workspaceStorage(\/[^/]+(\/chatSessions)?)?|globalStorage(\/emptyWindowChatSessions)?)$/;
 
-/** What belongs to the editor's view. */
+/** Fields of the editor's view. */
 const VIEW = [
   "inputState",
   "pendingRequests",

@@ -80,7 +80,7 @@ function isEvent(record: Fields): boolean {
   return /^[a-z_]+\.[a-z_.]+$/.test(type) && isPlainObject(record["data"]);
 }
 
-/** What the first event says of the session. */
+/** The session's fields in its first event. */
 function describe(record: Fields): JsonObject {
   const isStart = record["type"] === "session.start" || record["type"] === "session.resume";
   const data = isStart && isPlainObject(record["data"]) ? record["data"] : {};

@@ -16,7 +16,7 @@ export function toUserMessage(data: Fields): MessageDraft | undefined {
   if (content === undefined) return undefined;
   const fields = otherFields(data, ["content"]);
   const source = textField(data, "source") ?? "";
-  // What a skill put in was not said by the user, and search must not find it as such.
+  // Text of a skill was not said by the user, and search must not find it as such.
   const isInjected = source.startsWith("skill-") || content.startsWith("<skill-context");
   const blocks = toText(content);
   return isInjected
@@ -105,7 +105,7 @@ export function toToolMessage(
   };
 }
 
-/** What the models of a whole run took: more than its messages tell of. */
+/** Usage of a whole run, which is more than that of its messages. */
 export function toRunUsage(data: Fields, countedOutput: number): Usage | null {
   const metrics = isPlainObject(data["modelMetrics"]) ? Object.values(data["modelMetrics"]) : [];
   const total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };

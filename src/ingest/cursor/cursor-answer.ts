@@ -12,7 +12,7 @@ import { LongText } from "../long/long-text.ts";
 import type { ProblemLog } from "../problems.ts";
 import { RecentMap } from "../recent-map.ts";
 
-/** What becomes one entry. */
+/** The content of one entry. */
 export interface Said {
   readonly blocks: Block[];
   readonly fields: { readonly context?: string };
@@ -22,7 +22,7 @@ export interface Said {
 /** Calls whose results are awaited: each result is looked for among them. */
 const OPEN_CALLS = 1000;
 
-/** What a block takes beside its text, about. */
+/** Estimated length of a block beside its text. */
 const BLOCK_LENGTH = 100;
 
 const MARK = /^\[(Thinking|Tool call|Tool result)\]\s*(.*?)\s*$/;

@@ -33,7 +33,7 @@ const ITEMS: LongColumn = { ...CONVERSATIONS, table: "ItemTable" };
 const SLACK_MS = 60_000;
 
 export interface ComposersEnd {
-  /** What a later reading must know: as it was before, if this one has failed. */
+  /** The resume state; the previous one if this reading has failed. */
   readonly state: JsonObject | undefined;
   /** An answer is being written, or not all could be read. */
   readonly isPostponed: boolean;
@@ -187,7 +187,7 @@ async function* readTabs(
   }
 }
 
-/** What a record says beside its messages, as far as it says something and is small. */
+/** The non-empty small fields of a record beside its messages. */
 function kept(composer: Fields): JsonObject {
   const rest = otherFields(composer, ["conversation", "fullConversationHeadersOnly", "name"]);
   return Object.fromEntries(

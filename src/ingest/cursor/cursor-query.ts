@@ -1,4 +1,4 @@
-/** What the user typed stands in tags, among what the editor adds to it. */
+/** Extracts the user's text, which stands in tags among the editor's additions. */
 
 import type { Block } from "../../model/block.ts";
 

@@ -85,7 +85,7 @@ class Message {
   }
 }
 
-/** What the user said. */
+/** A message of the user. */
 class Prompt {
   readonly #text: LongText;
 

@@ -96,7 +96,7 @@ function isMessage(record: Fields): boolean {
   );
 }
 
-/** What the path says: the file is named after the session, and lies in the project's folder. */
+/** The session's fields in its path: the file is named after it, in the project's folder. */
 function describe({ path }: SourceInput): Omit<ImportedSession, "entries" | "problems"> {
   const id = fileName(path).replace(/\.(jsonl|txt)$/, "");
   const parent = folderName(path) === "subagents" ? folderName(path, 2) : null;

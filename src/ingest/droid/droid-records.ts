@@ -30,7 +30,7 @@ export class DroidRecords {
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
   readonly #names: RecentMap<string, string>;
-  /** What follows a record hangs on this entry. */
+  /** By record, the entry that its followers continue. */
   readonly #tips: RecentMap<string, string | null>;
   readonly #isResumed: boolean;
   #tip: string | null;
@@ -171,7 +171,7 @@ function toDrafts(
   return [{ ...base, kind: "message", role, blocks: said, fields: { ...fields, ...added } }];
 }
 
-/** What the program puts beside what the user typed. */
+/** True for text that the program puts beside the user's. */
 function isReminder(block: Block): boolean {
   return block.type === "text" && /^\s*<system-(reminder|notification)\b/.test(block.text);
 }

@@ -83,7 +83,7 @@ function describe(first: readonly JsonRecord[], problems: ProblemLog): Fields {
   return { ...otherFields(header ?? {}, ["type"]), startedAt: at };
 }
 
-/** What lies beside the transcript is welcome, and not needed. */
+/** Reads the optional settings beside the transcript. */
 async function readSettings({ path, files }: SourceInput): Promise<JsonObject> {
   const name = fileName(path).replace(/\.jsonl$/, ".settings.json");
   const text = await files?.readText(name, MAX_SETTINGS_BYTES);

@@ -7,7 +7,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import type { ProblemLog } from "../problems.ts";
 
-/** What a packed transcript may unpack to. The largest ones that are known have a tenth of it. */
+/** Limit of an unpacked transcript: ten times the largest known ones. */
 export const MAX_UNPACKED_BYTES: number = 4 * 1024 * 1024 * 1024;
 
 export type Packing = "gzip" | "zstd";
@@ -76,7 +76,7 @@ export async function* unpack(
 ): AsyncGenerator<Uint8Array> {
   const source = Readable.from(copies(bytes), { objectMode: false });
   const unpacked = packing === "gzip" ? createGunzip() : createZstdDecompress();
-  // What goes wrong on the way is thrown where the unpacked bytes are read.
+  // Errors are thrown where the unpacked bytes are read.
   pipeline(source, unpacked, () => undefined);
   let length = 0;
   try {

@@ -146,7 +146,7 @@ export class GeminiChat {
     this.#tip = given.tip;
   }
 
-  /** What a message has gained since it was given: calls, and results. */
+  /** Yields the calls and results that a message has gained since it was yielded. */
   *#add(id: string, given: Given, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
     const isNewest = this.#newest === id;
     for (const draft of drafts) {

@@ -56,7 +56,7 @@ export const GEMINI_CLI: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    // What an earlier reading left is of the lines: an object is always read whole.
+    // A resume state is always of a file of lines: an object is read whole.
     if (input.resume !== undefined) return readLog(input, problems);
     let log: ImportedTranscript | undefined;
     const noteLog = (read: ImportedTranscript) => {

@@ -24,7 +24,7 @@ export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined 
     }
     case "gemini":
       return toAnswer(message, base, blocks);
-    // What the program told the user: the model never saw it.
+    // Messages of the program to the user, which the model never saw.
     case "info":
     case "error":
     case "warning": {

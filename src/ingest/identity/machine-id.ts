@@ -1,5 +1,5 @@
 /**
- * What tells this machine from others, as its operating system says it.
+ * The machine's id by its operating system.
  *
  * It is an input of the workstation's id, so it must be the same at every start and on every version
  * of this program. Where the system has no such id, one is drawn once and kept in our own folder.

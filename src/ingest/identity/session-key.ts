@@ -1,4 +1,4 @@
-/** What an ingested session is known by: `workstation:project:session`. This form never changes. */
+/** The origin key of an ingested session: `workstation:project:session`. This form never changes. */
 
 import { basename } from "node:path";
 import { shortHash } from "./short-hash.ts";

@@ -12,7 +12,7 @@ import type { Environment } from "../source.ts";
 import { readMachineId } from "./machine-id.ts";
 import { shortHash } from "./short-hash.ts";
 
-/** What `WORKSTATION_ID` may be: it is a part of keys, in which a colon parts it from the next. */
+/** Allowed values of `WORKSTATION_ID`: no colon, which separates the parts of keys. */
 const ALLOWED = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** `WORKSTATION_ID`, or else eight hex digits that are the same at every start on this machine. */

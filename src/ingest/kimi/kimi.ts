@@ -126,7 +126,7 @@ class KimiMessages {
   }
 }
 
-/** What the program says in the user's name, such as which checkpoint this is. */
+/** True for text of the program in the user's name, such as the number of a checkpoint. */
 function isInjected(blocks: readonly Block[]): boolean {
   return (
     blocks.length > 0 &&

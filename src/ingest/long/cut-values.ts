@@ -55,7 +55,7 @@ export function cutStrings(text: string, length: number): string {
   return kept === 0 ? text : parts.join("") + text.slice(kept);
 }
 
-/** What a value ends with of which `characters` are gone. */
+/** The mark at the end of a value that lacks `characters`. */
 export function cutMark(isKept: boolean, characters: number): string {
   return `[${isKept ? "cut" : "left out"}: ${characters} characters]`;
 }

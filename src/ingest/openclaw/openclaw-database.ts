@@ -58,7 +58,7 @@ export const OPENCLAW_DATABASE: TranscriptSource = {
         // Asked before anything is read: what is written meanwhile is read again.
         const marks = new SessionMarks(database);
         for (const id of marks.changedSince(input.resume)) {
-          // What was moved away came before what is there.
+          // Archived lines precede those in the database.
           for (const lines of archivedLines(database, id, input.files, problems)) {
             yield* readSession(database, id, lines, input, problems);
           }

@@ -1,4 +1,4 @@
-/** What sessions of openclaw have in common, whether they lie in files or in a database. */
+/** Parts that openclaw's sessions in files and in databases share. */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { SOURCE_KEY } from "../../transcript/source-fields.ts";
@@ -45,7 +45,7 @@ export function withGateway(
   return { ...metadata, [SOURCE_KEY]: source as JsonObject, gateway };
 }
 
-/** What leads to the session now, if its gateway says so. */
+/** The route that leads to the session now, if its gateway says so. */
 export function toRoute(
   key: string | undefined,
   entry: Fields | undefined,

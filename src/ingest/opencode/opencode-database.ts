@@ -1,5 +1,5 @@
 /**
- * What is asked of opencode's database.
+ * The queries of opencode's database.
  *
  * All sessions of a machine are in one file, which may have many gigabytes. A later reading asks only
  * for the sessions in which something was written since.
@@ -14,7 +14,7 @@ import { MessageParts } from "./opencode-parts.ts";
 
 const DATA = shortColumn("data");
 
-/** What is stamped with an earlier time may be committed later, while an agent writes. */
+/** Rows with an earlier time may be committed later by so much, while an agent writes. */
 const SLACK_MS = 60_000;
 
 export class OpencodeDatabase {

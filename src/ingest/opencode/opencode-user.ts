@@ -1,4 +1,4 @@
-/** What the user said in opencode, and what the program put in for them. */
+/** User messages of opencode: typed text, and text that the program inserted. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";

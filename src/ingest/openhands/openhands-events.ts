@@ -38,7 +38,7 @@ const IGNORED: readonly unknown[] = [
   "HookExecutionEvent",
 ];
 
-/** What one answer took. */
+/** Usage and cost of one answer. */
 export interface AnswerMetrics {
   readonly usage: Usage;
   readonly model: string | null;

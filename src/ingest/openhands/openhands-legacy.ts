@@ -107,7 +107,7 @@ function toAnswer(event: Fields, actor: string): Draft {
   };
 }
 
-/** What came from a cache, or went there, is counted as input. */
+/** The format counts tokens from and to a cache as input. */
 function toUsage(usage: Fields): Usage | null {
   const input = countField(usage, "prompt_tokens");
   if (input === undefined) return null;

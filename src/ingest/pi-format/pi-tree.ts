@@ -47,7 +47,7 @@ export class PiTree {
     return this.#places.size + this.#notes.size;
   }
 
-  /** What a later reading of what follows needs: a few kilobytes, however long the file is. */
+  /** The resume state: a few kilobytes, however long the file is. */
   state(): JsonObject {
     const places = [...this.#places].slice(-RECENT);
     const notes = places.flatMap(([id]) => {

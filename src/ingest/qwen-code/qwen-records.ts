@@ -119,7 +119,7 @@ function isFailed(result: unknown): boolean {
   );
 }
 
-/** What the program noted: a compression of the chat, a command, a measurement. */
+/** A note of the program: a compression of the chat, a command, a measurement. */
 function toNote(record: Fields): Mapped {
   const payload: Fields = isPlainObject(record["systemPayload"]) ? record["systemPayload"] : {};
   const history = Array.isArray(payload["compressedHistory"]) ? payload["compressedHistory"] : [];

@@ -166,7 +166,7 @@ function checkOneStart(starts: Readonly<Record<string, number | string | undefin
   );
 }
 
-/** Of an entry, as the notes of a context that was cut name it. */
+/** The session of an entry, as the notes of a cut context name it. */
 async function sessionOf(tenant: TenantApi, around: string | undefined): Promise<string> {
   const example = 'such as "k3f9#12"';
   if (around === undefined) {

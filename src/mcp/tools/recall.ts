@@ -19,7 +19,7 @@ import { defineTool, type Tool } from "./tool.ts";
 /** The library's default number of recalled messages. */
 const DEFAULT_RECALLED = 8;
 
-/** Of a message in a model's answer. */
+/** Characters of a message in a model's answer. */
 const SHOWN_CHARACTERS = 600;
 
 interface RecalledMessage {

@@ -23,7 +23,7 @@ export interface Tool {
   /** The least that a caller must be allowed to. */
   readonly scope: AccessScope;
   readonly example: object;
-  /** Of the data that it answers with, mostly if `detail` is `full`. */
+  /** Schema of the data that it answers with, mostly if `detail` is `full`. */
   readonly output: z.ZodType;
   /** As clients list it. */
   readonly list: () => ListedTool;

@@ -8,10 +8,10 @@ import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../refs.ts";
 import { toLine, withinProject, withoutNumber } from "./line.ts";
 
-/** Of the message that was found, and of a neighbour. */
+/** Characters of the message that was found, and of a neighbour. */
 const FOUND_CHARACTERS = 420;
 const NEAR_CHARACTERS = 160;
-/** Of one line of the message that was found, and how many lines. */
+/** Characters of one line of the message that was found, and how many lines. */
 const PASSAGE_CHARACTERS = 200;
 const PASSAGES = 4;
 
@@ -25,7 +25,7 @@ export const HIT_REACH = 3;
 
 export interface HitStyle extends ShownNeighbours {
   readonly now: number;
-  /** Of the newest session, if the caller's own is unknown. */
+  /** True for hits of the newest session, if the caller's own is unknown. */
   readonly isNewest: boolean;
 }
 

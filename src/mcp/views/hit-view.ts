@@ -9,7 +9,7 @@ import type { SearchHit } from "../../search/request.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
-  /** Of the newest session, if the caller's own is unknown: it may be that. */
+  /** True for hits of the newest session, if the caller's own is unknown: it may be that. */
   readonly newest: boolean;
 };
 

@@ -11,7 +11,7 @@ import { signal } from "@preact/signals";
 
 export interface Address {
   readonly view: "find" | "session" | "usage" | "memory" | "store";
-  /** Of a session. */
+  /** Id of a session. */
   readonly id: string;
   readonly params: ReadonlyMap<string, readonly string[]>;
 }

@@ -44,17 +44,17 @@ export function indexOf(scrollTop: number, total: number, view: number): number 
 
 export interface Measured {
   readonly range: Range;
-  /** Of each row of the range, in order. */
+  /** Heights of the rows of the range, in order. */
   readonly heights: readonly number[];
   readonly total: number;
   readonly view: number;
 }
 
 export interface Placed {
-  /** Of the first row, from the top of the list. */
+  /** Offset of the first row from the top of the list. */
   readonly top: number;
   readonly scrollTop: number;
-  /** Of the whole list. */
+  /** Height of the whole list. */
   readonly height: number;
 }
 

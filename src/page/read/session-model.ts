@@ -108,7 +108,7 @@ export class SessionModel {
     this.compactions.value = placed;
   }
 
-  /** Of the first message that a summary does not cover. */
+  /** Index of the first message that a summary does not cover. */
   async #indexAfter({ through }: Summary): Promise<number | undefined> {
     let entry = await this.engine.getEntry(through);
     // Annotations have no index; the message that they follow has.

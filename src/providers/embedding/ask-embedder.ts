@@ -11,7 +11,7 @@ const DEFAULT_RETRIES = 5;
 export interface EmbedderOptions {
   /** Recorded with the vectors; the model's own id if left out. */
   readonly name?: string;
-  /** Of a vector; the first one tells if left out. */
+  /** Dimensions of a vector; those of the first vector if left out. */
   readonly dimensions?: number;
   /** How long a call may take, attempts and the waiting between them included: 120 s if left out. */
   readonly timeoutMs?: number;

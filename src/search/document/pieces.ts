@@ -1,5 +1,5 @@
 /**
- * What gets a vector: runs of talk, in pieces.
+ * The texts that get vectors: runs of talk, in pieces.
  *
  * A run is what one side says between two messages of the other. Agents say a sentence, call a tool,
  * and say the next one: each alone means little, and each would cost a vector. What tools were given

@@ -1,5 +1,5 @@
 /**
- * Of one connection's searches only the newest continues: search-as-you-type sends one per
+ * Only the newest search of a connection continues: search-as-you-type sends one per
  * keystroke and needs only the last answer. Connections of HTTP/1.1 carry several at once if the
  * caller sends the next one before the first is answered.
  */

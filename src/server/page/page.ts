@@ -63,7 +63,7 @@ export class Page {
 }
 
 /**
- * What `/v1/access` answers without a token, for the page's first requests: they need not wait for it.
+ * The answer of `/v1/access` without a token, embedded so that the page's first requests need not wait.
  * The document is then sent as it is, for such a server answers its own machine only.
  */
 function accessHint(anonymous: Access): string {

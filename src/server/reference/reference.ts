@@ -1,5 +1,5 @@
 /**
- * What the server says of itself: the OpenAPI document, and the page that shows it.
+ * The server's reference: the OpenAPI document, and the page that shows it.
  *
  * Both are built at the first request, since that takes longer than all else at a start, and only
  * once, since requests for them need no token.

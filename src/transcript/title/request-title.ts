@@ -114,7 +114,7 @@ const BOX = /[\u2500-\u259f]+/gu;
 const LEADING_MARKS =
   /^(?:#{1,6}\s+|>+\s*|[-*+•▸►❯›⏺✻●]\s+|\d{1,2}[.)]\s+|[A-Za-z][.)]\s+|(?:Q|Question|User|Human|Me|Prompt|Task|TODO|Request|Title|Goal|Subject)\s*:\s*|"{3}|`{1,2}(?=\s))+/iu;
 
-/** Of a plan's heading: "Plan: Versioned stanzas" is about versioned stanzas. */
+/** Prefixes of a plan's heading: "Plan: Versioned stanzas" is about versioned stanzas. */
 const TEMPLATE_PREFIX =
   /^(?:(?:please\s+)?(?:implement|execute|carry out|follow|apply|do|work on|review|here(?:'s| is)|use)\s+(?:the|this|that|my|a)\s+(?:following|attached|below)?\s*(?:\w+\s+)?(?:plan|task|spec|request|changes|instructions|issue|ticket|prompt)\s*(?:below)?\s*:\s*|(?:the\s+)?(?:implementation|development|refactoring|design|action|test)?\s*plan\s*(?::|–|—|-\s)\s*)+/iu;
 

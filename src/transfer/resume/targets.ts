@@ -123,7 +123,7 @@ export function codexHome({ home, variables }: Environment): string {
   return variables["CODEX_HOME"] || join(home, ".codex");
 }
 
-/** Of a project that Gemini CLI has been started in before. */
+/** The folder of a project that Gemini CLI has been started in before. */
 async function geminiFolder(register: string, cwd: string): Promise<string | undefined> {
   try {
     const { projects } = JSON.parse(await readFile(register, "utf8")) as {
@@ -147,7 +147,7 @@ function uuid7(now: number, random: Uint8Array): string {
   return uuid(bytes, 7);
 }
 
-/** Of 16 bytes. */
+/** A UUID from 16 random bytes. */
 function uuid(random: Uint8Array, version: number): string {
   const bytes = Uint8Array.from(random);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);

@@ -35,7 +35,7 @@ export function readStream<Chunk extends ChunkLike>(
         if (now !== undefined && now.version !== head.version) aliveAt = performance.now();
         const isOurs = now?.stream === first.stream;
         if (isOurs) head = now;
-        // Of one that another stream has replaced, it is not known how much there is.
+        // The number of batches is unknown if another stream has replaced this one.
         const upTo = isOurs ? head.batches : through + BATCHES_AT_ONCE;
         const found = await records.readAfter(first.stream, through, upTo);
         if (gone.signal.aborted) return;

@@ -27,7 +27,7 @@ export interface SeenHead extends StreamHead {
   readonly version: string;
 }
 
-/** Of a batch's number in its key: they are in the order of their numbers. */
+/** Digits of a batch's number in its key, padded so that keys sort by number. */
 const DIGITS = 9;
 
 export class StreamRecords {

@@ -132,7 +132,7 @@ async function watchUntilQuiet(
   return EXIT.ok;
 }
 
-/** What of a file could not be read, with its line; a file of no known format is told of once. */
+/** Prints the unreadable parts of a file with their lines; an unknown format is reported once. */
 function noteProblems(terminal: Terminal, outcome: FileOutcome, told: Set<string>): void {
   const { path, how, problems } = outcome;
   for (const { line, message } of problems.slice(0, 3)) {

@@ -1,4 +1,4 @@
-/** What `recap` and `trace` share: which sessions they look at, and how they print what they found. */
+/** Options and output that `recap` and `trace` share. */
 
 import { MAX_HITS } from "../../../model/limits.ts";
 import { usageError } from "../../command.ts";

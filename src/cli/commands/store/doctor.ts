@@ -149,7 +149,7 @@ async function readStatus(
   }
 }
 
-/** What of the status is told here. */
+/** The part of the status that `doctor` prints. */
 interface DoctorStatus {
   readonly backend: WireStatus["backend"] | null;
   readonly address: string;

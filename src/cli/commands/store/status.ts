@@ -54,7 +54,7 @@ export const status: Command = defineCommand({
   },
 });
 
-/** What only an operator of a server may know is null for others. */
+/** Fields that only an operator may see are null for others. */
 type ShownStatus = Pick<WireStatus, "address" | "tenants"> & {
   readonly [Name in keyof WireStatus]: WireStatus[Name] | null;
 };
@@ -132,7 +132,7 @@ export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus
   return parts.join(", ");
 }
 
-/** What has no vector is found by its words. */
+/** Messages without a vector are found by their words. */
 function formatVectors({ vectors, embedder, bytes, lag, gaps }: WireVectorStatus): string {
   const left = gaps.reduce((total, { from, to }) => total + to - from, 0);
   const parts = [

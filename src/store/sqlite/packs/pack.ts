@@ -1,5 +1,5 @@
 /**
- * What neighbouring entries have that resembles one another, compressed together.
+ * Similar parts of neighbouring entries, compressed together.
  *
  * A tool call looks like the one before it, and so does what its source said of it: compressed one by
  * one such texts lose a third, forty of them together lose two thirds.
