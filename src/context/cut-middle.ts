@@ -5,10 +5,14 @@
  * providers refuse in every request from then on.
  */
 
+import { endOutsideSecret, startOutsideSecret } from "../secrets/cut-outside-secrets.ts";
+
 /** The first `head` and the last `tail` characters of `text`, if it has more than both together. */
 export function cutMiddle(text: string, head: number, tail: number): string {
   if (lengthOf(text) <= head + tail) return text;
-  return `${text.slice(0, indexOf(text, head))}\n...\n${text.slice(indexFromEnd(text, tail))}`;
+  const end = endOutsideSecret(text, indexOf(text, head));
+  const start = startOutsideSecret(text, indexFromEnd(text, tail));
+  return `${text.slice(0, end)}\n...\n${text.slice(start)}`;
 }
 
 export function lengthOf(text: string): number {

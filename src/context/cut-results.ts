@@ -6,6 +6,7 @@
  */
 
 import type { Block, ToolResultBlock } from "../model/block.ts";
+import { endOutsideSecret, startOutsideSecret } from "../secrets/cut-outside-secrets.ts";
 import { countBlocks, type TokenCounter } from "./tokens.ts";
 
 /** A result is never cut below this many tokens. */
@@ -47,8 +48,10 @@ export function shortenResult(
   let share = Math.max(0, keepTokens - NOTE_TOKENS) / tokens;
   for (let attempt = 0; attempt < 8; attempt++) {
     const kept = Math.max(0, Math.floor((text.length * share) / 2));
-    const [head, tail] = [text.slice(0, kept), kept === 0 ? "" : text.slice(-kept)];
-    const note = `[… ${text.length - 2 * kept} of ${text.length} characters left out …]`;
+    const end = endOutsideSecret(text, kept);
+    const start = startOutsideSecret(text, text.length - kept);
+    const [head, tail] = [text.slice(0, end), text.slice(start)];
+    const note = `[… ${start - end} of ${text.length} characters left out …]`;
     // Half a pair of surrogates at a cut becomes a replacement character.
     const output = `${head.toWellFormed()}\n${note}\n${tail.toWellFormed()}`;
     const shorter: ToolResultBlock = { ...block, output };

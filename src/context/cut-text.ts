@@ -5,6 +5,8 @@
  * size, so a text of megabytes costs no more than a short one.
  */
 
+import { endOutsideSecret, startOutsideSecret } from "../secrets/cut-outside-secrets.ts";
+
 /** No tokenizer takes fewer tokens than one for so many characters of ordinary text. */
 const MOST_CHARACTERS_A_TOKEN = 8;
 
@@ -21,9 +23,11 @@ export function cutText(
   count: (text: string) => number,
   note: CutNote,
 ): string {
-  const make = (kept: number): string => {
-    const head = headEnd(text, Math.ceil(kept / 2));
-    const tail = tailStart(text, Math.floor(kept / 2));
+  const make = (kept: number, isLast = false): string => {
+    const end = headEnd(text, Math.ceil(kept / 2));
+    const start = tailStart(text, Math.floor(kept / 2));
+    const head = isLast ? endOutsideSecret(text, end) : end;
+    const tail = isLast ? startOutsideSecret(text, start) : start;
     const words = note(tail - head, text.length);
     return [text.slice(0, head), words, text.slice(tail)]
       .filter((part) => part !== "")
@@ -36,7 +40,13 @@ export function cutText(
     if (count(make(middle)) <= keep) low = middle;
     else high = middle - 1;
   }
-  return make(Math.max(0, low));
+  // The note may take a token more where a secret is left out.
+  let cut = make(low, true);
+  while (low > 0 && count(cut) > keep) {
+    low = Math.max(0, low - MOST_CHARACTERS_A_TOKEN);
+    cut = make(low, true);
+  }
+  return cut;
 }
 
 /** Half a pair of surrogates is no character. */

@@ -31,7 +31,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   search: { folders: ["model", "secrets", "transcript"], packages: [] },
 
-  context: { folders: ["model", "transcript"], packages: [] },
+  context: { folders: ["model", "secrets", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
 
   // Keys and resets: what belongs to which conversation, and when one is over.

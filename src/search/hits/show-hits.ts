@@ -1,7 +1,7 @@
 /** From ranked messages to hits with their windows. */
 
 import { textOf } from "../../model/block.ts";
-import { endOutsideSecret } from "../../secrets/end-outside-secret.ts";
+import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";

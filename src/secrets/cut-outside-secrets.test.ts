@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endOutsideSecret } from "./end-outside-secret.ts";
+import { endOutsideSecret, startOutsideSecret } from "./cut-outside-secrets.ts";
 import { redact } from "./redact.ts";
 
 const KEY = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6";
@@ -19,4 +19,17 @@ test("masking shows no half of a secret that the end lies in", () => {
 test("ends where little is left of a text without words", () => {
   expect(endOutsideSecret("", 0)).toBe(0);
   expect(endOutsideSecret(KEY, 10)).toBe(0);
+});
+
+test("masking shows no half of a secret that the start lies in", () => {
+  const pem = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQ\n".repeat(40)}-----END PRIVATE KEY-----`;
+  for (const secret of [KEY, pem]) {
+    const text = `it is ${secret} and works`;
+    for (let start = 0; start <= text.length; start++) {
+      const cut = startOutsideSecret(text, start);
+      expect(cut).toBeGreaterThanOrEqual(start);
+      const shown = redact(text.slice(cut)).text;
+      expect(shown === "" || redact(text).text.endsWith(shown)).toBe(true);
+    }
+  }
 });
