@@ -32,7 +32,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   vectors: benchVectors,
 };
 
-const HELP = `Usage: npm run bench -- NAME [options]
+const HELP = `Usage: npm run bench -- NAME… [options]
 
   adapters a turn of other frameworks' agents, a long load, the 1,000th checkpoint
   append   one append, batches, pages of sessions and messages, event-loop delay
@@ -92,17 +92,18 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const bench = BENCHES[positionals[0] ?? ""];
+  const benches = positionals.flatMap((name) => BENCHES[name] ?? []);
   const { backend } = values;
   const recall = recallOptions(values);
   const messages = Number(values.messages);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  const isComplete = messages > 0 && (bench !== benchRecall || recall !== undefined);
-  if (bench === undefined || positionals.length > 1 || !known || !isComplete) {
+  const isComplete = messages > 0 && (!benches.includes(benchRecall) || recall !== undefined);
+  const areKnown = benches.length > 0 && benches.length === positionals.length;
+  if (!areKnown || !known || !isComplete) {
     console.error(HELP);
     return 2;
   }
-  const met = await bench({
+  const options: BenchOptions = {
     runs: values.quick ? 1 : 5,
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
@@ -112,7 +113,9 @@ async function main(): Promise<number> {
     ...(values.data === undefined ? {} : { data: values.data }),
     ...(values["sqlite-vec"] === undefined ? {} : { sqliteVec: values["sqlite-vec"] }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
-  });
+  };
+  let met = true;
+  for (const bench of benches) met = (await bench(options)) && met;
   return met ? 0 : 1;
 }
 
