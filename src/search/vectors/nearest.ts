@@ -90,8 +90,10 @@ function scan(
         const [estimate, factor] = [estimates[i] as number, factors[i] as number];
         return { segment, vector: place, columns, i, key, estimate, factor };
       };
-      for (let i = 0; i < columns.count; i++) {
-        if ((estimates[i] as number) <= threshold || !accepts(columns, i)) continue;
+      for (let i = -1; ; ) {
+        i = nextAbove(estimates, threshold, i + 1, columns.count);
+        if (i === columns.count) break;
+        if (!accepts(columns, i)) continue;
         best.push(candidate(i));
         if (best.length < 2 * RESCORED) continue;
         best = nearestOf(best);
@@ -118,6 +120,13 @@ function scan(
     ({ segment, vector: place }) => !there.has(`${segment}/${place}`),
   );
   return [...nearest, ...others];
+}
+
+/** The first index from `from` on whose estimate is above `threshold`; `end` if there is none. */
+function nextAbove(estimates: Float32Array, threshold: number, from: number, end: number): number {
+  let i = from;
+  while (i < end && (estimates[i] as number) <= threshold) i++;
+  return i;
 }
 
 function nearestOf(candidates: Candidate[]): Candidate[] {
