@@ -10,7 +10,6 @@ import { type Asking, ask, type BlobKey } from "../port.ts";
 import { aligned } from "./bytes.ts";
 import { firstSlot, HeldBlob, type IndexCache, slotAt } from "./index-cache.ts";
 import type { Address } from "./layout.ts";
-import { BLOB_BYTES } from "./layout.ts";
 
 /** A segment that a manifest names and that cannot be read. */
 export class UnreadableSegment extends Error {
@@ -37,13 +36,11 @@ export class Blobs {
 
   constructor(cache: IndexCache) {
     this.#cache = cache;
-    cache.room?.enter();
   }
 
-  /** Ends the use of all returned blobs: their memory may be reused. */
+  /** Ends the use of all returned blobs. */
   close(): void {
     this.#held.clear();
-    this.#cache.room?.leave();
   }
 
   /** The bytes of a record, or undefined: then its blob is noted as missing. */
@@ -51,12 +48,6 @@ export class Blobs {
     // An empty record may lie where no blob was ever needed.
     if (length === 0) return EMPTY;
     return this.blob(segment, blob)?.subarray(offset, offset + length);
-  }
-
-  /** As `record`, for parsed values that outlive this computation. */
-  lasting(segment: number, address: Address): Uint8Array | undefined {
-    const bytes = this.record(segment, address);
-    return bytes !== undefined && this.#cache.room?.isReused(bytes) ? bytes.slice() : bytes;
   }
 
   /**
@@ -97,10 +88,9 @@ export class Blobs {
     return made.value;
   }
 
-  /** Releases held blobs to the cache's eviction. Only lasting values may be used afterwards. */
+  /** Releases held blobs to the cache's eviction. */
   release(): void {
-    this.close();
-    this.#cache.room?.enter();
+    this.#held.clear();
   }
 
   /** Runs the attempt until no blob is missing. */
@@ -119,11 +109,10 @@ export class Blobs {
     for (const [i, { segment, blob }] of keys.entries()) {
       const answer = answers[i] ?? "missing";
       if (typeof answer === "string") throw new UnreadableSegment(segment, answer);
-      const bytes = this.#cache.room?.copy(answer) ?? aligned(answer);
+      const bytes = aligned(answer);
       const held = new HeldBlob(bytes);
       this.#hold(segment, slotAt(BLOB, blob), held);
-      const size = this.#cache.room?.isReused(bytes) ? BLOB_BYTES : bytes.length;
-      this.#cache.set(segment, slotAt(BLOB, blob), held, WITH_VIEWS * size);
+      this.#cache.set(segment, slotAt(BLOB, blob), held, WITH_VIEWS * bytes.length);
     }
   }
 

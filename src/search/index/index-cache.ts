@@ -1,6 +1,5 @@
 /** The process's index cache: blobs and parsed values, up to a limit (CLOCK with use counts). */
 
-import type { BlobRoom } from "./blob-room.ts";
 import { FIELDS, type Field } from "./layout.ts";
 
 /** A blob, and views of its records by their offsets. They go when the blob goes. */
@@ -40,12 +39,8 @@ export class IndexCache {
   #first = 0;
   #bytes = 0;
 
-  /** The arena of a merge. Without one, blobs are kept as they were read. */
-  readonly room: BlobRoom | undefined;
-
-  constructor(maxBytes: number = DEFAULT_CACHE_BYTES, room?: BlobRoom) {
+  constructor(maxBytes: number = DEFAULT_CACHE_BYTES) {
     this.maxBytes = maxBytes;
-    this.room = room;
   }
 
   get bytes(): number {
@@ -90,7 +85,6 @@ export class IndexCache {
       return;
     }
     this.#bytes -= kept.bytes;
-    if (kept.value instanceof HeldBlob) this.room?.drop(kept.value.bytes);
     const slots = this.#segments.get(kept.segment);
     slots?.delete(kept.slot);
     if (slots?.size === 0) this.#segments.delete(kept.segment);

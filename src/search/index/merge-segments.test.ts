@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AnswerNow, runNow } from "../drive.ts";
 import type { PackedBlob } from "./blob-packer.ts";
-import { BlobRoom } from "./blob-room.ts";
 import { buildSegment } from "./build-segment.ts";
 import { IndexCache } from "./index-cache.ts";
 import { MemoryIndex } from "./memory-index.ts";
@@ -58,7 +57,7 @@ function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<n
   };
   const gone = { sessions: dead, erased: [] };
   const numbers = [...segments.keys()];
-  const cache = new IndexCache(CACHE_BYTES, new BlobRoom());
+  const cache = new IndexCache(CACHE_BYTES);
   runNow(
     mergeSegments(numbers, 99, gone, cache, function* () {}),
     answer,

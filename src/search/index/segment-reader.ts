@@ -266,7 +266,7 @@ export class SegmentReader implements Source {
     parse: (bytes: Uint8Array) => Value,
   ): Value | undefined {
     return this.#blobs.parsed(this.segment, slot, () => {
-      const bytes = this.#blobs.lasting(this.segment, address);
+      const bytes = this.#blobs.record(this.segment, address);
       return bytes && { value: parse(bytes), bytes: 200 + factor * bytes.length };
     });
   }

@@ -7,7 +7,6 @@
  */
 
 import { type IndexingOptions, indexVersion } from "../index/add-feed.ts";
-import { BlobRoom } from "../index/blob-room.ts";
 import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
@@ -328,7 +327,7 @@ function* mergeAll(
 ): Asking<SegmentInfo> {
   const segment = options.newSegment();
   const gone = { sessions: new Set(dead.map(({ session }) => session)), erased };
-  const cache = new IndexCache(MERGE_CACHE_BYTES, new BlobRoom());
+  const cache = new IndexCache(MERGE_CACHE_BYTES);
   const sources = joined.map((info) => info.segment);
   const between = () => flushIfDue(options);
   const merged = yield* mergeSegments(sources, segment, gone, cache, between);

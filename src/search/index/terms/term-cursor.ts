@@ -45,7 +45,7 @@ export class TermCursor {
   readonly #segment: number;
   readonly #dictionary: Address;
   readonly #blobs: Blobs;
-  /** Records are copied, because blob buffers may be reused while the cursor stands. */
+  /** Records are copied, so that a standing cursor keeps no evicted blob in memory. */
   readonly #room = [new RecordRoom(), new RecordRoom(), new RecordRoom()] as const;
   /** The remaining list of blocks; undefined before the first. */
   #blocks: ByteReader | undefined;
@@ -100,7 +100,7 @@ export class TermCursor {
    */
   load(): boolean {
     if (this.#blocks === undefined) {
-      const index = this.#blobs.lasting(this.#segment, this.#dictionary);
+      const index = this.#blobs.record(this.#segment, this.#dictionary);
       if (index === undefined) return false;
       this.#blocks = new ByteReader(index);
     }
