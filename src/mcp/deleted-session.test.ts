@@ -16,7 +16,7 @@ const ACCESS: Access = {
   tokenId: null,
 };
 
-/** Deletes the session `id` as soon as its fields are asked for. */
+/** Deletes the session `id` when its fields are read. */
 function deletingLate(tenant: TenantApi, id: string): TenantApi {
   return new Proxy(tenant, {
     get(target, name) {

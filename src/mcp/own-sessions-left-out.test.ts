@@ -13,7 +13,7 @@ const ACCESS: Access = {
   tokenId: null,
 };
 
-test("related leaves out the caller's own session and says so; trace says so, too", async () => {
+test("related and trace leave out the caller's own session and say so", async () => {
   await using engine = await open(":memory:", { inThread: true });
   const say = async (content: string) => {
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -32,7 +32,7 @@ test("related leaves out the caller's own session and says so; trace says so, to
   expect(await answer(trace, { file: "zoo.ts" })).toContain("Your own session is left out.");
 });
 
-test("related names the arguments that it has", async () => {
+test("related names its arguments in errors", async () => {
   await using engine = await open(":memory:", { inThread: true });
   const { content, isError } = await related.call(
     { tenant: engine, access: ACCESS, version: "0" },

@@ -1,8 +1,8 @@
 /**
  * Every setting of a gateway: key, type, default and effect.
  *
- * Reading a configuration, its errors, `backscroll config` and the table in docs/gateway.md are all
- * made from this one list.
+ * The parser, its errors, `backscroll config` and the table in docs/gateway.md are made from this
+ * list.
  */
 
 import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
@@ -28,15 +28,15 @@ import {
 } from "./setting-kinds.ts";
 
 export interface Setting {
-  /** With `*` where a name of the user's own stands. */
+  /** `*` stands for a name that the user chooses. */
   readonly key: string;
   readonly kind: SettingKind;
   /** As written in a configuration file; null: not set. */
   readonly preset: JsonValue | (() => JsonValue);
   readonly help: string;
-  /** A variable that goes before the file, if it holds a number greater than 0. */
+  /** An environment variable that overrides the file if it holds a number above 0. */
   readonly variable?: string;
-  /** The default is what other settings come to when this one is missing: it is shown, not set. */
+  /** The default follows from other settings: it is shown and not set. */
   readonly implied?: true;
 }
 
@@ -277,7 +277,7 @@ export function presetOf({ preset }: Setting): JsonValue {
   return typeof preset === "function" ? preset() : preset;
 }
 
-/** Asked for only when it is needed: the first use of a locale takes a short command long. */
+/** Lazy: the first use of a locale slows a short command down. */
 function hostTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

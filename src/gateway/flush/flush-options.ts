@@ -1,4 +1,4 @@
-/** How memories are flushed: what the host may set, and what holds otherwise. */
+/** Options of a memory flush and their defaults. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { checkDuration } from "../../engine/leases/claim-lease.ts";
@@ -15,15 +15,18 @@ export interface MemoryFlushOptions extends Partial<FlushSettings> {
   /** The prompt. A hint to answer `NO_REPLY` is added if it is missing. */
   readonly prompt?: string;
   readonly systemPrompt?: string;
-  /** A folder that gets a file `YYYY-MM-DD.md` as well, to which is only ever added. */
+  /** A folder with an append-only file `YYYY-MM-DD.md` per day. */
   readonly folder?: string;
-  /** Whose day the file is named by; the machine's if left out. */
+  /** The time zone of the file's day. Default: the machine's. */
   readonly timeZone?: string;
-  /** How long it may take; the model's own setting if left out. */
+  /** Default: the model's own timeout. */
   readonly timeoutMs?: number;
-  /** Tokens of the conversation that the model gets. Default: what the policy leaves. */
+  /** Tokens of the conversation in the prompt. Default: the policy's remainder. */
   readonly tokenBudget?: number;
-  /** How long other processes wait for one that died in a flush: 15 s if left out, at least 100 ms. */
+  /**
+   * The lease's duration: other processes wait this long for one that died. Default 15 s, at least
+   * 100 ms.
+   */
   readonly leaseMs?: number;
 }
 

@@ -75,7 +75,7 @@ export const searchSessions: Tool = defineTool({
   maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
   presetCount: DEFAULT_HITS,
-  // A caller that sizes the answer wants the messages of each window, not one line of each.
+  // A caller that sets window sizes wants whole messages, so the answer is data.
   asksForData: ({ context_before, context_after, limit }) =>
     [context_before, context_after, limit].some((size) => size !== undefined),
   tokensFor: ({ limit = DEFAULT_MCP_HITS }) =>
