@@ -1,9 +1,9 @@
-/** Waiting before another try. */
+/** Waits before a retry. */
 
 const FIRST_MS = 100;
 const LONGEST_MS = 5_000;
 
-/** Twice as long each time, and never quite the same: many clients must not come back at once. */
+/** Exponential back-off with jitter, so that many clients do not return at once. */
 export function backOff(attempt: number): number {
   return Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

@@ -1,7 +1,7 @@
 /**
- * Upkeep by a server without a request: deletes expired sessions and records, ends messages whose
- * writer died, and keeps the index joined. Of several servers on one store one does it; when that one
- * dies, another goes on.
+ * Background maintenance by a server: deletes expired sessions and records, aborts messages of dead
+ * writers, and merges the index. A lease elects one of several servers on a store; another takes
+ * over after a crash.
  */
 
 import { pause } from "../async/pause.ts";
@@ -12,11 +12,11 @@ import { INPUTS } from "../model/inputs/index.ts";
 
 export interface UpkeepOptions {
   readonly signal: AbortSignal;
-  /** Between two sweeps: 60 s if left out. */
+  /** The interval of sweeps. Default 60 s. */
   readonly everyMs?: number;
-  /** How long others wait for a server that has died: 30 s if left out. */
+  /** The lease's duration: how long others wait after a crash. Default 30 s. */
   readonly leaseMs?: number;
-  /** Gets the error of a failed sweep; the next sweep is tried all the same. */
+  /** Receives the error of a failed sweep; the next one runs anyway. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -2,7 +2,7 @@ import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { compressPayload, packText, unpackText, unpackZstd } from "./payload-codec.ts";
 
-/** Compresses, but not to nothing. */
+/** Compressible text. */
 function text(length: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, i) => 97 + ((i * i) % 23)));
 }
@@ -14,7 +14,7 @@ describe("packed bytes are unpacked", () => {
     const plain = text(length);
     const { codec, bytes } = compressPayload(plain);
     const unpacked = codec === "zstd" ? unpackZstd(bytes) : bytes;
-    // Comparing byte by byte, as toEqual does, takes seconds.
+    // `toEqual` compares byte by byte, which takes seconds.
     expect(plain.equals(unpacked)).toBe(true);
     expect(plain.equals(unpackZstd(zstdCompressSync(plain)))).toBe(true);
   });
@@ -24,7 +24,7 @@ describe("packed bytes are unpacked", () => {
     expect(unpackZstd(compressPayload(plain).bytes).buffer.byteLength).toBeLessThan(100_100);
   });
 
-  test("also if it does not say how much it is", async () => {
+  test("also without a size in the header", async () => {
     const plain = text(300_000);
     const stream = createZstdCompress();
     const parts: Buffer[] = [];
@@ -36,13 +36,13 @@ describe("packed bytes are unpacked", () => {
     expect(unpackZstd(bytes)).toEqual(plain);
   });
 
-  test("also if it has a checksum, or nothing in it", () => {
+  test("also with a checksum, or empty", () => {
     const params = { [constants.ZSTD_c_checksumFlag]: 1 };
     expect(unpackZstd(zstdCompressSync(text(1_000), { params }))).toEqual(text(1_000));
     expect(unpackZstd(zstdCompressSync(Buffer.alloc(0)))).toHaveLength(0);
   });
 
-  test("a text that is short, and one that is not", () => {
+  test("short and long texts", () => {
     for (const plain of ['{"a":1}', JSON.stringify({ long: "ä😀".repeat(1_000) })]) {
       expect(unpackText(packText(plain))).toBe(plain);
     }

@@ -8,7 +8,7 @@ import { SOURCES } from "../../ingest/sources.ts";
 import { counted, formatBytes, formatCount } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Problems, and files of no known format, that are told without being asked for. */
+/** Problems, and files of no known format, listed by default. */
 const FEW = 3;
 
 const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
@@ -92,7 +92,7 @@ function news({ created, entries }: SourceTotals): string {
   return `${counted(created, "new session")}, ${counted(entries, "new entry")}`;
 }
 
-/** Where each agent keeps its files, with ~ for the home folder. */
+/** The agents' folders, with ~ for the home folder. */
 function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
   const short = (root: string) =>
     root.startsWith(`${environment.home}/`) ? `~${root.slice(environment.home.length)}` : root;

@@ -20,7 +20,7 @@ const OUTLINE = [
   "a3<u2 assistant: Done.",
 ];
 
-test("a session of Droid is a conversation, without its marks", async () => {
+test("a session of Droid is a conversation, without its markers", async () => {
   const settings = JSON.stringify({ model: "m-1", tokenUsage: { inputTokens: 7 } });
   const files = { [`${ID}.settings.json`]: settings };
   const { sessions, problems, ignored } = await readWith(DROID, FILE, { path: PATH, files });
@@ -59,7 +59,7 @@ test("a sub-agent's session names the one that called it", async () => {
   expect(sessions[0]?.session.parentSession).toBe("p1");
 });
 
-test("a continued reading that names what it does not know asks for the whole file", async () => {
+test("a resumed reading with an unknown reference asks for the whole file", async () => {
   const { state } = await readWith(DROID, FILE, { path: PATH });
   const line = FILE.trimEnd()
     .split("\n")

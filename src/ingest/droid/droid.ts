@@ -1,7 +1,6 @@
 /**
- * Sessions of Droid, Factory's agent: JSON lines in a folder for each project, and beside each file its
- * settings, with the tokens that the whole session took. A sub-agent has a file of its own that names
- * the session which called it.
+ * Sessions of Droid, Factory's agent: JSON lines in a folder per project, and beside each file its
+ * settings, with the session's total tokens. A sub-agent has its own file that names its caller.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -16,7 +15,7 @@ import { KnownSession } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { DroidRecords, FORMAT } from "./droid-records.ts";
 
-/** The header has no time: one of these records does. */
+/** The header has no time: one of these records has. */
 const LOOKED_AT = 16;
 
 const MAX_SETTINGS_BYTES = 256 * 1024;

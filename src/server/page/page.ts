@@ -1,4 +1,4 @@
-/** The page for people: its document at `/`, its scripts and styles below `/assets/`. */
+/** The web page: its document at `/`, its scripts and styles below `/assets/`. */
 
 import { toWireAccess } from "../../api/access.ts";
 import type { Access } from "../../model/access.ts";
@@ -36,7 +36,7 @@ export class Page {
     this.#hint = anonymous === undefined ? "" : accessHint(anonymous);
   }
 
-  /** Programs that do not ask for HTML get what they always got: a problem in JSON. */
+  /** Programs that do not accept HTML get a JSON problem. */
   async document(request: Request): Promise<Response> {
     if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) throw routeNotFound();
     const file = await this.#files.find("index.html");
@@ -63,8 +63,8 @@ export class Page {
 }
 
 /**
- * The answer of `/v1/access` without a token, embedded so that the page's first requests need not wait.
- * The document is then sent as it is, for such a server answers its own machine only.
+ * The answer of `/v1/access` without a token, embedded so that the page's first requests need not
+ * wait. The document is then not compressed, because such a server answers its own machine only.
  */
 function accessHint(anonymous: Access): string {
   const content = encodeURIComponent(JSON.stringify(toWireAccess(anonymous)));

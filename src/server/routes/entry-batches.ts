@@ -1,4 +1,4 @@
-/** Entries of several kinds appended together, found by the ids of their writers, replaced. */
+/** Entries of several kinds: appended together, found by external id, replaced. */
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
@@ -103,7 +103,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Entries from the wire; messages are written by whom the caller may write for. */
+/** Entries from the wire, with the caller's permitted actors. */
 function readEntries(
   { access }: Caller,
   values: readonly unknown[],

@@ -1,4 +1,4 @@
-/** A gateway's conversations: messages that find their session, and the keys that lead to one. */
+/** A gateway's conversations: inbound messages, and session keys. */
 
 import { z } from "zod";
 import {

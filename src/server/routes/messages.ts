@@ -1,4 +1,4 @@
-/** Messages: appended, paged, and written piece by piece. */
+/** Messages: append, page, stream. */
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
@@ -88,7 +88,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A message from the wire, written by whom the caller may write for. */
+/** A message from the wire, with the caller's permitted actors. */
 export function readMessage({ access }: Caller, value: unknown, field: string): MessageInput {
   const message = fromWireMessage(value, field);
   return { ...message, ...actorField(access, message.actor) };

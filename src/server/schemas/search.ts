@@ -20,7 +20,9 @@ export const asked: {
   q: text.optional().meta({ description: "Short for query." }) as z.ZodOptional<z.ZodString>,
 };
 
-/** Splits the query from the other options. `invalid_input` unless exactly one name is given. */
+/**
+ * Splits the query from the other options. Throws `invalid_input` unless exactly one name is given.
+ */
 export function splitQuery<Options extends { query?: string | undefined; q?: string | undefined }>(
   fields: Options,
 ): { readonly query: string; readonly options: Omit<Options, "query" | "q"> } {

@@ -1,4 +1,4 @@
-/** Opens a store by its path: the file, its executor, and reported losses. */
+/** Opens a store by path: its file, its executor, and reported losses. */
 
 import { describeConflict, firstSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { flushAtOf } from "../indexer.ts";

@@ -9,7 +9,7 @@ import { ALL_CASES, SORTING_CASES, storeCases, TURN_CASES } from "../store.cases
 import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./open-sqlite-store.ts";
 
-/** The cases do the upkeep themselves. */
+/** The cases run maintenance themselves. */
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
 let folder: string;
@@ -35,7 +35,7 @@ storeCases(
   isStress ? ALL_CASES : SORTING_CASES,
 );
 
-test("a store that is open for reading reads what is there and refuses to write", async () => {
+test("a read-only store reads existing rows and refuses to write", async () => {
   const { store, reopen } = await open({});
   const { id } = await createSession(store, "a");
   const reader = await reopen?.({ readOnly: true });

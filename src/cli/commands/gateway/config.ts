@@ -81,7 +81,7 @@ async function changeIndexing(
   });
 }
 
-/** Hide settings without a value and default, unless asked for. */
+/** Hides settings without a value and default, unless requested. */
 function isSet({ value }: ReadSetting): boolean {
   return value !== null;
 }

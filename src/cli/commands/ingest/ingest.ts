@@ -22,7 +22,7 @@ import { given, toChoice } from "../../values.ts";
 
 const NAMES = SOURCES.map(({ name }) => name);
 
-/** Files that are told of one by one. */
+/** The limit of files listed one by one. */
 const TOLD = 100;
 
 export const ingestCommand: Command = defineCommand({
@@ -131,7 +131,7 @@ async function run(
   }
   const failures = told.failures(report);
   const [failure] = failures;
-  // A command that names one file fails as that file does.
+  // A command with one named file fails as that file does.
   if (failure !== undefined && input.paths?.length === 1) throw failure.error;
   const seconds = (performance.now() - started) / 1000;
   await print(context, input, report, told, failures, seconds);
@@ -148,7 +148,7 @@ interface Failure {
   readonly error: BackscrollError;
 }
 
-/** The files that are worth a line of their own: those that were named, and the first with news. */
+/** The files with a line of their own: named ones, and the first with news. */
 class ToldFiles {
   readonly #names: ReadonlyMap<string, string>;
   readonly #all = new Map<string, FileOutcome>();
@@ -171,7 +171,7 @@ class ToldFiles {
     return this.#names.has(path);
   }
 
-  /** Named ones first, in their order; without those that failed. */
+  /** Named ones first, in order; without failed ones. */
   list(): FileOutcome[] {
     const named = [...this.#names.keys()].map((path) => this.#all.get(path));
     const others = [...this.#all.values()].filter((each) => !this.isNamed(each));
@@ -181,7 +181,7 @@ class ToldFiles {
     ] as FileOutcome[];
   }
 
-  /** Whether every file that was found has a line of its own. */
+  /** Whether every found file has a line of its own. */
   isAll(report: IngestReport): boolean {
     const named = [...this.#all.values()].filter((each) => this.isNamed(each)).length;
     return named === report.totals.found;
@@ -257,7 +257,7 @@ function againWith(context: Context, { paths = [] }: IngestInput): string {
   return commandLine(context, ["ingest", ...paths.map(quote), "--force --problems"].join(" "));
 }
 
-/** A dry run never makes a store: without one, everything would be new. */
+/** A dry run never creates a store: without one, everything would be new. */
 async function withTarget<Result>(
   context: Context,
   dryRun: boolean,

@@ -57,7 +57,7 @@ export const start: Command = defineCommand({
     ),
 });
 
-/** Commands that give a result at once; a search only for existing words. */
+/** Commands that give a result at once; a search only with existing words. */
 async function nextSteps(tenant: TenantApi, messages: number): Promise<string[]> {
   if (messages === 0) return ["demo", "ingest FOLDER", "--help"];
   const { sessions } = await tenant.listSessions({ limit: 20 });
@@ -65,7 +65,7 @@ async function nextSteps(tenant: TenantApi, messages: number): Promise<string[]>
   return [...(words === undefined ? [] : [`search '${words.join(" ")}'`]), "list", "stats"];
 }
 
-/** A few words of a title that stand in its session, too. */
+/** A few words of a title that also occur in its session. */
 function wordsOf(title: string): string[] {
   return (title.match(/\p{L}{4,}/gu) ?? []).slice(0, 3);
 }

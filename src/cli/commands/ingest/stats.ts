@@ -11,10 +11,10 @@ import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 import { PROJECT, REPO } from "../project-options.ts";
 
-/** Rows of each table, unless more are asked for. */
+/** Rows of each table by default. */
 const ROWS = 14;
 
-/** The longest and the shortest that a bar may be at its full length. */
+/** The longest and the shortest length of a full bar. */
 const BAR_COLUMNS = 30;
 const LEAST_BAR_COLUMNS = 3;
 const NAME_COLUMNS = 28;
@@ -159,7 +159,7 @@ function formatSums(
   return ["", ...lines, ...(more > 0 ? [terminal.dim(`… ${formatCount(more)} more`)] : [])];
 }
 
-/** Cut paths at the front, and models' names before their date. */
+/** Cuts paths at the front, and model names before their date. */
 function shortName(text: string, columns: number): string {
   if (text.length <= columns) return text;
   if (/[\\/]/.test(text)) return `…${text.slice(text.length - columns + 1)}`;

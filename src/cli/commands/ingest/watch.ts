@@ -88,7 +88,7 @@ interface QuietOptions {
   readonly "no-originals"?: boolean;
 }
 
-/** One process of a store does it: others would only look at the same files. */
+/** One process per store follows: others would read the same files. */
 async function watchUntilQuiet(
   context: Context,
   seconds: number,

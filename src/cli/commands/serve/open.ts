@@ -33,7 +33,7 @@ export const openPage: Command = defineCommand({
   },
   examples: ["open why is cron running twice --no-browser"],
   run: async (context, args, options) => {
-    // Loaded only here: no other command should pay for a server.
+    // Loaded on demand: no other command should pay for a server.
     const { DEFAULT_PORT } = await import("../../../server/serve.ts");
     const port = toCount(options.port, "--port") ?? DEFAULT_PORT;
     if (port > 65_535) throw usageError("--port is 65535 at most", "--port");
@@ -71,7 +71,7 @@ export const openPage: Command = defineCommand({
       try {
         return await serveUntilStopped(context, store, { ...settings, port }, serving);
       } catch (error) {
-        // The port is taken, such as by another store's server.
+        // The port is taken, for example by another store's server.
         const isTaken =
           BackscrollError.is(error, "invalid_input") && error.details["field"] === "port";
         if (!isTaken || options.port !== undefined) throw error;
@@ -81,7 +81,7 @@ export const openPage: Command = defineCommand({
   },
 });
 
-/** The server of the same store that listens on this machine, if there is one. */
+/** A running server of the same store on this machine, if any. */
 async function findServer(
   context: Context,
   port: number,
@@ -115,7 +115,7 @@ function samePlace(one: string, other: string): boolean {
   return place(one) === place(other);
 }
 
-/** A single word may be a session; everything else is looked for. */
+/** A single word may be a session; everything else is a search. */
 async function pageAddress(
   engine: RemoteEngine,
   url: string,

@@ -106,12 +106,12 @@ export const serve: Command = defineCommand({
 });
 
 export interface ServingOptions {
-  /** Also store what agents write on this machine. */
+  /** Also ingests this machine's transcripts as they are written. */
   readonly watch: boolean;
-  /** The store is open for reading: another node does the upkeep. */
+  /** The store is read-only: another node maintains it. */
   readonly onlyReads?: boolean;
   readonly onError: (error: unknown) => void;
-  /** Told once, when requests are answered. */
+  /** Called once, when the server listens. */
   readonly onListening: (server: RunningServer) => Promise<void>;
 }
 
@@ -122,7 +122,7 @@ export async function serveUntilStopped(
   settings: ServerOptions,
   { watch, onlyReads = false, onError, onListening }: ServingOptions,
 ): Promise<number> {
-  // Loaded only here: no other command should pay for a server.
+  // Loaded on demand: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
     import("../../../server/serve.ts"),
     import("../../../server/upkeep.ts"),
@@ -185,7 +185,7 @@ async function tellWhere(
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
   const held = (await engine.forTenant(context.tenant).tenantStatus())?.sessions ?? 0;
-  // For an empty store suggest the demo instead of a search.
+  // For an empty store, suggests the demo instead of a search.
   const example = held > 0 ? "search 'how did we fix the build'" : "demo";
   await terminal.print(`${terminal.dim("Try  ")}  ${commandLine(context, example)}`);
   await terminal.print("Ctrl-C stops it.");

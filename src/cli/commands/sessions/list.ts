@@ -14,11 +14,11 @@ import { PROJECT, REPO } from "../project-options.ts";
 interface Column {
   readonly name: string;
   readonly value: (session: Session) => string;
-  /** The column is there if this holds for a session of the page. */
+  /** The column is shown if this holds for a session of the page. */
   readonly shown?: (session: Session) => boolean;
-  /** Terminals of fewer columns leave it out. */
+  /** Narrower terminals omit it. */
   readonly from?: number;
-  /** Its widest cell on a terminal. */
+  /** Its maximum width on a terminal. */
   readonly most?: number;
 }
 
@@ -30,7 +30,7 @@ const COLUMNS: readonly Column[] = [
   {
     name: "OWNER",
     value: ({ owner }) => owner,
-    // An ingested session is its agent's.
+    // An ingested session's owner is its agent.
     shown: ({ owner, agent }) => owner !== agent,
     from: 120,
     most: 16,

@@ -112,7 +112,7 @@ async function showTree(
   const style = { full: options.full, labels: await handle.labels(), leaf: session.leaf };
   await terminal.print(formatSession(session, terminal));
   await terminal.print();
-  // Labels stand beside what they name; an extension's state is for its extension.
+  // Labels are beside their entries; extension states are not for people.
   const shown = entries.filter((entry) => kindRules(entry.kind).shown && entry.kind !== "label");
   for (const line of formatTree(shown, terminal, style)) await terminal.print(line);
   if (page.next !== undefined) {

@@ -54,14 +54,14 @@ export const doctor: Command = defineCommand({
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const found = verified?.damage ?? (await engine.checkIntegrity());
       const { status, damage } = await readStatus(context, engine, found);
-      // Only the operator of a server sees its database.
+      // Only an operator sees the server's database.
       const advice = isOwn(engine) ? await engine.checkSettings() : [];
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const { losses } = status;
       const isSound = damage.length === 0 && (verified?.ok ?? true);
       const ok = isSound && losses.length === 0;
       const tenants = context.tenantNamed || remote ? [tenant.tenant] : tenantsOf(status);
-      // A database that is damaged is not written to.
+      // A damaged database is not written to.
       const mend = (wanted: boolean | undefined, task: "rebuild" | "purge", doing: string) =>
         wanted && isSound ? maintainTenants(engine, tenants, task, doing) : undefined;
       const rebuilt = await mend(rebuild, "rebuild", "Rebuilding the index");
@@ -128,7 +128,7 @@ async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {
   return accepted;
 }
 
-/** Damage may keep even the status from being read: then there is less to say, and still a report. */
+/** Damage may make even the status unreadable: then the report is shorter. */
 async function readStatus(
   context: Context,
   engine: EngineApi,

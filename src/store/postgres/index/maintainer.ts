@@ -1,4 +1,4 @@
-/** Upkeep of the index, on the host's event loop: each need is a wait of its own. */
+/** Index maintenance on the host's event loop, awaiting each read and write. */
 
 import {
   type Answers,
@@ -39,7 +39,7 @@ export class Maintainer {
     this.#indexing = indexing;
   }
 
-  /** One after the other: a second call waits for the first. */
+  /** Sequential: a second call waits for the first. */
   maintain(
     code: IndexCode,
     tenant: string,
@@ -55,7 +55,8 @@ export class Maintainer {
           takeLease(tx, this.#holder, this.#indexing.leaseMs ?? LEASE_MS),
         );
         const tx = await snapshots.current();
-        // Another process may have changed it: both would rebuild each other's segments.
+        // Another process may have changed it; with different settings, both would rebuild each
+        // other's segments.
         const setting = await this.#db.plain((connection) =>
           readSetting(connection, this.#indexing),
         );

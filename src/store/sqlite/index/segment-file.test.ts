@@ -11,7 +11,7 @@ test("a search reads its snapshot to the end, whatever is deleted", () => {
   const { writer, reader, db } = beingRead();
 
   retire(db, 1, [7]);
-  // Dropped segments go at once here.
+  // Dropped segments are deleted at once here.
   expect(listOld(db, 1, 60_000)).toEqual([7]);
   while (deletePart(db, 1, 7));
   expect(writer.read(1, { segment: 7, blob: 0 })).toBe("missing");
@@ -51,7 +51,7 @@ test("closing the file returns its free pages, if they are many", async () => {
   fill(again, 3, 300);
   while (deletePart(again.create(), 1, 3));
   await closeSegments(again, true);
-  // A little is filled again sooner than it is given back.
+  // A few free pages are kept for reuse.
   expect(statSync(path).size).toBeGreaterThanOrEqual(small);
 });
 

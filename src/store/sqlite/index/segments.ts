@@ -1,4 +1,4 @@
-/** The rows of segments: writing, reading, dropping. */
+/** Rows of segments: writing, reading, dropping. */
 
 import { BackscrollError } from "../../../model/errors.ts";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
@@ -14,13 +14,13 @@ const SQL = statements("segments", {
     ON CONFLICT (tenant, segment, blob) DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
   anything: `SELECT 1 FROM index_store`,
   readBlob: `SELECT crc, bytes FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
-  /** Every segment that the manifest does not name. */
+  /** Marks every segment that the manifest does not name. */
   drop: `UPDATE index_segments SET dropped_at = ${NOW} WHERE tenant = ? AND dropped_at IS NULL
     AND segment NOT IN (SELECT value FROM json_each(?))`,
-  /** One that a manifest names again, or for the first time, after it was taken for a leftover. */
+  /** Unmarks a segment that a manifest names again, or for the first time. */
   keep: `UPDATE index_segments SET dropped_at = NULL WHERE tenant = ? AND dropped_at IS NOT NULL
     AND segment IN (SELECT value FROM json_each(?))`,
-  /** One that a manifest has named, and none ever will again. */
+  /** Marks a segment that no manifest will name again. */
   retire: `UPDATE index_segments SET dropped_at = 0
     WHERE tenant = ? AND segment IN (SELECT value FROM json_each(?))`,
   listStored: `SELECT segment FROM index_segments WHERE tenant = ?`,
@@ -30,10 +30,10 @@ const SQL = statements("segments", {
   deleteSegment: `DELETE FROM index_segments WHERE tenant = ? AND segment = ?`,
 });
 
-/** Blobs that are deleted in one transaction: overwriting them with zeros takes its time. */
+/** Blobs deleted per transaction: overwriting them with zeros takes time. */
 const DELETED_AT_ONCE = 64;
 
-/** Pages that deleting a blob writes to the log, about: zeros, and the page that named it. */
+/** Approximate pages logged per deleted blob: zeros, and the page that named it. */
 const PAGES_PER_DELETED = 3;
 
 export function readBlob(
@@ -51,7 +51,7 @@ export function takeSnapshot(db: SqliteConnection): void {
   db.get(SQL.anything);
 }
 
-/** Inside a transaction of the caller's. */
+/** Inside the caller's transaction. */
 export function writeBlobs(
   db: SqliteConnection,
   tenant: number,
@@ -65,7 +65,7 @@ export function writeBlobs(
   }
 }
 
-/** Starts the time after which segments go that the manifest does not name. */
+/** Starts the grace period of segments that the manifest does not name. */
 export function dropOthers(db: SqliteConnection, tenant: number, named: readonly number[]): void {
   const list = JSON.stringify(named);
   db.run(SQL.drop, tenant, list);
@@ -80,7 +80,7 @@ export function retire(db: SqliteConnection, tenant: number, joined: readonly nu
   if (joined.length > 0) db.run(SQL.retire, tenant, JSON.stringify(joined));
 }
 
-/** The segments that are there. Without a file, or in one that cannot be read, there are none. */
+/** The stored segments; none without a readable file. */
 export function listStored(db: SqliteConnection | undefined, tenant: number): number[] {
   try {
     return (db?.all(SQL.listStored, tenant) ?? []).map((row) => Number(row["segment"]));
@@ -94,7 +94,7 @@ export function listOld(db: SqliteConnection, tenant: number, keptMs: number): n
   return db.all(SQL.listOld, tenant, keptMs).map((row) => Number(row["segment"]));
 }
 
-/** Deletes a part of a segment; false once it is gone. Inside a transaction. */
+/** Deletes a part of a segment; false once it is complete. Inside a transaction. */
 export function deletePart(db: SqliteConnection, tenant: number, segment: number): boolean {
   const blobs = db.all(SQL.firstBlobs, tenant, segment, DELETED_AT_ONCE);
   for (const row of blobs) db.run(SQL.deleteBlob, tenant, segment, Number(row["blob"]));

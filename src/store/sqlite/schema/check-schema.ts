@@ -1,4 +1,4 @@
-/** Whether tables, indexes and views are those that the migrations made. */
+/** Checks that tables, indexes and views are those of the migrations. */
 
 import { SQLITE_MIGRATIONS } from "../migrations.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
