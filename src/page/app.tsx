@@ -18,7 +18,7 @@ export function App() {
       return <TokenForm message={state.message} />;
     case "failed":
       return <Failed message={state.message} />;
-    // The search box appears before the server's first answer; a query typed meanwhile runs then.
+    // The search box is rendered before the server's first answer; a query typed meanwhile runs after it.
     case "connecting":
     case "open":
       return <Views isOpen={state.kind === "open"} />;
@@ -155,7 +155,7 @@ const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
 
 function toSearch(): void {
   if (address.peek().view !== "find") go("#/");
-  // The box is there once the view is.
+  // The box exists after the view is rendered.
   requestAnimationFrame(() => {
     const box = document.querySelector<HTMLInputElement>("#query");
     box?.focus();

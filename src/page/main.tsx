@@ -10,8 +10,8 @@ import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
 const opened = start();
-// Then nothing is waited for, and what the address shows is asked for before anything is rendered. Else
-// the search box appears before the server's first answer.
+// With a grant in the document, `start` resolves without a request, and the view's data is requested
+// before the first render. Without one, the search box is rendered while the server checks the access.
 if (isGranted()) await opened;
 searchByAddress();
 listByAddress();

@@ -53,7 +53,7 @@ export function param(name: string): string {
   return address.value.params.get(name)?.[0] ?? "";
 }
 
-/** A step that Back undoes. */
+/** Pushes a history entry. */
 export function go(hash: string): void {
   write();
   if (hash === location.hash) return;
@@ -61,7 +61,7 @@ export function go(hash: string): void {
   address.value = parse(hash);
 }
 
-/** The same step, seen from elsewhere: no entry of its own in the history. */
+/** Replaces the current history entry. */
 export function restate(hash: string): void {
   unwritten = undefined;
   history.replaceState(null, "", hash);
@@ -96,7 +96,7 @@ addEventListener("click", write, { capture: true });
 addEventListener("popstate", follow);
 addEventListener("hashchange", follow);
 
-/** Back and Forward have left the entry that a typed query would be written to. */
+/** Drops an unwritten query: after Back or Forward, the current entry is not the one it was typed in. */
 function follow(): void {
   clearTimeout(writing);
   unwritten = undefined;

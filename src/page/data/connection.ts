@@ -23,20 +23,20 @@ const KEPT = "backscroll-token";
 
 export const connection = signal<ConnectionState>({ kind: "connecting" });
 
-/** Throws where there is none: views are shown once there is. */
+/** Throws before the connection is open: views are rendered after that. */
 export const engine = computed<RemoteEngine>(() => {
   const state = connection.value;
   if (state.kind !== "open") throw new Error("there is no connection yet");
   return state.engine;
 });
 
-/** Whether writes are allowed by what the server said of us. */
+/** Whether the caller's scope allows writes. */
 export const mayWrite = computed(() => {
   const state = connection.value;
   return state.kind === "open" && state.engine.access.scope !== "read";
 });
 
-/** Whether the document says what the server grants without a token: `start` then sends no request. */
+/** Whether the document contains the access of callers without a token: `start` then sends no request. */
 export function isGranted(): boolean {
   return grant() !== undefined && sessionStorage.getItem(KEPT) === null;
 }
@@ -65,7 +65,7 @@ export function forgetToken(message: string): void {
   connection.value = { kind: "token", message };
 }
 
-/** A failure as a sentence. A token that is refused in the middle of something asks for another. */
+/** The message of an error. `unauthorized` also returns to the token form. */
 export function tell(error: unknown): string {
   if (BackscrollError.is(error, "unauthorized")) {
     forgetToken("The server no longer takes the token: it expired or was revoked.");

@@ -43,7 +43,7 @@ function Chip(props: { readonly filter: Filter; readonly value: string | undefin
   const { filter, value } = props;
   const isOpen = openMenu.value === filter;
   const chip = useRef<HTMLButtonElement>(null);
-  /** The focus goes back to the chip: with the menu it would be lost. */
+  /** Returns the focus to the chip: the removed menu would lose it. */
   const close = () => {
     openMenu.value = undefined;
     chip.current?.focus();

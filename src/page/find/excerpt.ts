@@ -1,4 +1,4 @@
-/** The part of a snippet that is worth a few lines, with its matches. */
+/** Cuts a snippet to a few lines around its first match. */
 
 export interface Piece {
   readonly text: string;
@@ -10,7 +10,7 @@ interface Match {
   readonly end: number;
 }
 
-/** Characters before the first match, and in all: about three lines. */
+/** Characters before the first match, and in total: about three lines. */
 const BEFORE = 90;
 const LENGTH = 360;
 

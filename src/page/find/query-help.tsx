@@ -1,6 +1,6 @@
-/** What can be typed: the query language of the command line. */
+/** Help for the query language, which the command line shares. */
 
-/** Ways to type it, and what they mean. */
+/** Examples with their meaning. */
 const EXAMPLES: readonly (readonly [typed: readonly string[], means: string])[] = [
   [["cron lock"], "either word; both are better"],
   [['"cron job"'], "these words in this order"],

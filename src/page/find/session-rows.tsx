@@ -1,4 +1,4 @@
-/** The newest sessions: what they were about, with whom, where, and how long ago. */
+/** The list of the newest sessions: title, agent, origin, figures, age. */
 
 import { sessionAddress } from "../data/address.ts";
 import type { Session } from "../data/types.ts";
@@ -28,7 +28,7 @@ export function SessionList({ filtered }: { readonly filtered: boolean }) {
 
 export function SessionRow({ session }: { readonly session: Session }) {
   const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
-  // As the session's heading counts them: without cache reads, which repeat with each call.
+  // Without cache reads, which repeat with each call; the head of the session counts the same.
   const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
   return (
     <li>
@@ -53,7 +53,7 @@ export function SessionRow({ session }: { readonly session: Session }) {
   );
 }
 
-/** The project and its branch, as far as they are known. */
+/** The project and its branch, if known. */
 export function Origins({ session }: { readonly session: Session }) {
   const { projectPath, gitBranch } = session.origin;
   return (
