@@ -1,8 +1,9 @@
 /** The page: authenticates first, then shows the view that the address names. */
 
 import { useEffect } from "preact/hooks";
-import { type Address, address, format, go } from "./data/address.ts";
+import { address, format, go } from "./data/address.ts";
 import { connection } from "./data/connection.ts";
+import type { Address } from "./data/hash.ts";
 import { Find } from "./find/find.tsx";
 import { refreshByFeed } from "./find/session-list.ts";
 import { type LazyName, viewOf } from "./lazy-views.ts";

@@ -2,8 +2,9 @@
 
 import { effect, type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { type Address, address, param } from "./data/address.ts";
+import { address, param } from "./data/address.ts";
 import { connection, engine } from "./data/connection.ts";
+import type { Address } from "./data/hash.ts";
 import { listed } from "./find/session-list.ts";
 import { openEarly } from "./read/opened-session.ts";
 

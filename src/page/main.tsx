@@ -2,6 +2,7 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { address } from "./data/address.ts";
 import { isGranted, start } from "./data/connection.ts";
+import { takeEarlyAnswers } from "./data/early-answers.ts";
 import { countByAddress } from "./find/facets.ts";
 import { searchByAddress } from "./find/search.ts";
 import { listByAddress } from "./find/session-list.ts";
@@ -9,6 +10,7 @@ import { loadReaderWhenIdle, viewOf } from "./lazy-views.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
+takeEarlyAnswers();
 const opened = start();
 // With a grant in the document, `start` resolves without a request, and the view's data is requested
 // before the first render. Without one, the search box is rendered while the server checks the access.

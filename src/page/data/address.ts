@@ -8,28 +8,9 @@
  */
 
 import { signal } from "@preact/signals";
-
-export interface Address {
-  readonly view: "find" | "session" | "usage" | "memory" | "store";
-  /** Id of a session. */
-  readonly id: string;
-  readonly params: ReadonlyMap<string, readonly string[]>;
-}
-
-const VIEWS = ["session", "usage", "memory", "store"] as const;
+import { type Address, parse } from "./hash.ts";
 
 export const address = signal<Address>(parse(location.hash));
-
-export function parse(hash: string): Address {
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const [name = "", id = ""] = path.split("/").map(decode);
-  const params = new Map<string, string[]>();
-  for (const [key, value] of new URLSearchParams(query)) {
-    params.set(key, [...(params.get(key) ?? []), value]);
-  }
-  const view = VIEWS.find((one) => one === name) ?? "find";
-  return { view, id: view === "session" ? id : "", params };
-}
 
 export type Params = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -101,12 +82,4 @@ function follow(): void {
   clearTimeout(writing);
   unwritten = undefined;
   address.value = parse(location.hash);
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

@@ -12,14 +12,14 @@ import {
   connect,
   type RemoteEngine,
 } from "../../client/index.ts";
+import { dropToken, grant, keepToken, keptToken, serverAddress } from "./credentials.ts";
+import { earlyFetch } from "./early-answers.ts";
 
 export type ConnectionState =
   | { readonly kind: "connecting" }
   | { readonly kind: "token"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "open"; readonly engine: RemoteEngine };
-
-const KEPT = "backscroll-token";
 
 export const connection = signal<ConnectionState>({ kind: "connecting" });
 
@@ -38,30 +38,26 @@ export const mayWrite = computed(() => {
 
 /** Whether the document contains the access of callers without a token: `start` then sends no request. */
 export function isGranted(): boolean {
-  return grant() !== undefined && sessionStorage.getItem(KEPT) === null;
+  return grant() !== undefined;
 }
 
 export async function start(): Promise<void> {
-  const kept = sessionStorage.getItem(KEPT);
+  const kept = keptToken();
   const granted = grant();
   if (kept !== null) await open({ token: kept }, "The token that this tab kept is refused.");
   else if (granted === undefined) await open({}, "");
   else await open({ access: JSON.parse(decodeURIComponent(granted)) }, "");
 }
 
-function grant(): string | undefined {
-  return document.querySelector<HTMLMetaElement>('meta[name="backscroll-access"]')?.content;
-}
-
 export async function enterToken(token: string, keep: boolean): Promise<void> {
   const refused = "The server does not know this token, or it is expired or revoked.";
   await open({ token: token.trim() }, refused);
   if (connection.value.kind !== "open") return;
-  if (keep) sessionStorage.setItem(KEPT, token.trim());
+  if (keep) keepToken(token.trim());
 }
 
 export function forgetToken(message: string): void {
-  sessionStorage.removeItem(KEPT);
+  dropToken();
   connection.value = { kind: "token", message };
 }
 
@@ -79,12 +75,11 @@ export function isAborted(error: unknown): boolean {
 
 async function open(options: ConnectOptions, refused: string): Promise<void> {
   try {
-    const address = location.origin + location.pathname.replace(/[^/]*$/, "");
-    const opened = await connect(address, { ...options, retries: 1 });
+    const opened = await connect(serverAddress(), { ...options, retries: 1, fetch: earlyFetch });
     connection.value = { kind: "open", engine: opened };
   } catch (error) {
     if (BackscrollError.is(error, "unauthorized") || BackscrollError.is(error, "invalid_input")) {
-      sessionStorage.removeItem(KEPT);
+      dropToken();
       connection.value = { kind: "token", message: refused };
     } else {
       connection.value = { kind: "failed", message: tell(error) };

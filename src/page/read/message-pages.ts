@@ -3,10 +3,8 @@
 import { signal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";
 import type { Entry } from "../data/types.ts";
+import { aroundInput, PAGE, pageInput, pathInput } from "./first-requests.ts";
 
-const PAGE = 50;
-/** Messages around a link's target in the first request: enough for a view. */
-const AROUND = 30;
 /** Messages that are read ahead on each side of the rows. */
 const MARGIN = 20;
 /** The delay of reading ahead after a link was opened, in milliseconds: the target is painted first. */
@@ -75,7 +73,7 @@ export class MessagePages {
       const at = messages.findIndex(({ id }) => id === entryId);
       if (at !== -1) return page * PAGE + at;
     }
-    const { messages, offset, total } = await this.#readAround(entryId, AROUND);
+    const { messages, offset, total } = await this.#readAround(entryId);
     const at = messages.findIndex(({ id }) => id === entryId);
     // For an entry of another branch the server answers with the path that ends with the entry.
     if (at !== -1 && offset + at < total - 1) {
@@ -98,7 +96,7 @@ export class MessagePages {
       offset: index,
       limit: 1,
       preview: true,
-      ...this.#path(),
+      ...pathInput(this.#leaf),
     });
     return messages[0];
   }
@@ -147,12 +145,8 @@ export class MessagePages {
 
   async #read(page: number): Promise<void> {
     const epoch = this.#epoch;
-    const { messages, total } = await this.#engine.listMessages(this.#sessionId, {
-      offset: page * PAGE,
-      limit: PAGE,
-      preview: true,
-      ...this.#path(),
-    });
+    const input = pageInput(page, pathInput(this.#leaf));
+    const { messages, total } = await this.#engine.listMessages(this.#sessionId, input);
     if (epoch !== this.#epoch) return;
     this.#pages.delete(page);
     this.#pages.set(page, messages);
@@ -161,12 +155,8 @@ export class MessagePages {
     this.version.value++;
   }
 
-  #readAround(entryId: string, limit: number) {
-    const input = { around: entryId, limit, preview: true, ...this.#path() };
+  #readAround(entryId: string, limit?: number) {
+    const input = aroundInput(entryId, pathInput(this.#leaf), limit);
     return this.#engine.listMessages(this.#sessionId, input);
-  }
-
-  #path(): { readonly leaf?: string } {
-    return this.#leaf === undefined ? {} : { leaf: this.#leaf };
   }
 }

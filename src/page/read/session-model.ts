@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { BackscrollError, type RemoteEngine } from "../../client/index.ts";
 import { tell } from "../data/connection.ts";
 import type { Branch, Change, Entry, Session, Summary } from "../data/types.ts";
+import { FEED_END } from "./first-requests.ts";
 import { MessagePages } from "./message-pages.ts";
 
 /** The interval of reading a pending message again, in milliseconds. */
@@ -119,7 +120,7 @@ export class SessionModel {
   }
 
   async #feedEnd(): Promise<string> {
-    return (await this.engine.listChanges({ after: "end", limit: 1 })).next;
+    return (await this.engine.listChanges(FEED_END)).next;
   }
 
   /** Reads the changes after a place in the feed. */
