@@ -135,7 +135,9 @@ function Menu(props: {
       {shown === undefined && <p class="searching">Counting …</p>}
       {shown?.length === 0 && (
         <p>
-          {narrowed.value === "" ? "No session here has one." : `No value has “${narrowed.value}”.`}
+          {narrowed.value === ""
+            ? "No session has a value."
+            : `No value contains “${narrowed.value}”.`}
         </p>
       )}
     </div>
