@@ -45,7 +45,8 @@ const HELP = `Usage: npm run bench -- NAME… [options]
            leave behind in the database
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   mcp      how soon backscroll mcp answers among many messages, one and several at once
-  page     the page in a Chromium: first paint, keystroke to results, a session of 100,000
+  page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
+           --quick, or with --only minutes, also five minutes of scrolling through it
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a bare one, its memory, many that follow the feed, and a
