@@ -16,6 +16,7 @@ import { generateDocs } from "../scripts/generate-docs.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { CHANGE_KINDS } from "../src/model/change.ts";
+import { INPUTS } from "../src/model/inputs/index.ts";
 import { open } from "../src/open.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { callCli, type Ran, ROOT, run } from "./support/cli.ts";
@@ -100,6 +101,11 @@ test("the generated parts say what the sources say", () => {
 test("every kind of change is explained", () => {
   const text = readFileSync(join(ROOT, "docs/audit.md"), "utf8");
   expect(CHANGE_KINDS.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([]);
+});
+
+test("every option of open is explained", () => {
+  const text = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+  expect(INPUTS.open.filter((option) => !text.includes(`\`${option}\``))).toEqual([]);
 });
 
 test("every link leads somewhere", () => {
