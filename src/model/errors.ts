@@ -68,9 +68,7 @@ export const ERROR_CODES = [
   "unauthorized",
   /** The token's scope is too small. `details.needed` names the required one. */
   "forbidden",
-  /**
-   * Too many requests, or too much in progress. `details.retryAfterMs` is the delay before a retry.
-   */
+  /** Too many requests, or too much in progress. `details.retryAfterMs` is the retry delay. */
   "rate_limited",
   /** The body arrived too slowly; no effect. Send it again. */
   "request_timeout",

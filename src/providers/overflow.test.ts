@@ -60,6 +60,6 @@ test("a request over a fixed limit is an overflow, whatever its status", () => {
   expect(findOverflow(text, 429)).toEqual({});
 });
 
-test("a bare "body too large" is an overflow", () => {
+test("a bare 413 is an overflow", () => {
   expect(findOverflow("", 413)).toEqual({});
 });

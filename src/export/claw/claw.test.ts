@@ -64,7 +64,7 @@ describe("claw-jsonl", () => {
     expect(full.losses).toMatchObject({ summaries: 1, "changes of the thinking level": 1 });
   });
 
-  test("names what it cannot hold, with counts", async () => {
+  test("reports losses with counts", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("pi/version-3.jsonl"));
     const { losses } = await exportText(handle, "claw-jsonl");
