@@ -40,10 +40,13 @@ const HELP = `Usage: npm run bench -- NAME… [options]
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that): loads,
-           appends, pages, questions; small tenants beside the large one; appends by 1, 2 and 4 nodes
+           appends, pages, questions; small tenants beside the large one; appends by 1, 2 and 4 nodes;
+           with --only hour nothing of this, but 200 appends a second for --minutes, and what they
+           leave behind in the database
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   mcp      how soon backscroll mcp answers among many messages, one and several at once
-  page     the page in a Chromium: first paint, keystroke to results, a session of 100,000
+  page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
+           --quick, or with --only minutes, also five minutes of scrolling through it
   recall   how often search finds the right session, on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a bare one, its memory, many that follow the feed, and a
@@ -56,6 +59,7 @@ Options
   --only TEXT        only the measurements whose name contains TEXT
   --messages N       how many messages search, mcp, page, vectors and fleet have to look through;
                      100000 if left out
+  --minutes N        fleet --only hour: how long; 60 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
@@ -96,8 +100,13 @@ async function main(): Promise<number> {
   const { backend } = values;
   const recall = recallOptions(values);
   const messages = Number(values.messages);
+  const minutes = Number(values.minutes);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  const isComplete = messages > 0 && (!benches.includes(benchRecall) || recall !== undefined);
+  const isComplete =
+    messages > 0 &&
+    Number.isInteger(minutes) &&
+    minutes > 0 &&
+    (!benches.includes(benchRecall) || recall !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
     console.error(HELP);
@@ -108,6 +117,7 @@ async function main(): Promise<number> {
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
     messages,
+    minutes,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
@@ -128,6 +138,7 @@ function parse() {
       backend: { type: "string" },
       only: { type: "string" },
       messages: { type: "string", default: "100000" },
+      minutes: { type: "string", default: "60" },
       megabytes: { type: "string", default: "1000" },
       files: { type: "string", default: "100000" },
       folder: { type: "string" },

@@ -1,16 +1,21 @@
-/** What runs inside of the page while it is measured. Each function is sent there as text. */
+/** Measurements that run inside of the page. Each function is sent there as text. */
 
-export type Measurable = readonly number[];
+interface Rectangle {
+  readonly top: number;
+  readonly bottom: number;
+}
 
 interface Box {
   value: string;
   dispatchEvent(event: unknown): void;
+  getBoundingClientRect(): Rectangle;
 }
 
 /** The parts of a browser that are used here: the bench is compiled without its types. */
 interface InPage {
   readonly document: {
     querySelector(selector: string): Box | null;
+    querySelectorAll(selector: string): Iterable<Box>;
     readonly body: unknown;
   };
   readonly Event: new (type: string, init: { bubbles: boolean }) => unknown;
@@ -75,16 +80,35 @@ export function watchPaint(selector: string): void {
   });
 }
 
-/** The gaps between frames over five seconds, in milliseconds. */
-export async function frames(): Promise<number[]> {
+export interface Scrolled {
+  /** Gaps between frames, in milliseconds. */
+  readonly gaps: readonly number[];
+  /** The longest time for which a placeholder was in view without a break, in milliseconds. */
+  readonly placeholderMs: number;
+}
+
+/** Looks at each frame for `durationMs` while the session is scrolled from outside. */
+export async function watchScrolling(durationMs: number): Promise<Scrolled> {
   const page = globalThis as unknown as InPage;
+  const view = page.document.querySelector(".scroller")?.getBoundingClientRect();
+  const isInView = ({ top, bottom }: Rectangle) =>
+    view !== undefined && bottom > view.top && top < view.bottom;
+  const showsPlaceholder = () =>
+    [...page.document.querySelectorAll(".message.coming")].some((row) =>
+      isInView(row.getBoundingClientRect()),
+    );
   const gaps: number[] = [];
-  let last = performance.now();
-  const end = last + 5_000;
+  let placeholderMs = 0;
+  /** The last frame without a placeholder in view. */
+  let clear = performance.now();
+  let last = clear;
+  const end = last + durationMs;
   while (last < end) {
     const now = await new Promise<number>((resolve) => page.requestAnimationFrame(resolve));
     gaps.push(now - last);
+    if (showsPlaceholder()) placeholderMs = Math.max(placeholderMs, now - clear);
+    else clear = now;
     last = now;
   }
-  return gaps;
+  return { gaps, placeholderMs };
 }

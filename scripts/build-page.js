@@ -13,6 +13,8 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src", "page");
 const ENTRY = "src/page/main.tsx";
+const EARLY = "src/page/early.ts";
+const READER = "src/page/read/read.tsx";
 const TARGET = join(ROOT, "dist", "page");
 
 /** The name of the script that the document asks for. */
@@ -47,17 +49,19 @@ export async function writePage() {
   if (first === undefined) throw new Error(`no chunk of the page has ${ENTRY}`);
   // The chunk of the entry only imports that one.
   const used = chunks.filter(({ isEntry, moduleIds }) => !isEntry || moduleIds.length > 0);
+  const early = await bundleEarly(rolldown, chunks);
   const css = STYLES.map((file) => readFileSync(file, "utf8")).join("\n");
   const style = { fileName: `style-${hashOf(css)}.css`, code: withoutSpace(css) };
   const html = readFileSync(join(SOURCE, "index.html"), "utf8")
+    .replace("early.js", `assets/${early.fileName}`)
     .replace("app.js", `assets/${first.fileName}`)
     .replace("style.css", `assets/${style.fileName}`);
-  const assets = [...(worker === undefined ? [] : [worker]), ...used, style];
+  const assets = [...(worker === undefined ? [] : [worker]), early, ...used, style];
   await Promise.all([
     writePacked(join(TARGET, "index.html"), html),
     ...assets.map(({ fileName, code }) => writePacked(join(TARGET, "assets", fileName), code)),
   ]);
-  const bundled = [worker, ...chunks].flatMap((chunk) => chunk?.moduleIds ?? []);
+  const bundled = [worker, early, ...chunks].flatMap((chunk) => chunk?.moduleIds ?? []);
   return [...bundled, ...STYLES];
 }
 
@@ -66,8 +70,9 @@ export async function writePage() {
  * @param {Record<string, string>} input
  * @param {Record<string, string>} define
  * @param {{ name: string, test: (id: string) => boolean }[]} groups
+ * @param {"esm" | "iife"} format
  */
-async function bundle(rolldown, input, define, groups) {
+async function bundle(rolldown, input, define, groups, format = "esm") {
   const build = await rolldown({
     cwd: ROOT,
     input,
@@ -76,16 +81,31 @@ async function bundle(rolldown, input, define, groups) {
     transform: { define, jsx: { runtime: "automatic", importSource: "preact" } },
   });
   const { output } = await build.generate({
-    format: "esm",
+    format,
     minify: true,
     comments: false,
     entryFileNames: "[name]-[hash].js",
     chunkFileNames: "[name]-[hash].js",
-    codeSplitting: { groups },
+    codeSplitting: format === "esm" ? { groups } : false,
     postBanner: ({ name }) => (name === FIRST ? COMPILE_HINT : ""),
   });
   await build.close();
   return output.filter((chunk) => chunk.type === "chunk");
+}
+
+/**
+ * The script that runs before the others must know the name of the reader's.
+ *
+ * @param {typeof import("rolldown").rolldown} rolldown
+ * @param {readonly import("rolldown").OutputChunk[]} chunks
+ */
+async function bundleEarly(rolldown, chunks) {
+  const reader = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, READER)));
+  if (reader === undefined) throw new Error(`no chunk of the page has ${READER}`);
+  const define = { __READER__: JSON.stringify(reader.fileName) };
+  const [early] = await bundle(rolldown, { early: EARLY }, define, [], "iife");
+  if (early === undefined) throw new Error(`there is no chunk of ${EARLY}`);
+  return early;
 }
 
 /**

@@ -22,6 +22,7 @@ import { callCli, type Ran, ROOT, run } from "./support/cli.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "./support/embedding-server.ts";
 import { removeFolder } from "./support/folder.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
+import { writeReadmeHome } from "./support/readme-home.ts";
 import { openShellCommands, type ShellCommands } from "./support/shell-commands.ts";
 import { streamsOf } from "./support/streamed-answer.ts";
 
@@ -110,6 +111,25 @@ test("every link leads somewhere", () => {
       .map((target) => `${page}: ${target}`),
   );
   expect(broken).toEqual([]);
+});
+
+test("README shows what a terminal of 80 columns shows", async () => {
+  const home = join(folder, "readme");
+  writeReadmeHome(home);
+  const [shown = ""] = blocks("README.md", "console");
+  const commands = shown.split(/^\$ backscroll /m).slice(1);
+  for (const block of commands.filter((block) => !block.startsWith("setup"))) {
+    const [words = "", ...lines] = block.trimEnd().split("\n");
+    const ran = await callCli(words.split(" "), { env: { HOME: home, COLUMNS: "80" } });
+    const printed = (ran.stdout + ran.stderr).trimEnd().split("\n");
+    // README leaves out the end of a long list, and no two runs have the same speed or date.
+    const comparable = (line: string, i: number) =>
+      line
+        .slice(0, lines[i]?.endsWith(", …") ? lines[i].length - 1 : undefined)
+        .replace(/\(.* in .*\/s\)/, "(speed)")
+        .replace(/\d{4}-\d\d-\d\d \d\d:\d\d$/, "(date)");
+    expect(printed.map(comparable)).toEqual(lines.map(comparable));
+  }
 });
 
 describe("the programs in the documents", () => {

@@ -128,7 +128,6 @@ test.each([
   [{ context_before: 4 }, 10, [4, 5, 6, 7, 8, 9]],
   [{ context_after: 0 }, 10, [4, 5, 6, 7, 8]],
   [{ context_before: 2, context_after: 1 }, 10, [6, 7, 8, 9]],
-  [{ limit: 7 }, 7, [4, 5, 6, 7, 8, 9]],
   [{ limit: 3, context_before: 1 }, 3, [7, 8, 9]],
 ])(
   "%j asks for data: whole windows, and the hits of a full answer",
@@ -150,10 +149,13 @@ test("filters and max_tokens ask for text, as a query alone does", async () => {
   expect(await ask("search_sessions", args)).toMatch(/^→ #\d+ /m);
 });
 
-test("a limit in brief asks for more hits of the same size", async () => {
-  const text = await ask("search_sessions", { query: "zebra", limit: 8, detail: "brief" });
-  expect(text.match(/^→ #\d+ /gm)).toHaveLength(8);
-  expect(text).not.toContain("do not fit");
+test("a limit asks for more or fewer hits of the same size", async () => {
+  const eight = await ask("search_sessions", { query: "zebra", limit: 8 });
+  expect(eight.match(/^→ #\d+ /gm)).toHaveLength(8);
+  expect(eight).not.toContain("do not fit");
+  const two = await ask("search_sessions", { query: "zebra", limit: 2 });
+  expect(two.match(/^→ #\d+ /gm)).toHaveLength(2);
+  expect(two.length).toBeLessThan(eight.length / 2);
 });
 
 test("a window that is named is given as text, too", async () => {

@@ -1,8 +1,9 @@
 /** The page: authenticates first, then shows the view that the address names. */
 
 import { useEffect } from "preact/hooks";
-import { type Address, address, format, go } from "./data/address.ts";
+import { address, format, go } from "./data/address.ts";
 import { connection } from "./data/connection.ts";
+import type { Address } from "./data/hash.ts";
 import { Find } from "./find/find.tsx";
 import { refreshByFeed } from "./find/session-list.ts";
 import { type LazyName, viewOf } from "./lazy-views.ts";
@@ -18,7 +19,7 @@ export function App() {
       return <TokenForm message={state.message} />;
     case "failed":
       return <Failed message={state.message} />;
-    // The search box appears before the server's first answer; a query typed meanwhile runs then.
+    // The search box is rendered before the server's first answer; a query typed meanwhile runs after it.
     case "connecting":
     case "open":
       return <Views isOpen={state.kind === "open"} />;
@@ -155,7 +156,7 @@ const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
 
 function toSearch(): void {
   if (address.peek().view !== "find") go("#/");
-  // The box is there once the view is.
+  // The box exists after the view is rendered.
   requestAnimationFrame(() => {
     const box = document.querySelector<HTMLInputElement>("#query");
     box?.focus();

@@ -2,8 +2,9 @@
 
 import { effect, type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { type Address, address, param } from "./data/address.ts";
+import { address, param } from "./data/address.ts";
 import { connection, engine } from "./data/connection.ts";
+import type { Address } from "./data/hash.ts";
 import { listed } from "./find/session-list.ts";
 import { openEarly } from "./read/opened-session.ts";
 
@@ -25,14 +26,14 @@ export function viewOf(view: LazyName): Signal<ComponentType | undefined> {
   const coming = signal<ComponentType | undefined>(undefined);
   loaded.set(view, coming);
   const loading = LOADERS[view]();
-  // After the code, which takes longer: it is evaluated as well.
+  // The code is requested first: it arrives later than the messages, and must be evaluated.
   if (view === "session" && address.peek().view === "session") openAlready();
   loading.then(
     (component) => {
       coming.value = component;
     },
     () => {
-      // The server has another version by now: its page knows its own files.
+      // The server was upgraded and no longer has this version's files: the new document names its own.
       location.reload();
     },
   );

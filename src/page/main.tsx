@@ -2,6 +2,7 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { address } from "./data/address.ts";
 import { isGranted, start } from "./data/connection.ts";
+import { takeEarlyAnswers } from "./data/early-answers.ts";
 import { countByAddress } from "./find/facets.ts";
 import { searchByAddress } from "./find/search.ts";
 import { listByAddress } from "./find/session-list.ts";
@@ -9,9 +10,10 @@ import { loadReaderWhenIdle, viewOf } from "./lazy-views.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
+takeEarlyAnswers();
 const opened = start();
-// Then nothing is waited for, and what the address shows is asked for before anything is rendered. Else
-// the search box appears before the server's first answer.
+// With a grant in the document, `start` resolves without a request, and the view's data is requested
+// before the first render. Without one, the search box is rendered while the server checks the access.
 if (isGranted()) await opened;
 searchByAddress();
 listByAddress();

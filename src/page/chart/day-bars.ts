@@ -21,9 +21,9 @@ const HEIGHT = 190;
 /** In seconds. */
 const DAY = 86_400;
 const HALF_DAY = DAY / 2;
-/** A shorter axis would have a bar as wide as the chart. */
+/** The least span of the axis: a single day would fill the chart. */
 const LEAST_SECONDS = 7 * DAY;
-/** Distances of ticks: those of uPlot without hours. */
+/** Distances of ticks: whole days only. */
 const INCREMENTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 30, 60, 90, 120, 180, 365, 730].map(
   (days) => days * DAY,
 );
@@ -39,7 +39,7 @@ export function drawDayBars(place: HTMLElement, bars: DayBars): DrawnChart {
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        // Not of what uPlot suggests: from a single day that is three years.
+        // uPlot's default range around a single day is three years.
         x: { time: true, range: () => spanOf(days) },
         y: { range: (_, __, max) => [0, max === 0 ? 1 : max * 1.08] },
       },

@@ -1,11 +1,11 @@
-/** Asks the worker for colours, and puts them in as elements: code never becomes HTML. */
+/** Requests tokens from the worker and inserts them as elements: code is never parsed as HTML. */
 
 import type { CodeAnswer, CodeQuestion, Token } from "./tokens.ts";
 
-/** The name that the build gave to the worker's file. */
+/** The worker's file name, which the build defines. */
 declare const __WORKER__: string;
 
-/** Longer code stays plain. */
+/** In characters: longer code is not highlighted. */
 const MAX_CODE = 50_000;
 const KNOWN_LANGUAGE = /^[\w+#-]{1,20}$/;
 
@@ -13,7 +13,7 @@ const waiting = new Map<number, (tokens: readonly Token[]) => void>();
 let worker: Worker | undefined;
 let asked = 0;
 
-/** Colours the content of `place`, if it still holds the same code when the colours come. */
+/** Highlights the content of `place`, unless it has changed when the tokens arrive. */
 export function colour(place: HTMLElement, language: string): void {
   const code = place.textContent ?? "";
   if (code.length > MAX_CODE || !KNOWN_LANGUAGE.test(language)) return;
@@ -43,7 +43,7 @@ interface Policies {
   ): { createScriptURL(address: string): unknown };
 }
 
-/** Where Trusted Types are enforced, a policy must vouch for the address: it vouches for this one. */
+/** Trusted Types require a policy for a worker's URL; this policy admits this URL only. */
 function scriptAddress(): unknown {
   const address = new URL(__WORKER__, import.meta.url).href;
   const policies = (globalThis as { readonly trustedTypes?: Policies }).trustedTypes;

@@ -1,4 +1,4 @@
-/** What the page and the worker that colours code say to each other. */
+/** The messages between the page and the highlighting worker. */
 
 export interface CodeQuestion {
   readonly id: number;
@@ -6,7 +6,7 @@ export interface CodeQuestion {
   readonly language: string;
 }
 
-/** A scope such as `keyword`, or none, and the text that has it. */
+/** A scope such as `keyword`, empty for none, and its text. */
 export type Token = readonly [scope: string, text: string];
 
 export interface CodeAnswer {

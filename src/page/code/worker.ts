@@ -1,4 +1,4 @@
-/** Colours code beside the page, so that scrolling never waits for it. */
+/** The worker that highlights code, off the main thread so that scrolling does not wait for it. */
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";

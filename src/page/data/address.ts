@@ -8,28 +8,9 @@
  */
 
 import { signal } from "@preact/signals";
-
-export interface Address {
-  readonly view: "find" | "session" | "usage" | "memory" | "store";
-  /** Id of a session. */
-  readonly id: string;
-  readonly params: ReadonlyMap<string, readonly string[]>;
-}
-
-const VIEWS = ["session", "usage", "memory", "store"] as const;
+import { type Address, parse } from "./hash.ts";
 
 export const address = signal<Address>(parse(location.hash));
-
-export function parse(hash: string): Address {
-  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const [name = "", id = ""] = path.split("/").map(decode);
-  const params = new Map<string, string[]>();
-  for (const [key, value] of new URLSearchParams(query)) {
-    params.set(key, [...(params.get(key) ?? []), value]);
-  }
-  const view = VIEWS.find((one) => one === name) ?? "find";
-  return { view, id: view === "session" ? id : "", params };
-}
 
 export type Params = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -53,7 +34,7 @@ export function param(name: string): string {
   return address.value.params.get(name)?.[0] ?? "";
 }
 
-/** A step that Back undoes. */
+/** Pushes a history entry. */
 export function go(hash: string): void {
   write();
   if (hash === location.hash) return;
@@ -61,7 +42,7 @@ export function go(hash: string): void {
   address.value = parse(hash);
 }
 
-/** The same step, seen from elsewhere: no entry of its own in the history. */
+/** Replaces the current history entry. */
 export function restate(hash: string): void {
   unwritten = undefined;
   history.replaceState(null, "", hash);
@@ -96,17 +77,9 @@ addEventListener("click", write, { capture: true });
 addEventListener("popstate", follow);
 addEventListener("hashchange", follow);
 
-/** Back and Forward have left the entry that a typed query would be written to. */
+/** Drops an unwritten query: after Back or Forward, the current entry is not the one it was typed in. */
 function follow(): void {
   clearTimeout(writing);
   unwritten = undefined;
   address.value = parse(location.hash);
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

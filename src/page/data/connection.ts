@@ -12,6 +12,8 @@ import {
   connect,
   type RemoteEngine,
 } from "../../client/index.ts";
+import { dropToken, grant, keepToken, keptToken, serverAddress } from "./credentials.ts";
+import { earlyFetch } from "./early-answers.ts";
 
 export type ConnectionState =
   | { readonly kind: "connecting" }
@@ -19,53 +21,47 @@ export type ConnectionState =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "open"; readonly engine: RemoteEngine };
 
-const KEPT = "backscroll-token";
-
 export const connection = signal<ConnectionState>({ kind: "connecting" });
 
-/** Throws where there is none: views are shown once there is. */
+/** Throws before the connection is open: views are rendered after that. */
 export const engine = computed<RemoteEngine>(() => {
   const state = connection.value;
   if (state.kind !== "open") throw new Error("there is no connection yet");
   return state.engine;
 });
 
-/** Whether writes are allowed by what the server said of us. */
+/** Whether the caller's scope allows writes. */
 export const mayWrite = computed(() => {
   const state = connection.value;
   return state.kind === "open" && state.engine.access.scope !== "read";
 });
 
-/** Whether the document says what the server grants without a token: `start` then sends no request. */
+/** Whether the document contains the access of callers without a token: `start` then sends no request. */
 export function isGranted(): boolean {
-  return grant() !== undefined && sessionStorage.getItem(KEPT) === null;
+  return grant() !== undefined;
 }
 
 export async function start(): Promise<void> {
-  const kept = sessionStorage.getItem(KEPT);
+  const kept = keptToken();
   const granted = grant();
   if (kept !== null) await open({ token: kept }, "The token that this tab kept is refused.");
   else if (granted === undefined) await open({}, "");
   else await open({ access: JSON.parse(decodeURIComponent(granted)) }, "");
 }
 
-function grant(): string | undefined {
-  return document.querySelector<HTMLMetaElement>('meta[name="backscroll-access"]')?.content;
-}
-
 export async function enterToken(token: string, keep: boolean): Promise<void> {
   const refused = "The server does not know this token, or it is expired or revoked.";
   await open({ token: token.trim() }, refused);
   if (connection.value.kind !== "open") return;
-  if (keep) sessionStorage.setItem(KEPT, token.trim());
+  if (keep) keepToken(token.trim());
 }
 
 export function forgetToken(message: string): void {
-  sessionStorage.removeItem(KEPT);
+  dropToken();
   connection.value = { kind: "token", message };
 }
 
-/** A failure as a sentence. A token that is refused in the middle of something asks for another. */
+/** The message of an error. `unauthorized` also returns to the token form. */
 export function tell(error: unknown): string {
   if (BackscrollError.is(error, "unauthorized")) {
     forgetToken("The server no longer takes the token: it expired or was revoked.");
@@ -79,12 +75,11 @@ export function isAborted(error: unknown): boolean {
 
 async function open(options: ConnectOptions, refused: string): Promise<void> {
   try {
-    const address = location.origin + location.pathname.replace(/[^/]*$/, "");
-    const opened = await connect(address, { ...options, retries: 1 });
+    const opened = await connect(serverAddress(), { ...options, retries: 1, fetch: earlyFetch });
     connection.value = { kind: "open", engine: opened };
   } catch (error) {
     if (BackscrollError.is(error, "unauthorized") || BackscrollError.is(error, "invalid_input")) {
-      sessionStorage.removeItem(KEPT);
+      dropToken();
       connection.value = { kind: "token", message: refused };
     } else {
       connection.value = { kind: "failed", message: tell(error) };

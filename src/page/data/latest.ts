@@ -1,8 +1,8 @@
-/** Of several questions only the newest is answered; those before it are aborted. */
+/** Runs one request at a time: a newer one aborts those before it. */
 export class Latest {
   #current: AbortController | undefined;
 
-  /** What `work` gives, or undefined if a newer question came meanwhile. */
+  /** The result of `work`; undefined if a newer request was started meanwhile. */
   async run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result | undefined> {
     this.stop();
     const own = new AbortController();

@@ -1,4 +1,4 @@
-/** What the client answers with, under short names. The page knows no other way to the server. */
+/** Short names for the client's result types. */
 
 import type { RemoteEngine, RemoteSession } from "../../client/index.ts";
 

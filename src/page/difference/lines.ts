@@ -1,4 +1,4 @@
-/** What an edit took away and added, line by line. */
+/** The line diff of an edit. */
 
 import { diffLines } from "diff";
 
@@ -7,9 +7,9 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Beyond it the comparison takes too long: all old lines, then all new ones. */
+/** In characters. A longer edit is shown as all old lines, then all new ones: comparing takes too long. */
 const MAX_COMPARED = 60_000;
-/** Lines that did not change, kept round those that did. */
+/** Unchanged lines kept on each side of a change. */
 const CONTEXT = 3;
 
 export function diffOf(before: string, after: string): readonly DiffLine[] {

@@ -43,7 +43,7 @@ function Chip(props: { readonly filter: Filter; readonly value: string | undefin
   const { filter, value } = props;
   const isOpen = openMenu.value === filter;
   const chip = useRef<HTMLButtonElement>(null);
-  /** The focus goes back to the chip: with the menu it would be lost. */
+  /** Returns the focus to the chip: the removed menu would lose it. */
   const close = () => {
     openMenu.value = undefined;
     chip.current?.focus();
@@ -135,7 +135,9 @@ function Menu(props: {
       {shown === undefined && <p class="searching">Counting …</p>}
       {shown?.length === 0 && (
         <p>
-          {narrowed.value === "" ? "No session here has one." : `No value has “${narrowed.value}”.`}
+          {narrowed.value === ""
+            ? "No session has a value."
+            : `No value contains “${narrowed.value}”.`}
         </p>
       )}
     </div>

@@ -23,3 +23,11 @@ test("what is cut off at its end says so, and matches beyond it are left out", (
   ]);
   expect(text).toMatch(/^\[x\]x{359} …$/);
 });
+
+test("headings, fences and bold text lose their marks; globs and code keep theirs", () => {
+  const snippet = "## Plan\n\n**Why:** `cron` fails **twice**\n```ts\nglob(`src/**/*.ts`)\n```";
+  const at = snippet.indexOf("Why");
+  expect(shown(snippet, [{ start: at, end: at + 3 }])).toBe(
+    "Plan [Why]: `cron` fails twice glob(`src/**/*.ts`) ",
+  );
+});

@@ -1,4 +1,4 @@
-/** The part of a snippet that is worth a few lines, with its matches. */
+/** Cuts a snippet to a few lines around its first match. */
 
 export interface Piece {
   readonly text: string;
@@ -10,7 +10,7 @@ interface Match {
   readonly end: number;
 }
 
-/** Characters before the first match, and in all: about three lines. */
+/** Characters before the first match, and in total: about three lines. */
 const BEFORE = 90;
 const LENGTH = 360;
 
@@ -34,8 +34,19 @@ export function excerpt(
   if (from > 0) pieces.unshift({ text: "… ", marked: false });
   if (to < snippet.length) pieces.push({ text: " …", marked: false });
   return pieces
-    .map(({ text, marked }) => ({ text: text.replace(/\s+/g, " "), marked }))
+    .map(({ text, marked }) => ({ text: plainLine(text), marked }))
     .filter(({ text }) => text !== "");
+}
+
+/**
+ * A text as part of a line: white space collapsed, and without the marks of Markdown's headings, fences
+ * and bold text. Globs such as `src/**` keep their asterisks.
+ */
+export function plainLine(text: string): string {
+  return text
+    .replace(/^ *(```[\w-]*|#{1,6} )/gm, "")
+    .replace(/(?<![\w/*])\*\*(?=[\w`]|$)|(?<=[\w.:!?)`]|^)\*\*(?![\w/*])/g, "")
+    .replace(/\s+/g, " ");
 }
 
 function wordStart(text: string, at: number): number {

@@ -1,4 +1,4 @@
-/** Filters of a search and of the list: what they are called, and what of them stands in the address. */
+/** The filters of the search and the list: their labels, and their values in the address. */
 
 import { address, format, go, param, restateSoon } from "../data/address.ts";
 
@@ -25,7 +25,7 @@ export const FILTER_NAMES: Readonly<Record<Filter, string>> = {
 
 export type Chosen = Readonly<Partial<Record<Filter, string>>>;
 
-/** Days back, under the words that a person chooses by. */
+/** Periods by their key in the address, with their label and length. */
 export const PERIODS: readonly (readonly [key: string, words: string, days: number])[] = [
   ["1d", "last day", 1],
   ["7d", "last week", 7],
@@ -46,7 +46,7 @@ export function choose(filter: Filter, value: string | undefined): void {
   go(format("find", "", { q: param("q"), ...chosenFilters(), [filter]: value }));
 }
 
-/** Typing does not fill the history: one search is one step. */
+/** The keystrokes of one search share one history entry. */
 export function typeQuery(q: string): void {
   const next = format("find", "", { q, ...chosenFilters() });
   if (address.value.view === "find" && (param("q") !== "" || q === "")) restateSoon(next);

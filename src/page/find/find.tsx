@@ -15,7 +15,7 @@ export function Find() {
   const box = useRef<HTMLInputElement>(null);
   const showsHelp = useSignal(false);
   useEffect(() => {
-    // On a phone the keyboard would hide half of the list that came with the page.
+    // Not on a phone: its keyboard would cover half of the list.
     if (matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, []);
   return (

@@ -1,17 +1,17 @@
-/** What can be typed: the query language of the command line. */
+/** Help for the query language, which the command line shares. */
 
-/** Ways to type it, and what they mean. */
+/** Examples with their meaning. */
 const EXAMPLES: readonly (readonly [typed: readonly string[], means: string])[] = [
-  [["cron lock"], "either word; both are better"],
-  [['"cron job"'], "these words in this order"],
+  [["cron lock"], "either word; messages with both rank higher"],
+  [['"cron job"'], "the phrase"],
   [["+lock", "cron AND lock"], "required"],
-  [["-lock", "NOT lock"], "left out"],
+  [["-lock", "NOT lock"], "excluded"],
   [["redis OR postgres"], "one of them"],
-  [["acquire*"], "words that begin so; the last word that you type always does"],
-  [["parseQuery", "src/a.ts"], "the whole name first, then its parts"],
-  [["agent:", "project:", "repo:", "workstation:"], "where it was said"],
-  [["git:", "model:", "role:", "tool:"], "the branch, the model, the writer, the tool"],
-  [["since:7d", "until:2026-05"], "when: days, months, years, today, yesterday"],
+  [["acquire*"], "words with this prefix; the last word you type is always one"],
+  [["parseQuery", "src/a.ts"], "the whole name ranks before its parts"],
+  [["agent:", "project:", "repo:", "workstation:"], "the origin of the session"],
+  [["git:", "model:", "role:", "tool:"], "Git branch, model, role, tool"],
+  [["since:7d", "until:2026-05"], "time: days, months, years, today, yesterday"],
 ];
 
 export function QueryHelp() {

@@ -3,7 +3,7 @@
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
 import { age, moment } from "../parts/words.ts";
-import { excerpt } from "./excerpt.ts";
+import { excerpt, plainLine } from "./excerpt.ts";
 import { found, known, showsAll } from "./search.ts";
 import { Origins } from "./session-rows.tsx";
 
@@ -20,9 +20,11 @@ export function Results({ query }: { readonly query: string }) {
   const { hits, notes, indexing, degraded, partial } = result;
   const remarks = [
     ...notes,
-    ...(indexing ? ["The index is being built: older messages may be missing."] : []),
-    ...(degraded ? ["Part of the index cannot be read; it will be built again."] : []),
-    ...(partial ? ["The time for a search ran out: there may be better hits."] : []),
+    ...(indexing ? ["The index is being built: results may be missing."] : []),
+    ...(degraded
+      ? ["Part of the index is damaged and will be rebuilt: results may be missing."]
+      : []),
+    ...(partial ? ["The search reached its time limit: there may be better results."] : []),
   ];
   return (
     <section aria-label="Results" data-answers={answered} aria-busy={answered !== query}>
@@ -35,9 +37,7 @@ export function Results({ query }: { readonly query: string }) {
         {hits.length} results for {answered}
       </p>
       {hits.length === 0 ? (
-        <p class="empty">
-          Nothing is found for “{answered}”. Fewer words, or no filter, find more.
-        </p>
+        <p class="empty">No results for “{answered}”. Try fewer words, or remove a filter.</p>
       ) : (
         <ol class="hits">
           {(showsAll.value ? hits : hits.slice(0, hitsInView())).map((hit) => (
@@ -109,7 +109,7 @@ function Line({ item }: { readonly item: WindowItem }) {
   return (
     <span class="context-line">
       <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
-      <span dir="auto">{item.snippet.slice(0, 200).replace(/\s+/g, " ")}</span>
+      <span dir="auto">{plainLine(item.snippet.slice(0, 200))}</span>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-/** Results as a person types: each keystroke asks, earlier questions are aborted, the last one is shown. */
+/** Search as you type: each keystroke sends a request and aborts the one before it. */
 
 import { batch, effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
@@ -8,7 +8,7 @@ import type { SearchResult, Session } from "../data/types.ts";
 import { type Chosen, chosenFilters, sinceOf } from "./filters.ts";
 
 export interface Found {
-  /** The question that this answers: the box may already hold another. */
+  /** The query of these results: the box may already contain another. */
   readonly query: string;
   readonly result: SearchResult | undefined;
   readonly failure: string;
@@ -17,14 +17,14 @@ export interface Found {
 const NOTHING: Found = { query: "", result: undefined, failure: "" };
 
 export const found = signal<Found>(NOTHING);
-/** Whether hits below the view are rendered: not before the typing pauses. */
+/** Whether hits below the view are rendered: false until the typing pauses. */
 export const showsAll = signal(false);
 /** Fields of the found sessions by id, which arrive after the hits. */
 export const known = signal<ReadonlyMap<string, Session>>(new Map());
 
 const latest = new Latest();
 const HITS = 20;
-/** A pause in the typing: then come the hits below the view, and the projects and branches. In milliseconds. */
+/** The pause in typing after which hits below the view and sessions' fields load, in milliseconds. */
 const PAUSE_MS = 120;
 const MAX_KNOWN = 2_000;
 
@@ -34,7 +34,7 @@ export function searchInput(chosen: Chosen) {
   return { ...same, ...(from === undefined ? {} : { since: from }) };
 }
 
-/** Looks for what the address says, for as long as the page is there. */
+/** Searches whenever the query in the address changes. */
 export function searchByAddress(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return effect(() => {
@@ -75,7 +75,7 @@ async function ask(query: string, chosen: Chosen): Promise<SearchResult | undefi
 
 function show(next: Found): void {
   batch(() => {
-    // The same query again, as after Back: what is there stays there.
+    // The same query again, as after Back: the results are kept.
     if (next.query !== found.peek().query) showsAll.value = false;
     found.value = next;
   });

@@ -1,4 +1,4 @@
-/** The newest sessions, a page at a time, and again when something happens to one. */
+/** The newest sessions: pages, reloaded when the feed reports a change. */
 
 import { effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
@@ -24,7 +24,7 @@ export const listed = signal<Listed>({
 });
 
 const PAGE = 50;
-/** At most so often the list is read again while agents write. */
+/** The least interval between reloads, in milliseconds. */
 const REFRESH_MS = 1_000;
 
 const latest = new Latest();
@@ -59,7 +59,7 @@ export async function loadMore(): Promise<void> {
   const page = await engine
     .peek()
     .listSessions({ ...listInput(chosenFilters()), limit: PAGE, cursor: nextCursor });
-  // Meanwhile the list may have been read anew.
+  // A reload may have replaced the list meanwhile.
   if (listed.peek().nextCursor !== nextCursor) return;
   remember(page.sessions);
   listed.value = {
@@ -94,7 +94,7 @@ export function refreshByFeed(): () => void {
       if (sessionId !== null) timer ??= setTimeout(refresh, REFRESH_MS);
     }
   };
-  // A feed that ended for good leaves the list as it is; a reload of the page begins another.
+  // After the feed has failed for good, the list stays as it is until the page is reloaded.
   follow().catch(tell);
   return () => {
     ended.abort();

@@ -1,4 +1,4 @@
-/** The newest sessions: what they were about, with whom, where, and how long ago. */
+/** The list of the newest sessions: title, agent, origin, figures, age. */
 
 import { sessionAddress } from "../data/address.ts";
 import type { Session } from "../data/types.ts";
@@ -28,7 +28,7 @@ export function SessionList({ filtered }: { readonly filtered: boolean }) {
 
 export function SessionRow({ session }: { readonly session: Session }) {
   const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
-  // As the session's heading counts them: without cache reads, which repeat with each call.
+  // Without cache reads, which repeat with each call; the head of the session counts the same.
   const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
   return (
     <li>
@@ -53,7 +53,7 @@ export function SessionRow({ session }: { readonly session: Session }) {
   );
 }
 
-/** The project and its branch, as far as they are known. */
+/** The project and its branch, if known. */
 export function Origins({ session }: { readonly session: Session }) {
   const { projectPath, gitBranch } = session.origin;
   return (
@@ -75,19 +75,19 @@ export function Origins({ session }: { readonly session: Session }) {
 }
 
 function NoneLeft() {
-  return <p class="empty">No session has all of these. Remove a filter to see more.</p>;
+  return <p class="empty">No session matches these filters. Remove one to see more.</p>;
 }
 
 function EmptyStore() {
   return (
     <div class="empty">
-      <h2>There is nothing here yet</h2>
-      <p>Store the transcripts that agents keep on this machine:</p>
+      <h2>No sessions yet</h2>
+      <p>Import the transcripts of the agents on this machine:</p>
       <pre>backscroll ingest</pre>
-      <p>Or go on with it while they write, and give them this memory:</p>
+      <p>Or import them continuously, and give agents this memory:</p>
       <pre>backscroll serve --watch{"\n"}backscroll setup</pre>
       <p>
-        Sessions appear here as they are stored. Programs write over <a href="docs">REST</a>.
+        Sessions appear here as they are stored. Programs use the <a href="docs">REST API</a>.
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-/** Memories and facts: what agents keep beside their conversations, with their sources. */
+/** The view of memories and facts, with their sources. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

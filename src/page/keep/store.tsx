@@ -1,4 +1,4 @@
-/** The store: how it stands, whether its log is whole, and what may be deleted from it. */
+/** The view of the store: status, verification, deletion and forgetting. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

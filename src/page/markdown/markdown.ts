@@ -1,5 +1,5 @@
 /**
- * Markdown as HTML that is safe to show.
+ * Renders Markdown as sanitised HTML.
  *
  * Transcripts are full of tags that were meant as text: HTML inside of Markdown is shown as it was
  * written. What comes out is sanitised all the same, and is the only HTML of the page.

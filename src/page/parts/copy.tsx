@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-/** A button that copies a text and says that it did. */
+/** A button that copies a text to the clipboard and confirms it. */
 export function Copy(props: {
   readonly label: string;
   readonly title?: string;

@@ -1,4 +1,4 @@
-/** A question before something that cannot be undone. */
+/** The confirmation dialog of actions that cannot be undone. */
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -12,7 +12,7 @@ interface Question {
 
 const asked = signal<Question | undefined>(undefined);
 
-/** Whether the person said yes. */
+/** Resolves to whether the action was confirmed. */
 export function ask(title: string, text: string, yes: string): Promise<boolean> {
   return new Promise((resolve) => {
     asked.value = {

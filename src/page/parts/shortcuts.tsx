@@ -1,4 +1,4 @@
-/** The keyboard: what each key does, and the list of them. */
+/** The keyboard shortcuts and their list. */
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -31,7 +31,7 @@ export function isTyping(event: KeyboardEvent): boolean {
   );
 }
 
-/** Moves the focus by one among what can be opened here. */
+/** Moves the focus to the next or previous item of the view. */
 export function focusNext(step: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>("[data-item]")];
   const at = items.indexOf(document.activeElement as HTMLElement);

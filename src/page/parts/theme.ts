@@ -1,4 +1,4 @@
-/** Dark or light: as the system says, unless a person chose. */
+/** The theme: the system's, dark or light. */
 
 import { signal } from "@preact/signals";
 

@@ -1,11 +1,11 @@
-/** Times, numbers and names as people read them. */
+/** Formats times, numbers and names. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** As the command line writes ages: `5m`, `3h`, `2d`, `4mo`. */
+/** `5m`, `3h`, `2d`, `4mo`: the format of the command line. */
 export function age(time: number, now: number = Date.now()): string {
   const ms = Math.max(0, now - time);
   if (ms < MINUTE) return "now";
@@ -84,7 +84,7 @@ export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, stri
   for (let count = 1; ends.size < parts.size; count++) {
     const open = [...parts].filter(([path]) => !ends.has(path));
     for (const [end, alike] of Map.groupBy(open, ([, own]) => own.slice(-count).join("/"))) {
-      // A number alone, as worktrees are named, tells nothing.
+      // A number alone, as in names of worktrees, does not identify a project.
       const [only] = alike.length === 1 && !/^\d+$/.test(end) ? alike : [];
       if (only !== undefined) ends.set(only[0], end || only[0]);
       for (const [path, own] of alike) if (own.length < count) ends.set(path, path);
@@ -97,12 +97,12 @@ export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, stri
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
-/** The text that a terminal would show of it. */
+/** Removes the control sequences. */
 export function withoutAnsi(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text;
 }
 
-/** The end of a path, of either kind of system: two parts where the last is but a number, as of worktrees. */
+/** The last part of a POSIX or Windows path; the last two if the last is a number, as of worktrees. */
 export function projectName(path: string): string {
   const parts = path.split(/[/\\]/).filter(Boolean);
   const isTold = !/^\d*$/.test(parts.at(-1) ?? "");

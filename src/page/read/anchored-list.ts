@@ -6,15 +6,15 @@
  * from the upper edge; rows above it may load, fold and grow without moving it.
  */
 
-/** About what a message takes, in pixels, before it was seen. */
+/** The estimated height of a row that was not measured yet, in pixels. */
 export const ROW_PX = 90;
 
-/** Beyond it half pixels are lost to 32-bit floats. */
+/** In pixels: 32-bit floats lose half pixels beyond it. */
 const MAX_TRAVEL_PX = 2_000_000;
 
 export interface Range {
   readonly first: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly last: number;
 }
 
@@ -24,18 +24,18 @@ export interface Anchor {
   readonly offset: number;
 }
 
-/** How tall the list pretends to be. */
+/** The scroll height of the list, in pixels. */
 export function travel(total: number, view: number): number {
   return Math.max(view, Math.min(total * ROW_PX, MAX_TRAVEL_PX));
 }
 
-/** Where the scroll bar stands for a row at the upper edge. */
+/** The `scrollTop` for a row at the upper edge. */
 export function scrollOf(index: number, total: number, view: number): number {
   if (total <= 1) return 0;
   return ((travel(total, view) - view) * index) / (total - 1);
 }
 
-/** The row that the scroll bar stands for. */
+/** The row for a `scrollTop`: the inverse of `scrollOf`. */
 export function indexOf(scrollTop: number, total: number, view: number): number {
   const room = travel(total, view) - view;
   if (room <= 0 || total === 0) return 0;
@@ -58,7 +58,7 @@ export interface Placed {
   readonly height: number;
 }
 
-/** Puts the rows where the anchor wants them, and the scroll bar where there is room for that. */
+/** Places the rows by the anchor, and moves the scroll bar if they would not fit otherwise. */
 export function place(anchor: Anchor, scrollTop: number, measured: Measured): Placed {
   const { range, heights, total, view } = measured;
   const above = sum(heights.slice(0, Math.max(0, anchor.index - range.first)));
@@ -83,7 +83,7 @@ export function place(anchor: Anchor, scrollTop: number, measured: Measured): Pl
   return { top, scrollTop: Math.max(0, scroll), height: Math.max(view, height) };
 }
 
-/** The rows to have: those in view and about `margin` pixels more on each side, a view if left out. */
+/** The rows in view and about `margin` pixels on each side; by default one view. */
 export function wantedRange(
   placed: Placed,
   measured: Measured,

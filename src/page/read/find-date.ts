@@ -1,4 +1,4 @@
-/** The first message at or after a time, by halving: a session is in the order of its writing. */
+/** The first message at or after a time, by binary search: a session is ordered by time. */
 export async function firstSince(
   time: number,
   total: number,

@@ -1,4 +1,4 @@
-/** The open folds by name: they survive virtual rows. */
+/** The open folds by name. Kept outside of the rows, which are removed when they leave the view. */
 
 import { signal } from "@preact/signals";
 

@@ -1,17 +1,15 @@
-/** The messages of a path, read a page at a time as they come into view, in an LRU cache. */
+/** The messages of a path: an LRU cache of pages, which are read as they come into view. */
 
 import { signal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";
 import type { Entry } from "../data/types.ts";
+import { aroundInput, PAGE, pageInput, pathInput } from "./first-requests.ts";
 
-const PAGE = 50;
-/** Messages around a link's target that are read before it is painted: a view and some more. */
-const AROUND = 30;
-/** Messages beside the rows that are read ahead. */
+/** Messages that are read ahead on each side of the rows. */
 const MARGIN = 20;
-/** Reading ahead waits until a link's target is painted, in milliseconds. */
+/** The delay of reading ahead after a link was opened, in milliseconds: the target is painted first. */
 const AFTER_PAINT_MS = 100;
-/** About 3,000 previews: a bound for memory. */
+/** The capacity of the cache: 3,000 previews. */
 const MAX_PAGES = 60;
 
 export class MessagePages {
@@ -43,7 +41,7 @@ export class MessagePages {
     this.#onFailure = onFailure;
   }
 
-  /** Undefined until its page has come. */
+  /** Undefined until its page has arrived. */
   get(index: number): Entry | undefined {
     const page = Math.floor(index / PAGE);
     const messages = this.#pages.get(page);
@@ -54,7 +52,7 @@ export class MessagePages {
     return messages[index - page * PAGE];
   }
 
-  /** Has the messages of a range, and some beside it, there or coming. */
+  /** Requests the pages of a range and its margins that are missing. */
   want(first: number, last: number): void {
     if (this.#isAround(first) && this.#isAround(last - 1)) {
       this.#readAhead ??= setTimeout(() => {
@@ -75,11 +73,11 @@ export class MessagePages {
       const at = messages.findIndex(({ id }) => id === entryId);
       if (at !== -1) return page * PAGE + at;
     }
-    const { messages, offset, total } = await this.#readAround(entryId, AROUND);
+    const { messages, offset, total } = await this.#readAround(entryId);
     const at = messages.findIndex(({ id }) => id === entryId);
-    // A path of its own, which is another branch's, would end with it.
+    // For an entry of another branch the server answers with the path that ends with the entry.
     if (at !== -1 && offset + at < total - 1) {
-      // What stands round it is painted before the pages that it is in have come.
+      // Shown until the pages arrive.
       this.#around = { offset, messages };
       this.total.value = total;
       return offset + at;
@@ -90,7 +88,7 @@ export class MessagePages {
     return at !== -1 && this.get(index)?.id !== entryId ? "elsewhere" : index;
   }
 
-  /** Reads one message at a place, whether or not its page is kept. */
+  /** Reads one message without caching its page. */
   async peek(index: number): Promise<Entry | undefined> {
     const known = this.get(index);
     if (known !== undefined) return known;
@@ -98,7 +96,7 @@ export class MessagePages {
       offset: index,
       limit: 1,
       preview: true,
-      ...this.#path(),
+      ...pathInput(this.#leaf),
     });
     return messages[0];
   }
@@ -111,7 +109,7 @@ export class MessagePages {
     return loading;
   }
 
-  /** Reads on from the known end. */
+  /** Reads the messages after the last known one. */
   async grow(): Promise<void> {
     const page = Math.max(0, Math.floor((this.total.peek() - 1) / PAGE));
     // A pending request may predate the new entries.
@@ -121,7 +119,7 @@ export class MessagePages {
     if (last > page) await this.load(last);
   }
 
-  /** The path is another one, or its content changed: everything is read again. */
+  /** Reloads the most recently used pages after a change of the path or of its content, and drops the others. */
   async reset(): Promise<void> {
     this.#epoch++;
     this.#around = undefined;
@@ -147,12 +145,8 @@ export class MessagePages {
 
   async #read(page: number): Promise<void> {
     const epoch = this.#epoch;
-    const { messages, total } = await this.#engine.listMessages(this.#sessionId, {
-      offset: page * PAGE,
-      limit: PAGE,
-      preview: true,
-      ...this.#path(),
-    });
+    const input = pageInput(page, pathInput(this.#leaf));
+    const { messages, total } = await this.#engine.listMessages(this.#sessionId, input);
     if (epoch !== this.#epoch) return;
     this.#pages.delete(page);
     this.#pages.set(page, messages);
@@ -161,12 +155,8 @@ export class MessagePages {
     this.version.value++;
   }
 
-  #readAround(entryId: string, limit: number) {
-    const input = { around: entryId, limit, preview: true, ...this.#path() };
+  #readAround(entryId: string, limit?: number) {
+    const input = aroundInput(entryId, pathInput(this.#leaf), limit);
     return this.#engine.listMessages(this.#sessionId, input);
-  }
-
-  #path(): { readonly leaf?: string } {
-    return this.#leaf === undefined ? {} : { leaf: this.#leaf };
   }
 }

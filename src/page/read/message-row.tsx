@@ -14,10 +14,10 @@ import { Markdown } from "./text.tsx";
 
 type ToolResult = BlockOf<"tool_result">;
 
-/** A call and its result are at most so many messages apart. */
+/** The distance within which the result of a call is looked for, in messages. */
 const NEAR = 16;
 
-/** A message of these blocks alone has no heading: its lines are self-explanatory. */
+/** A message of these blocks alone has no heading. */
 const FOLDED: ReadonlySet<string> = new Set(["tool_use", "thinking"]);
 
 export function MessageRow(props: {
@@ -66,7 +66,7 @@ function Message(props: {
     }
   };
   useEffect(() => {
-    // Half an image cannot be shown, and a preview of very many blocks has none.
+    // A truncated image cannot be decoded, and the preview of very many blocks is empty.
     const { truncated, blocks } = props.entry;
     const tellsNothing = blocks.length === 0 || blocks.some(({ type }) => type === "image");
     if (truncated && tellsNothing) void load();

@@ -1,6 +1,8 @@
 /** Fetches a session in parallel with the code that renders it. */
 
 import type { RemoteEngine } from "../../client/index.ts";
+import { dropEarlyAnswers } from "../data/early-answers.ts";
+import type { SessionPlace } from "./first-requests.ts";
 import { SessionModel } from "./session-model.ts";
 
 export interface OpenedSession {
@@ -9,19 +11,13 @@ export interface OpenedSession {
   readonly start: ReturnType<SessionModel["open"]>;
 }
 
-export interface SessionPlace {
-  readonly id: string;
-  /** Empty for the active path. */
-  readonly leaf: string;
-  /** The entry to scroll to; empty for the start. */
-  readonly at: string;
-}
-
 let early: { readonly key: string; readonly opened: OpenedSession } | undefined;
 
 export function openEarly(engine: RemoteEngine, place: SessionPlace): void {
   early?.opened.model.close();
-  early = { key: keyOf(place), opened: open(engine, place) };
+  const opened = open(engine, place);
+  early = { key: keyOf(place), opened };
+  void opened.start.finally(dropEarlyAnswers);
 }
 
 /** Takes over a session that was opened early, or opens it now. */

@@ -1,4 +1,4 @@
-/** A session: its head, its messages, and the way through them. */
+/** The view of a session: its head and the list of its messages. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -26,10 +26,10 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
   const start = useSignal<{ readonly index: number | undefined } | undefined>(undefined);
   const target = useSignal(param("m"));
   const atEnd = useSignal(false);
-  /** Messages there were when the reader was last at the end. */
+  /** The number of messages when the end was last in view. */
   const seen = useSignal(0);
 
-  // Not an effect after the next frame: the messages may have come already.
+  // A layout effect: the messages may be here already, and `useEffect` runs after the next frame.
   useLayoutEffect(() => {
     void opening.then(({ index }) => {
       if (index === "elsewhere") toOtherPath(target.peek());
@@ -60,7 +60,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
     return () => document.removeEventListener("keydown", onKey);
   }, []);
 
-  /** A message that was edited, or left behind on a branch, is shown on its own path. */
+  /** Shows a superseded message, or one of another branch, on the path that ends with it. */
   const toOtherPath = (entryId: string) =>
     restate(sessionAddress(id, { m: entryId, leaf: entryId }));
 

@@ -1,4 +1,4 @@
-/** Sessions like the one that is open, and where its question was asked before. */
+/** Sessions similar to the open one, and earlier occurrences of its first question. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

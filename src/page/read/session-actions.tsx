@@ -1,4 +1,4 @@
-/** What can be done with the session that is read: go on with it, export it, share it, delete it. */
+/** The actions of a session: resume, export, share, keep, delete. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -28,7 +28,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
       () => undefined,
     );
     const close = (event: Event) => {
-      // A question that a panel asks stands outside of it.
+      // A confirmation dialog is outside of the panel that opened it.
       const target = event.target as Element;
       if (!place.current?.contains(target) && target.closest("dialog") === null) shows.value = "";
     };
@@ -38,7 +38,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
   const flip = (what: Shown) => {
     shows.value = shows.value === what ? "" : what;
   };
-  // A panel takes the focus when it opens, and gives it back to its button.
+  // An opened panel takes the focus; a closed one returns it to its button.
   useEffect(() => {
     place.current?.querySelector<HTMLElement>(".panel-pop :is(button, select)")?.focus();
   }, [shows.value]);

@@ -1,4 +1,4 @@
-/** What a session is, and what can be done with it. */
+/** The head of a session: title, origin, figures, actions and tools. */
 
 import { useSignal } from "@preact/signals";
 import { sessionAddress } from "../data/address.ts";
@@ -12,7 +12,7 @@ import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { SessionTree } from "./session-tree.tsx";
 
-/** A session that was written to so recently counts as going on. */
+/** A session written to within this time is tagged as live, in milliseconds. */
 const LIVE_MS = 300_000;
 
 export function SessionHead(props: {

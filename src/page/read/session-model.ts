@@ -4,17 +4,18 @@ import { signal } from "@preact/signals";
 import { BackscrollError, type RemoteEngine } from "../../client/index.ts";
 import { tell } from "../data/connection.ts";
 import type { Branch, Change, Entry, Session, Summary } from "../data/types.ts";
+import { FEED_END } from "./first-requests.ts";
 import { MessagePages } from "./message-pages.ts";
 
-/** How often a message that is being written is read again, in milliseconds. */
+/** The interval of reading a pending message again, in milliseconds. */
 const PENDING_MS = 120;
-/** Changes that come together are read together, in milliseconds. */
+/** The window in which changes are batched, in milliseconds. */
 const GROW_MS = 30;
-/** What surrounds the messages is read once they are painted, in milliseconds. */
+/** The delay of secondary requests, in milliseconds: the messages are painted first. */
 const AFTER_PAINT_MS = 50;
-/** A feed that was lost for good is tried again, in milliseconds. */
+/** The delay before a failed feed is opened again, in milliseconds. */
 const AGAIN_MS = 3_000;
-/** So many compactions get their place in the session. */
+/** The limit of compactions that are shown in the session. */
 const MAX_COMPACTIONS = 100;
 
 export class SessionModel {
@@ -22,11 +23,11 @@ export class SessionModel {
   readonly failure = signal("");
   /** False while the feed is lost. */
   readonly isLive = signal(true);
-  /** By the index of the message that they stand before. */
+  /** By the index of the message after them. */
   readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
   readonly subagents = signal<readonly Session[]>([]);
   readonly branches = signal<readonly Branch[]>([]);
-  /** Messages that are still being written, in the order of their beginning. */
+  /** Pending messages, in the order in which they were opened. */
   readonly pending = signal<readonly Entry[]>([]);
   readonly pages: MessagePages;
   readonly id: string;
@@ -46,9 +47,9 @@ export class SessionModel {
 
   /** Resolves when the session and the number of its messages are known. */
   async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
-    // Asked for first, so that no later change is missed; the stream itself opens after the paint.
+    // The cursor is read before the messages, so that no change is missed; the stream opens after the paint.
     const feedEnd = this.#feedEnd();
-    // `#follow` tells a failure.
+    // `#follow` reports the failure.
     feedEnd.catch(() => undefined);
     try {
       const [session, index] = await Promise.all([
@@ -82,7 +83,7 @@ export class SessionModel {
     return undefined;
   }
 
-  /** Optional data: it may come later, or not at all. */
+  /** Reads the data that the view can do without: branches, sub-agents, compactions. */
   async #learn({ id }: Session): Promise<void> {
     const handle = this.engine.session(id);
     const [summaries, subagents, branches] = await Promise.allSettled([
@@ -111,7 +112,7 @@ export class SessionModel {
   /** Index of the first message that a summary does not cover. */
   async #indexAfter({ through }: Summary): Promise<number | undefined> {
     let entry = await this.engine.getEntry(through);
-    // Annotations have no index; the message that they follow has.
+    // An annotation has no index: that of the message before it counts.
     for (let steps = 0; entry.index === null && entry.parentId !== null && steps < 20; steps++) {
       entry = await this.engine.getEntry(entry.parentId);
     }
@@ -119,7 +120,7 @@ export class SessionModel {
   }
 
   async #feedEnd(): Promise<string> {
-    return (await this.engine.listChanges({ after: "end", limit: 1 })).next;
+    return (await this.engine.listChanges(FEED_END)).next;
   }
 
   /** Reads the changes after a place in the feed. */
@@ -142,7 +143,7 @@ export class SessionModel {
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
         place = this.#feedEnd();
         place.catch(() => undefined);
-        // What happened meanwhile is read, not heard of.
+        // Changes before the new cursor are not in the stream: reload.
         this.#isPathNew = true;
         this.#growSoon();
       }
@@ -213,7 +214,7 @@ export class SessionModel {
       const at = this.pending.peek().findIndex(({ id }) => id === entryId);
       this.pending.value = others.toSpliced(at === -1 ? others.length : at, 0, entry);
     } catch {
-      // It was stored or given up meanwhile: then the feed says so.
+      // Committed or aborted meanwhile: the feed reports either.
       this.#watched.delete(entryId);
     }
   }
@@ -228,7 +229,7 @@ export class SessionModel {
     const drop = () => {
       this.pending.value = this.pending.peek().filter(({ id }) => id !== entryId);
     };
-    // It stays until the stored message is there, or the view would blink.
+    // Shown until the stored message is loaded; the row would flicker otherwise.
     void this.pages.grow().then(drop, drop);
   }
 

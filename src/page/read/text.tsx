@@ -1,4 +1,4 @@
-/** Text of a message: Markdown, or as it is. */
+/** The text of a message, as Markdown or plain. */
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";

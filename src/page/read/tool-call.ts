@@ -1,9 +1,9 @@
-/** A tool call as one line, and what an edit changed. Pure: tool names of several agents are known here. */
+/** The one-line form of a tool call, and the diff of an edit, for the tool names of several agents. Pure. */
 
 import { type DiffLine, diffOf } from "../difference/lines.ts";
 import { withoutAnsi } from "../parts/words.ts";
 
-/** Fields that say most about a call, the best first. */
+/** Input fields that describe a call, in order of preference. */
 const TELLING = [
   "command",
   "cmd",
@@ -27,7 +27,7 @@ export function parseInput(json: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(json);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    // A preview of a large input is cut in the middle.
+    // The preview of a large input is truncated and may not parse.
     return {};
   }
 }
@@ -50,7 +50,7 @@ export function oneLine(text: string): string {
   return line.length > LINE ? `${line.slice(0, LINE)}…` : line;
 }
 
-/** The lines of an edit; undefined if the call is none. */
+/** The diff of an edit; undefined for other calls. */
 export function editOf(input: Readonly<Record<string, unknown>>): readonly DiffLine[] | undefined {
   const { edits, patch, input: text, content } = input;
   if (Array.isArray(edits)) {
@@ -82,7 +82,7 @@ function patchLines(patch: string): readonly DiffLine[] {
   });
 }
 
-/** The JSON of an input as people read it: strings with line breaks keep them. */
+/** The input as JSON, with line breaks in strings not escaped. */
 export function readable(input: Readonly<Record<string, unknown>>, json: string): string {
   const entries = Object.entries(input);
   if (entries.length === 0) return json;

@@ -1,4 +1,4 @@
-/** A list of any length that scrolls as if all of it were there: see `anchored-list.ts`. */
+/** A virtual list: only rows near the view have elements. `anchored-list.ts` has its arithmetic. */
 
 import { type Signal, signal } from "@preact/signals";
 import { Component, type ComponentChildren, createRef } from "preact";
@@ -19,24 +19,24 @@ export interface VirtualListProps {
   readonly total: number;
   readonly label: string;
   readonly row: (index: number) => ComponentChildren;
-  /** Told which rows there are, so that they can be loaded. */
+  /** Receives the range of rows that have elements, so that their messages can be loaded. */
   readonly onRange: (range: Range) => void;
-  /** Whether the last row is in view: then growth is followed. */
+  /** Receives whether the last row is in view; the list then follows appended rows. */
   readonly onEnd: (atEnd: boolean) => void;
   readonly start: Anchor;
-  /** Is given the list, for jumps: Preact hands a `ref` of a component on as a property. */
+  /** Receives the list, for jumps. Not `ref`, which Preact passes to components as a property. */
   readonly control: { current: VirtualList | null };
 }
 
-/** The scroll bar is put right once the scrolling pauses, in milliseconds. */
+/** The pause in scrolling after which the scroll bar is corrected, in milliseconds. */
 const IDLE_MS = 200;
-/** Rows outside of the view are added once those in it are painted, in milliseconds. */
+/** The delay before rows outside of the view are added, in milliseconds: the first paint precedes them. */
 const WIDEN_MS = 50;
-/** Rows are measured and added until they fill the view; more rounds than this mean a mistake. */
+/** The limit of rounds of measuring and adding rows: ends a loop that does not converge. */
 const ROUNDS = 12;
-/** From the lower edge, in pixels: within it the end counts as reached. */
+/** The distance to the lower edge within which the end counts as reached, in pixels. */
 const END_PX = 24;
-/** A message that is jumped to has a little of the one before above it. */
+/** A jump leaves this much of the row before the target in view. */
 const JUMP_OFFSET_PX = 16;
 
 export class VirtualList extends Component<VirtualListProps> {
@@ -48,14 +48,14 @@ export class VirtualList extends Component<VirtualListProps> {
   #atEnd = false;
   #top = 0;
   #height = 0;
-  /** Where we put the scroll bar ourselves: an event that says the same is no news. */
+  /** The last `scrollTop` set by the list itself: a scroll event with this position is ignored. */
   #expected = 0;
   #heights: number[] = [];
   #observer: ResizeObserver | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #frame = 0;
   #rounds = 0;
-  /** The first paint has the rows in view only. */
+  /** False until the first paint, which has the rows in view only. */
   #isWide = false;
   #widening: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,7 +75,7 @@ export class VirtualList extends Component<VirtualListProps> {
     this.#observer.observe(scroller);
     this.#observer.observe(rows);
     this.#settle();
-    // Its own movement is ours to correct, not to hear of.
+    // After the first placement, whose scrolling needs no handling.
     scroller.addEventListener("scroll", this.#onScroll, { passive: true });
   }
 
@@ -146,7 +146,7 @@ export class VirtualList extends Component<VirtualListProps> {
     const measured = this.#measured(view);
     const anchor = anchorAt(scrollTop, this.#top, measured);
     if (anchor === undefined) {
-      // Dragged, or thrown far: the bar says where to.
+      // Dragged or flung beyond the rows that exist: the index follows from the scroll bar.
       const index = indexOf(scrollTop, this.props.total, view);
       this.#atEnd = index === this.props.total - 1;
       this.#anchor = { index, offset: 0 };
@@ -163,7 +163,7 @@ export class VirtualList extends Component<VirtualListProps> {
     this.#idle = setTimeout(() => this.#putBarRight(), IDLE_MS);
   };
 
-  /** A clicked element keeps its place when it unfolds. */
+  /** Anchors the view at a clicked row, so that it keeps its place when it unfolds. */
   readonly #onClick = (event: Event): void => {
     const scroller = this.#scroller.current;
     const row = (event.target as Element).closest<HTMLElement>(".row");
@@ -219,7 +219,7 @@ export class VirtualList extends Component<VirtualListProps> {
     }, WIDEN_MS);
   }
 
-  /** The last row with its lower edge at that of the view, or all rows from the top if they are few. */
+  /** Aligns the last row with the lower edge, or the first with the upper edge if all rows fit. */
   #endAnchor(view: number, total: number): Anchor {
     const range = this.#range.peek();
     const rows = sum(this.#heights);
@@ -255,7 +255,7 @@ export class VirtualList extends Component<VirtualListProps> {
     this.props.onEnd(atEnd);
   }
 
-  /** The scroll bar moved by pixels; its position by index differs. */
+  /** Scrolling moves the bar by pixels; this moves it to the position of the anchor's index. */
   #putBarRight(): void {
     const scroller = this.#scroller.current;
     if (scroller === null) return;

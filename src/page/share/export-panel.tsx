@@ -1,4 +1,4 @@
-/** A session as a file, with secrets masked unless a person asks otherwise. */
+/** The export of a session as a file, with secrets masked by default. */
 
 import { useSignal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";
@@ -63,6 +63,6 @@ function download(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser has taken it by then.
+  // The download has started by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

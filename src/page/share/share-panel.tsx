@@ -1,4 +1,4 @@
-/** Read-only links to a session: made with an end, listed, revoked. */
+/** Read-only links to a session: creation with an expiry, list, revocation. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const CSS = readFileSync(join(import.meta.dirname, "1-base.css"), "utf8");
 
-/** What WCAG 2 asks for of text in its usual size (AA). */
+/** The contrast that WCAG 2 AA requires of normal text. */
 const ENOUGH = 4.5;
 
 const INKS = ["text", "muted", "accent", "bad", "good", "warn"];
@@ -37,7 +37,7 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** By WCAG's definition, of an sRGB colour. */
+/** The relative luminance of an sRGB colour by WCAG. */
 function luminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;

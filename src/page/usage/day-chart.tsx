@@ -58,7 +58,7 @@ export function DayChart(props: {
   );
 }
 
-/** Days without anything are days, too. */
+/** Fills in the days without usage. */
 export function fillDays(
   days: readonly DayValue[],
 ): readonly { readonly time: number; readonly value: number }[] {

@@ -1,4 +1,4 @@
-/** Which of the newest sessions went wrong, and what tools and files they used. */
+/** Failures among the newest sessions, and the tools and files that those sessions used. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -11,7 +11,7 @@ import { age, counted, projectName, short, whole } from "../parts/words.ts";
 type Review = Awaited<ReturnType<ReturnType<typeof engine.peek>["review"]>>;
 type SessionReview = Review["sessions"][number];
 
-/** Sessions that are read for it: the most that one review may name. */
+/** The server's limit of sessions in one review. */
 const REVIEWED = 50;
 const ROWS = 12;
 

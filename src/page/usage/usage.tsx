@@ -1,4 +1,4 @@
-/** What sessions took: tokens by kind and cost, by day, model, agent and project. */
+/** Tokens by kind, and cost, by day, model, agent and project. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
@@ -186,7 +186,7 @@ function Sums(props: {
   readonly sums: readonly (readonly [string, Sum])[];
   readonly name: string;
   readonly link?: (value: string) => string;
-  /** The value as people read it; the whole of it stands in the title. */
+  /** Shortens a value for the table; the title attribute has all of it. */
   readonly show?: (value: string) => string;
 }) {
   const { sums, name, link, show = (value) => value } = props;

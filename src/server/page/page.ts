@@ -73,7 +73,7 @@ function accessHint(anonymous: Access): string {
 
 function withHint(file: PageFile, hint: string): PageFile {
   if (hint === "") return file;
-  const html = new TextDecoder().decode(file.plain).replace("</head>", () => `${hint}</head>`);
+  const html = new TextDecoder().decode(file.plain).replace("<script", () => `${hint}<script`);
   return { type: file.type, plain: new TextEncoder().encode(html), packed: undefined };
 }
 

@@ -5,8 +5,9 @@
  * holds a read transaction open and blocks checkpoints.
  */
 
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
+import { loadSqlite } from "./node-sqlite.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   /** The page cache, in KiB. */
   readonly cacheKib?: number;
 }
+
+const { DatabaseSync: Database } = loadSqlite();
 
 /**
  * The first statement of a connection may meet another process that recovers the log of one that
@@ -52,7 +55,7 @@ export class SqliteConnection {
     this.path = path;
     try {
       const readOnly = (options.readOnly ?? false) && path !== MEMORY;
-      this.#database = new DatabaseSync(readOnly ? locationForReading(path) : path, {
+      this.#database = new Database(readOnly ? locationForReading(path) : path, {
         readOnly: options.readOnly ?? false,
         enableForeignKeyConstraints: true,
         timeout: OPEN_TIMEOUT_MS,

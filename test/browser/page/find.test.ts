@@ -48,8 +48,8 @@ describeInBrowser("the first view", () => {
     );
     expect(asked.filter((path) => path.startsWith("/v1/"))[0]).toBe("/v1/sessions");
     expect(asked).not.toContain("/v1/access");
-    // One script and one style before it.
-    expect(asked.indexOf("/v1/sessions")).toBe(2);
+    // The early script, the page's script and one style before it.
+    expect(asked.indexOf("/v1/sessions")).toBe(3);
   });
 
   test("each keystroke finds, the last word counts as the beginning of one, and matches are marked", async ({
@@ -209,7 +209,7 @@ describeInBrowser("the first view", () => {
 
   test("a session that is stored while the page is open appears", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, "#/?agent=newcomer", { onTestFinished });
-    await page.getByText("No session has all of these").waitFor();
+    await page.getByText("No session matches these filters").waitFor();
     await world.engine.createSession({ agent: "newcomer", title: "Hello", createdBy: "bo" });
     await page.getByText("Hello").waitFor();
   });

@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionHandle } from "../../../src/index.ts";
-import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
+import { closeBrowserAfterAll, describeInBrowser, openPage } from "../../support/browser.ts";
 import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
 
 /** More than the scroll bar has pixels for at 90 px each, and a browser at 335 px each. */
@@ -59,6 +59,42 @@ describeInBrowser("a session", () => {
     expect(await page.locator(".row").count()).toBeLessThan(80);
     expect(wrongs).toEqual([]);
   });
+
+  test.for([
+    { place: "at a message", search: () => `?m=${middle}`, shown: ".message.target" },
+    { place: "at its start", search: () => "", shown: ".message" },
+    {
+      place: "on a path",
+      search: () => `?m=${middle}&leaf=${middle}`,
+      shown: ".message.target",
+    },
+  ])(
+    "a link $place requests its messages before the page's script, and once",
+    async ({ search, shown }, { onTestFinished }) => {
+      const page = await openPage({ onTestFinished });
+      const asked: string[] = [];
+      const early = new Promise<void>((resolve) => {
+        page.on("request", (request) => {
+          asked.push(request.url().slice(world.url().length));
+          if (asked.some((url) => url.includes("/messages?"))) resolve();
+        });
+      });
+      await page.route("**/assets/first-*.js", async (route) => {
+        await early;
+        await route.continue();
+      });
+      await page.goto(`${world.url()}/#/session/${long.id}${search()}`);
+      await page.locator(shown).first().waitFor();
+      const first = asked.find((url) => url.includes("/messages?")) ?? "";
+      for (const url of [first, `/v1/sessions/${long.id}`, "/v1/changes?after=end&limit=1"]) {
+        expect(
+          asked.filter((one) => one === url),
+          url,
+        ).toHaveLength(1);
+      }
+      expect(asked.filter((url) => /^\/assets\/read-[^/]+\.js$/.test(url))).toHaveLength(1);
+    },
+  );
 
   test("Home and End reach the first and the last message, and wheels move by what they turn", async ({
     onTestFinished,
