@@ -5,6 +5,7 @@
  * 408, 409, 425, 429, 5xx and lost connections; other statuses are permanent.
  */
 
+import { backOffMs, withJitter } from "../../async/back-off.ts";
 import { pause } from "../../async/pause.ts";
 
 const FIRST_PAUSE_MS = 500;
@@ -28,16 +29,11 @@ export async function callAgain<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (attempt >= maxRetries || !isPassing(error)) throw error;
-      await pause(retryAfterMs(error) ?? backOffMs(attempt), signal);
+      const backOff = withJitter(backOffMs(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
+      await pause(retryAfterMs(error) ?? backOff, signal);
       onRetry();
     }
   }
-}
-
-/** With jitter, so that several processes do not retry at the same moment. */
-function backOffMs(attempt: number): number {
-  const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
-  return most * (0.5 + Math.random() / 2);
 }
 
 function isPassing(error: unknown): boolean {
