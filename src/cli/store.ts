@@ -10,6 +10,7 @@ import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
+import { MEMORY } from "../store/store-options.ts";
 import { type Context, isServer } from "./context.ts";
 import { ownEmbedder } from "./embedder.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
@@ -140,7 +141,7 @@ function openStore(
 ): Promise<Engine> {
   const { address } = context;
   // An in-memory store is created by this command, so it needs no check.
-  const readOnly = access === "read" && address !== ":memory:";
+  const readOnly = access === "read" && address !== MEMORY;
   return explainMissingStore(context, async () => {
     // Loaded on demand: help and usage errors do not need it.
     const { open } = await import("../open.ts");

@@ -15,6 +15,7 @@ import type { BlockInput } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
+import { LEASE_MS } from "../model/lease.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
 import type { Connection } from "./connection.ts";
 import { at, keyHeader, known, leafHeader, newKey, toBody } from "./request.ts";
@@ -22,9 +23,6 @@ import { addSize, isSameSize, NO_SIZE, type Size, sizeOfBlocks, sizeOfChunks } f
 import { type SentChunk, WriteBuffer } from "./write-buffer.ts";
 
 const FLUSH_MS = 250;
-
-/** The server's default. */
-const LEASE_MS = 30_000;
 
 export async function openMessage(
   connection: Connection,

@@ -9,6 +9,7 @@ import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkTenantName, createUlids, type IdSource } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import { LEASE_MS } from "../model/lease.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
@@ -107,7 +108,7 @@ export class Engine extends TenantEngine {
       now: () => source.now(),
       newId,
       flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),
-      leaseMs: checkDuration(options.leaseMs ?? 30_000, "leaseMs", 100),
+      leaseMs: checkDuration(options.leaseMs ?? LEASE_MS, "leaseMs", 100),
       searchDeadlineMs: checkDuration(
         options.searchDeadlineMs ?? SEARCH_DEADLINE_MS,
         "searchDeadlineMs",

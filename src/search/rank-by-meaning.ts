@@ -1,9 +1,10 @@
 /**
- * The hybrid of words and vectors: candidates of both, in one order.
+ * Hybrid ranking: fuses the candidates of words and vectors.
  *
- * A normalised sum: `score / best + weight * similarity`, times `best`, where `best` is the best score
- * by words. The similarity of a session is that of its nearest vector, and of its nearest five on
- * average. Sessions that share no word with the query come in by their similarity alone.
+ * A normalised weighted sum: `score / best + weight * similarity`, times `best`, where `best` is
+ * the best score by words. The similarity of a session is that of its nearest vector, and of its
+ * nearest five on average. The weight grows where words cover little of the query. Sessions without
+ * a query word enter by their similarity alone.
  */
 
 import type { Blobs } from "./index/blobs.ts";
@@ -22,9 +23,9 @@ import { isGone } from "./vectors/gone-vectors.ts";
 import { findNearest, findNearestOf, type Near } from "./vectors/nearest.ts";
 import type { VectorColumns } from "./vectors/vector-columns.ts";
 
-/** Sessions that vectors alone may add. */
+/** The limit of sessions that vectors alone may add. */
 const ADDED_SESSIONS = 40;
-/** Vectors that are looked at for them. */
+/** The vectors scanned for them. */
 const LOOKED_AT = 400;
 /** The vectors of a session that tell its subject, and the weight of their mean beside 1 for the nearest. */
 const SUBJECT_VECTORS = 5;
@@ -44,7 +45,7 @@ export interface MeaningSearch {
   readonly blobs: Blobs;
 }
 
-/** `byWords` is in order, the best first. */
+/** `byWords` is sorted, best first. */
 export function* rankByMeaning(
   search: MeaningSearch,
   byWords: readonly Ranked[],
@@ -88,9 +89,9 @@ export function* rankByMeaning(
   return isByMessage ? withinSessions(all, request) : all;
 }
 
-/** A query of which no session has this share by weight is hardly there by its words. */
+/** Below this coverage by weight, words hardly match the query. */
 const HARDLY_COVERED = 1 / 4;
-/** How steeply the weight of the similarity grows below that, and how far. */
+/** How steeply the similarity's weight grows below that, and its limit. */
 const STEEPNESS = 20;
 const MAX_TRUST = 64;
 /** The best sessions by words that tell whether the query is about talk or about the work of tools. */
@@ -99,11 +100,10 @@ const TOOL: number = ROLES.indexOf("tool");
 
 /**
  * The factor of the similarity's weight: the share of talk among the best sessions by words. Vectors
- * stand for what was said, so they know nothing of a path, an error or an identifier that tools were
- * given or gave back.
+ * stand for talk only, so they know nothing of a path, an error or an identifier in tool traffic.
  *
- * Where no session has a good part of the query's words, it grows the less they have: then the words
- * that are there are those of other subjects. docs/decisions has the measurements.
+ * Where no session covers a good part of the query, the factor grows with the uncovered part, because
+ * the matching words then belong to other subjects. Measurements in docs/decisions.
  */
 function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest): number {
   const covered = coveredByWords(byWords, profile);
@@ -126,12 +126,12 @@ function coveredByWords(byWords: readonly Ranked[], { coverage }: RankingProfile
   return byWords.reduce((most, { parts }) => Math.max(most, parts.coverage), 0) / (coverage * best);
 }
 
-/** Whether messages of one session stand beside each other: then each has a similarity of its own. */
+/** Whether single messages of one session are compared: then each has its own similarity. */
 function isOfMessages({ reach, perSession }: SearchRequest): boolean {
   return reach === "messages" || perSession > 1;
 }
 
-/** No more than `perSession` of each session. */
+/** At most `perSession` of each session. */
 function withinSessions(
   ranked: readonly RankedHit[],
   { perSession }: SearchRequest,
@@ -144,7 +144,7 @@ function withinSessions(
   });
 }
 
-/** A session uses its nearest piece, a message the nearest piece that contains a part of it. */
+/** A session uses its nearest piece, a message the nearest piece that overlaps it. */
 function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ranked) => number {
   const bySession = Map.groupBy(near, ({ session }) => session);
   return ({ session, message }) => {
@@ -165,7 +165,7 @@ function subjects(near: readonly Near[]): (session: number) => number {
   };
 }
 
-/** The part of the filter that can be checked without reading a vector's message. */
+/** The part of the filter that needs no message. */
 function acceptsOf(
   { sessions: scope, barred, roles, since, until, before }: Omit<MessageFilter, "path">,
   { gone }: Snapshot,
@@ -173,7 +173,7 @@ function acceptsOf(
   const isDead = isGone(gone);
   const [from, to] = [Math.floor(since / 1_000), Math.floor(until / 1_000)];
   return (columns, i) => {
-    // A note has a role that no message has.
+    // A note's role is no message's.
     if (roles[columns.roles[i] as number] !== 1) return false;
     const session = columns.sessions[i] as number;
     if (scope !== undefined && scope[lowerBound(scope, session, 0, scope.length)] !== session) {
@@ -191,7 +191,7 @@ interface Placed {
   readonly similarity: number;
 }
 
-/** The messages of vectors, one for each session, with all that the filter asks of them. */
+/** The messages of vectors, one per session, that pass the filter. */
 function* placeNear(
   { request, filter, snapshot, cache, blobs }: MeaningSearch,
   near: readonly Near[],
@@ -225,7 +225,7 @@ function* placeNear(
   });
 }
 
-/** Undefined if no source has it, if the filter does not accept it, or if a blob is missing. */
+/** Undefined if missing, filtered out, or in a missing blob. */
 function findMessage(
   views: readonly View[],
   session: number,
@@ -253,7 +253,7 @@ function findMessage(
   return undefined;
 }
 
-/** Documents of a range are in the order of their sequences. */
+/** Documents of a range are ordered by sequence. */
 function findSequence(
   factsOf: (document: number) => MessageFacts | undefined,
   from: number,

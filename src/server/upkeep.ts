@@ -9,6 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import { LEASE_MS } from "../model/lease.ts";
 
 export interface UpkeepOptions {
   readonly signal: AbortSignal;
@@ -21,7 +22,6 @@ export interface UpkeepOptions {
 }
 
 const EVERY_MS = 60_000;
-const LEASE_MS = 30_000;
 
 /** Resolves when the signal is aborted. */
 export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<void> {

@@ -3,6 +3,9 @@
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 
+/** The address of an in-memory store. */
+export const MEMORY = ":memory:";
+
 export type Durability =
   /** An acknowledged write survives power loss (the default). */
   | "power-loss"

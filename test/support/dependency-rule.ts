@@ -302,7 +302,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The library over the network. It runs in browsers: nothing of Node, and of the engine only types.
   client: {
     folders: names(
-      "model transcript context compaction store ingest engine api",
+      "model async transcript context compaction store ingest engine api",
       "gateway recap recap/wire transfer",
     ),
     packages: [],

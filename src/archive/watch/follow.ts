@@ -7,10 +7,8 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { workstationId } from "../../ingest/identity/workstation.ts";
+import { LEASE_MS } from "../../model/lease.ts";
 import { type WatchInput, watchPlaces } from "./watch.ts";
-
-/** The lease's duration: the others wait this long after a crash. */
-const LEASE_MS = 30_000;
 
 export interface FollowInput extends WatchInput {
   /** How long to wait while another process follows; 0: not at all. Default: forever. */

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "../../ingest/source.ts";
+import { MEMORY } from "../../store/store-options.ts";
 import { usageError } from "../command.ts";
 import { type Context, isServer } from "../context.ts";
 import type { ServerCommand } from "./agent.ts";
@@ -47,7 +48,7 @@ export function serverCommand(context: Context, machine: Environment): ServerCom
 /** `--db` and `--tenant`, if given on the command line or in the environment. */
 export function storeOptions(context: Context, { variables }: Environment): string[] {
   const db = context.given.db ?? (variables["BACKSCROLL_DB"] || undefined);
-  if (db === ":memory:") {
+  if (db === MEMORY) {
     throw usageError("a store in memory ends with its process; name one that lasts", "--db");
   }
   return [

@@ -7,6 +7,7 @@
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { LEASE_MS } from "../../model/lease.ts";
 import { priceOf } from "../../model/prices.ts";
 import type { FeedRange } from "../../search/vectors/vector-port.ts";
 import { checkCount, checkFlag, checkInput } from "../check.ts";
@@ -50,7 +51,6 @@ export interface EmbedEstimate {
 const BATCH = 512;
 /** A text that reveals nothing of the store. */
 const PROBE = "backscroll";
-const LEASE_MS = 30_000;
 /** How long to wait for a process that embeds new messages. */
 const PATIENCE_MS = 30_000;
 /** Places of the feed that an estimate samples, and pieces read at each. */

@@ -8,14 +8,13 @@
 import { pause } from "../../async/pause.ts";
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError, messageOf } from "../../model/errors.ts";
+import { LEASE_MS } from "../../model/lease.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
 import { embedBatch } from "./embed-batch.ts";
 
 /** Messages written within this time are embedded together. */
 const GATHER_MS = 250;
-/** The lease's duration: other processes wait this long after a crash. */
-const LEASE_MS = 30_000;
 /** Another process holds the lease: check again later, and take over if it has died. */
 const BUSY_MS = 2_000;
 const FIRST_PAUSE_MS = 5_000;

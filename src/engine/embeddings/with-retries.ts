@@ -1,5 +1,6 @@
 /** Retries with exponential back-off. */
 
+import { backOffMs } from "../../async/back-off.ts";
 import { pause } from "../../async/pause.ts";
 
 export interface RetryOptions {
@@ -22,7 +23,7 @@ export async function withRetries<Result>(
       return await action();
     } catch (error) {
       if (attempt >= attempts) throw error;
-      await pause(Math.min(maxMs, firstMs * 2 ** (attempt - 1)), signal);
+      await pause(backOffMs(attempt - 1, firstMs, maxMs), signal);
     }
   }
 }

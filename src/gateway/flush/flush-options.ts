@@ -5,6 +5,7 @@ import { checkDuration } from "../../engine/leases/claim-lease.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
@@ -49,8 +50,6 @@ const DEFAULT_PROMPT =
 const DEFAULT_SYSTEM =
   "This is a housekeeping turn that nobody reads. Use the tool, and say nothing to the user.";
 
-const DEFAULT_LEASE_MS = 15_000;
-
 const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
 
 export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
@@ -66,7 +65,7 @@ export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
     timeZone: options.timeZone,
     timeoutMs: options.timeoutMs,
     tokenBudget: options.tokenBudget,
-    leaseMs: checkDuration(options.leaseMs ?? DEFAULT_LEASE_MS, "leaseMs", 100),
+    leaseMs: checkDuration(options.leaseMs ?? SHORT_LEASE_MS, "leaseMs", 100),
   };
 }
 

@@ -9,6 +9,7 @@
 import { textOf } from "../../model/block.ts";
 import { type Entry, replyToOf } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import type { FailureKind } from "../../providers/model-failure.ts";
 import { DEFAULT_STEPS } from "../generate/generate-options.ts";
 import type { InboundMessage } from "../inbound-message.ts";
@@ -79,8 +80,6 @@ export async function replyTo(
   }
 }
 
-/** How long other processes wait for one that died while answering. */
-const LEASE_MS = 15_000;
 /** How long a message waits for earlier answers: no channel waits longer. */
 const PATIENCE_MS = 300_000;
 
@@ -95,7 +94,7 @@ async function answerInTurn(
   let outcome: GatewayReply | undefined;
   let failure: unknown;
   const claim = {
-    durationMs: LEASE_MS,
+    durationMs: SHORT_LEASE_MS,
     patienceMs: PATIENCE_MS,
     ...(signal === undefined ? {} : { signal }),
   };

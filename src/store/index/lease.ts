@@ -2,7 +2,8 @@
  * The lease for changing a tenant's index.
  *
  * It avoids duplicate work: two processes would build the same segment. The compare-and-swap of the
- * manifest ensures correctness. The lease's epoch is a fencing token: a swap with the epoch of a
+ * manifest ensures correctness. It expires by the database's clock; processes on the holder's own
+ * machine detect its death earlier (`isDeadHolder`). The lease's epoch is a fencing token: a swap with the epoch of a
  * lease that was taken over is refused.
  */
 
@@ -16,12 +17,6 @@ export interface Lease {
   /** Its duration from each renewal. */
   readonly ms: number;
 }
-
-/**
- * By the database's clock. After a crash, processes on other machines wait this long; those on the
- * same machine detect the death, see `isDeadHolder`.
- */
-export const LEASE_MS = 30_000;
 
 /** Tolerance of process start times: clocks and rounding. */
 const SAME_START_MS = 10_000;

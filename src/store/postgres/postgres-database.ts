@@ -23,17 +23,13 @@ import {
   translatePostgresError,
 } from "./postgres-errors.ts";
 import { READ_START, WRITE_START } from "./postgres-schema.ts";
-import { statements } from "./postgres-statements.ts";
 import {
   NO_TENANT,
+  TENANT_BY_NAME,
   Transaction,
   type TransactionSettings,
   type TransactionStart,
 } from "./transaction.ts";
-
-const SQL = statements("database", {
-  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
-});
 
 /** The limit of attempts of a transaction. */
 const MAX_ATTEMPTS = 8;
@@ -279,7 +275,7 @@ export class PostgresDatabase {
     const known = this.#tenants.get(name);
     if (known !== undefined) return known;
     const { switches } = this;
-    const [row] = await this.#use((connection) => connection.all(SQL.tenantByName, name));
+    const [row] = await this.#use((connection) => connection.all(TENANT_BY_NAME, name));
     if (row === undefined) return NO_TENANT;
     const number = Number(row["tenant"]);
     if (switches === this.switches) this.#tenants.set(name, number);

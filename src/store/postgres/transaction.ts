@@ -27,6 +27,7 @@ export const NO_TENANT = 0;
 export const SERVER_RUN = "extract(epoch FROM pg_postmaster_start_time())::text";
 
 const SQL = statements("transaction", {
+  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
   /** Row-level security shows a transaction only this tenant's rows. */
   enter: `SELECT set_config('backscroll.tenant', $1, true)`,
   /** Settings are local to the transaction: a pooler may give the next one another connection. */
@@ -35,6 +36,9 @@ const SQL = statements("transaction", {
       set_config('idle_in_transaction_session_timeout', $4, true),
       set_config('synchronous_commit', coalesce($5, current_setting('synchronous_commit')), true)`,
 });
+
+/** Gives a tenant's number. */
+export const TENANT_BY_NAME: string = SQL.tenantByName;
 
 /** Our statements take milliseconds; a hanging one must not hold its locks. */
 const STATEMENT_TIMEOUT_MS = 60_000;

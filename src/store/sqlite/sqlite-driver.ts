@@ -7,11 +7,11 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
+import { MEMORY } from "../store-options.ts";
 import { loadSqlite } from "./node-sqlite.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
-import { MEMORY } from "./sqlite-file.ts";
 import { WriteCache } from "./write-cache.ts";
 
 export type SqlValue = null | number | string | Uint8Array;

@@ -3,8 +3,7 @@
 import { closeSync, mkdirSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { BackscrollError } from "../../model/errors.ts";
-
-export const MEMORY = ":memory:";
+import { MEMORY } from "../store-options.ts";
 
 /** File systems shared between machines: a shared-memory WAL index does not work there. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {

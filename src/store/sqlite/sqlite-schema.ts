@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
 import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
+import { MEMORY } from "../store-options.ts";
 import { SQLITE_MIGRATIONS } from "./migrations.ts";
 import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
-import { MEMORY } from "./sqlite-file.ts";
 import { NOW, statements } from "./sqlite-statements.ts";
 
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */

@@ -15,6 +15,7 @@ import { bytesOfAppend, changesOfAppend, Indexer } from "../indexer.ts";
 import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
+import { MEMORY } from "../store-options.ts";
 import { closeAll } from "./close-all.ts";
 import { CommitSignal } from "./commit-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -29,7 +30,6 @@ import { listKeptLosses } from "./opening/kept-logs.ts";
 import { acceptLosses, type OpenedFile, withoutBusy } from "./opening/open-file.ts";
 import type { READS, ReadName, WRITES, WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
-import { MEMORY } from "./sqlite-file.ts";
 
 /** The writes whose first argument is the indexed tenant. */
 type TenantWrite = Exclude<WriteName, "sweep" | "takeLease" | "dropLease">;

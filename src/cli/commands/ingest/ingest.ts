@@ -9,6 +9,7 @@ import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
@@ -268,6 +269,6 @@ async function withTarget<Result>(
     return await withStore(context, "read", use);
   } catch (error) {
     if (!BackscrollError.is(error, "store_not_found")) throw error;
-    return withStore({ ...context, address: ":memory:" }, "create", use);
+    return withStore({ ...context, address: MEMORY }, "create", use);
   }
 }

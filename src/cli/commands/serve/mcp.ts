@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { McpHost } from "../../../mcp/host.ts";
 import { toErrorLine } from "../../../server/log.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -43,7 +44,7 @@ export const mcp: Command = defineCommand({
     const quietSeconds = toNumber(options["final-read"], "--final-read") ?? QUIET_SECONDS;
     const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
     // An in-memory store belongs to this process, and a server follows its own machine.
-    const isOwn = context.address !== ":memory:" && !isServer(context.address);
+    const isOwn = context.address !== MEMORY && !isServer(context.address);
     const isKept = isOwn && options["no-ingest"] !== true;
     const owner = randomUUID();
     // First: a client may kill its server before a store is open.

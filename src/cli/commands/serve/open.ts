@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { RemoteEngine } from "../../../client/remote-engine.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { toErrorLine } from "../../../server/log.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { openBrowser } from "../../browser/open-browser.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
@@ -57,7 +58,7 @@ export const openPage: Command = defineCommand({
       const settings = {
         version: readVersion(),
         tenant: context.tenant,
-        ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
+        ...(context.address === MEMORY ? {} : { copyStore: copyInProcess(context.address) }),
       };
       const serving = {
         watch: options.watch ?? false,

@@ -4,6 +4,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { sessionStatus } from "../../../gateway/status/session-status.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
@@ -84,7 +85,7 @@ export const serve: Command = defineCommand({
       allowHosts: toList(options["allow-host"]),
       allowOrigins: toList(options["allow-origin"]),
       ...(rate === undefined ? {} : { rateLimit: toRateLimit(rate) }),
-      ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
+      ...(context.address === MEMORY ? {} : { copyStore: copyInProcess(context.address) }),
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
     return withOwnStore(

@@ -1,5 +1,6 @@
 /** Index maintenance on the host's event loop, awaiting each read and write. */
 
+import { LEASE_MS } from "../../../model/lease.ts";
 import {
   type Answers,
   type MaintenanceTask,
@@ -9,7 +10,7 @@ import {
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
-import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
+import { type Lease, newHolder } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";

@@ -11,7 +11,7 @@ import { toChange } from "../../rows/feed-row.ts";
 import { bigints, byteas, texts } from "../binary-array.ts";
 import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
-import { NO_TENANT, type Transaction } from "../transaction.ts";
+import { NO_TENANT, TENANT_BY_NAME, type Transaction } from "../transaction.ts";
 
 /** Rows scanned for one page of the feed, however few a filter keeps. */
 const SCANNED_ROWS = 10_000;
@@ -23,7 +23,6 @@ const SQL = statements("feed", {
   lockTenants: `SELECT pg_advisory_xact_lock($1)`,
   insertTenant: `INSERT INTO tenants (tenant, name, created_at, feed_hash)
     SELECT coalesce(max(tenant), 0) + 1, $1, $2, $3 FROM tenants ON CONFLICT (name) DO NOTHING`,
-  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
   claimSession: `UPDATE tenants SET last_session = last_session + 1 WHERE tenant = $1
     RETURNING last_session`,
   writeFeed: `SELECT backscroll_write_feed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -51,7 +50,7 @@ export async function ensureTenant(tx: Transaction, now: number): Promise<void> 
   if (tx.tenant !== NO_TENANT) return;
   tx.defer(SQL.lockTenants, TENANTS_LOCK);
   tx.defer(SQL.insertTenant, tx.name, now, ZERO_HASH);
-  const row = await tx.get(SQL.tenantByName, tx.name);
+  const row = await tx.get(TENANT_BY_NAME, tx.name);
   tx.enter(Number(row?.["tenant"]));
 }
 

@@ -6,6 +6,7 @@ import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { loadIndexCode } from "../../index/index-code.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
+import { MEMORY } from "../../store-options.ts";
 import { closeAll } from "../close-all.ts";
 import { Maintainer } from "../index/maintainer.ts";
 import { InMemoryMaintainer } from "../index/memory-maintainer.ts";
@@ -20,7 +21,6 @@ import {
 } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { Breath } from "./breath.ts";
 import {

@@ -7,6 +7,7 @@
  * segment is deleted.
  */
 
+import { LEASE_MS } from "../../../model/lease.ts";
 import {
   type Answers,
   type MaintenanceTask,
@@ -15,7 +16,7 @@ import {
   type UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
-import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
+import { type Lease, newHolder } from "../../index/lease.ts";
 import { droppedSegments } from "../../index/manifest-codec.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";

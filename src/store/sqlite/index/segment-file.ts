@@ -9,9 +9,9 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
 import { CheckedBlobs } from "../../index/blob-check.ts";
+import { MEMORY } from "../../store-options.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { createSegmentTables, isMade, isOurs, isUsable } from "./segment-schema.ts";
 import { readBlob, readBlobs, takeSnapshot } from "./segments.ts";
 

@@ -1,7 +1,7 @@
 /** The schema of the segment file. Never migrated: a file of another version is rebuilt. */
 
+import { MEMORY } from "../../store-options.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { statements } from "../sqlite-statements.ts";
 
 /** "BkSx": marks the file as ours. */

@@ -4,10 +4,10 @@ import { existsSync, statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
+import { MEMORY } from "../../store-options.ts";
 import { listIndexLosses } from "../opening/index-ahead.ts";
 import { checkSchemaText } from "../schema/check-schema.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 
