@@ -124,7 +124,7 @@ describe("compact", () => {
     const two = await cli("compact", id, "--keep", "half", "--preset", "claw");
     expect([two.code, two.stderr]).toEqual([
       2,
-      expect.stringContaining("preset says what is kept"),
+      expect.stringContaining("preset replaces keep"),
     ]);
     const model = await cli("compact", id, "--keep", "none", "--summarizer", "model");
     expect([model.code, model.stderr]).toEqual([5, expect.stringContaining("model_unavailable")]);

@@ -51,7 +51,7 @@ describe("import", () => {
     expect(first.code).toBe(0);
     expect(first.stdout).toMatch(/version-1\.json: unchanged since it was read last/);
     expect(first.stdout).toMatch(
-      /new \(pi\): stored 16 entries.*; problems: 1 × not what the format allows\n/,
+      /new \(pi\): stored 16 entries.*; problems: 1 × not allowed by the format\n/,
     );
     expect(first.stderr).toMatch(/version-3\.jsonl:16: a record of the type "weather"/);
     const hits = await ok("search", "systemd");

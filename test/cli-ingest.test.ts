@@ -176,7 +176,7 @@ describe("without a command", () => {
   test("demo shows a search, a window and a context, and leaves the user's store alone", async () => {
     const { cli, ok, home } = world();
     const text = await ok("demo");
-    expect(text).toMatch(/1\. A search: .*2\. What was said round.*3\. What a model/s);
+    expect(text).toMatch(/1\. A search: .*2\. The messages around.*3\. What a model/s);
     const db = /into (\S+)$/m.exec(text)?.[1] ?? "";
     expect((await cli(["list", "--db", db])).stdout).toContain("Cron runs twice");
     rmSync(join(db, ".."), { recursive: true });

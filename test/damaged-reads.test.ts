@@ -139,7 +139,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
       },
     );
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain("its active leaf is not what the leaf's entry says");
+    expect(problems[0]).toContain("its active leaf contradicts the leaf's entry");
   });
 
   test.each([
