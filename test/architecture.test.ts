@@ -109,7 +109,7 @@ test("slow packages are loaded on demand", () => {
 });
 
 /** What may be part of a page: pure code without Node. */
-const IN_BROWSERS = /^(model|secrets|transcript|api|client|search|recap\/wire)$/;
+const IN_BROWSERS = /^(model|async|secrets|transcript|api|client|search|recap\/wire)$/;
 
 /** The files of a folder, and those that are loaded with them. */
 function filesLoadedBy(folder: string): string[] {

@@ -106,7 +106,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     }
     await writer.kill();
 
-    await using copy = await open(file, { readOnly: true });
+    await using copy = await open(file, { inThread: true, readOnly: true });
     expect((await copy.verify()).problems).toEqual([]);
     for (const id of ["a", "b"]) {
       const kept = await texts(copy, id);
@@ -120,7 +120,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 
   test("a restored store is equal, except for its feed cursors", async () => {
     const address = await newAddress();
-    await using engine = await open(address);
+    await using engine = await open(address, { inThread: true });
     await fill(engine);
     const before = await everything(engine);
     const { next: cursor } = await engine.listChanges();
@@ -131,7 +131,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     const seen: number[] = [];
     await restore(file, target, { onProgress: (rows) => seen.push(rows) });
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    await using restored = await open(target);
+    await using restored = await open(target, { inThread: true });
     expect(await everything(restored)).toEqual(before);
     expect((await restored.verify()).problems).toEqual([]);
     expect(await restored.checkIntegrity()).toEqual([]);
@@ -152,13 +152,13 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   test("a restore refuses a non-empty store, without effect", async () => {
     const source = await newAddress();
     {
-      await using engine = await open(source);
+      await using engine = await open(source, { inThread: true });
       await fill(engine);
     }
     const file = join(createFolder(), "backup.db");
     await backup(source, file);
     const target = await newAddress();
-    await using engine = await open(target);
+    await using engine = await open(target, { inThread: true });
     await engine.createSession({ id: "mine", agent: "test", createdBy: "test" });
     const before = await everything(engine);
     await expect(restore(file, target)).rejects.toMatchObject({ code: "store_not_empty" });
@@ -170,19 +170,19 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 test("a store moves to PostgreSQL and back unchanged", async () => {
   const folder = createFolder();
   const original = join(folder, "original.db");
-  await using engine = await open(original);
+  await using engine = await open(original, { inThread: true });
   await fill(engine);
   const before = await everything(engine);
   const first = join(folder, "first.db");
   await backup(original, first);
   const server = await createDatabase();
   await restore(first, server);
-  await using onServer = await open(server);
+  await using onServer = await open(server, { inThread: true });
   expect(await everything(onServer)).toEqual(before);
   expect((await onServer.verify()).problems).toEqual([]);
   const second = join(folder, "second.db");
   await backup(server, second);
-  await using back = await open(second);
+  await using back = await open(second, { inThread: true });
   expect(await everything(back)).toEqual(before);
   expect((await back.verify()).problems).toEqual([]);
 });

@@ -10,7 +10,7 @@ import type { OpenedStore, OpenRace } from "./support/open-racer.ts";
 import { createEmptyDatabase } from "./support/postgres.ts";
 import { repeats } from "./support/repeats.ts";
 
-const PROCESSES = repeats(4, 8);
+const PROCESSES = repeats(3, 8);
 
 /** How many appends each process makes, to the shared session and to its own. */
 const BACKENDS: readonly [string, number, () => Promise<string>][] = [
@@ -54,7 +54,7 @@ describe.each(BACKENDS)("on %s", (_, appends, newAddress) => {
     await engine.createSession({ id: "a", agent: "test", createdBy: "test" });
     await engine.createSession({ id: "b", agent: "test", createdBy: "test" });
     const { next: start } = await engine.listChanges();
-    const count = repeats(80, 200);
+    const count = repeats(50, 200);
     const worker = new Child("./append-worker.ts");
     const everything = follow(engine, { after: start, total: 2 * count, reconnectEvery: 37 });
     const oneSession = follow(engine, {

@@ -25,7 +25,7 @@ const MODES: readonly CrashTask["mode"][] = ["single", "batch", "stream", "edit"
 describe("killed writers", () => {
   test("on SQLite", async () => {
     const address = join(createFolder(), "crash.db");
-    await killWriters(address, repeats(6, 500), (n) => ({
+    await killWriters(address, repeats(4, 500), (n) => ({
       mode: MODES[n % MODES.length] ?? "single",
       inThread: n % 3 !== 0,
       durability: n % 2 === 0 ? "process" : "power-loss",
@@ -33,7 +33,7 @@ describe("killed writers", () => {
   });
 
   test("on PostgreSQL", async () => {
-    await killWriters(await createEmptyDatabase(), repeats(2, 50), (n) => ({
+    await killWriters(await createEmptyDatabase(), repeats(1, 50), (n) => ({
       mode: MODES[n % MODES.length] ?? "single",
       inThread: false,
       durability: "power-loss",

@@ -9,7 +9,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
 import type { SessionHandle } from "../src/engine/session-handle.ts";
 import { open } from "../src/open.ts";
-import { runCli } from "./support/cli.ts";
+import { callCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { createDatabase, query } from "./support/postgres.ts";
 
@@ -268,7 +268,7 @@ test("doctor --verify reports damage in JSON, and ends with its exit code", asyn
     WHERE entry = (SELECT min(entry) FROM entries)`);
   file.exec("UPDATE sessions SET metadata = x'0a' WHERE id = 'b'");
   file.close();
-  const ran = await runCli(["doctor", "--verify", "--db", db], { env: { HOME: folder } });
+  const ran = await callCli(["doctor", "--verify", "--db", db], { env: { HOME: folder } });
   expect([ran.code, ran.stderr]).toEqual([1, ""]);
   expect(ran.stdout).toContain("the entry does not match its hash");
   expect(ran.stdout).toContain("session b is damaged");

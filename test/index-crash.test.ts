@@ -28,7 +28,7 @@ const INDEX_OF_CHILDREN = pathToFileURL(
 ).href;
 
 test("killed on SQLite", async () => {
-  await killKeepers(join(createFolder(), "crash.db"), repeats(5, 100));
+  await killKeepers(join(createFolder(), "crash.db"), repeats(3, 100));
 });
 
 test("killed on PostgreSQL", async () => {

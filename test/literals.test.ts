@@ -35,8 +35,12 @@ test("a spread of a fresh literal is found, one of a value is not", () => {
   ]);
 });
 
+/** A spread that a literal follows, also in parentheses. Only such files are worth a parse. */
+const SUSPECT = /\.\.\.[\s(]*[[{]/;
+
 /** Where `source` spreads an object or list that is written right there, by line. */
 function freshSpreads(file: string, source: string): string[] {
+  if (!SUSPECT.test(source)) return [];
   const found: string[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;

@@ -9,11 +9,15 @@ import { writeTurn } from "./support/claude-transcript.ts";
 import { createFolder } from "./support/folder.ts";
 import { callFull, connectHttp, connectStdio, ERAS } from "./support/mcp-client.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
+import { repeats } from "./support/repeats.ts";
 
 /**
  * Up-to-date answers without a daemon, and the caller's own session: real processes, the official
  * client.
  */
+
+/** How many turns of a transcript are written while searches ask for them. */
+const TURNS = repeats(8, 20);
 
 const READER: Access = {
   tenant: "default",
@@ -120,16 +124,16 @@ test("the first search finds unread lines, and leaves out the caller's conversat
   ]);
   expect(data.excluded_sessions).toHaveLength(1);
   // Written between two calls, and while one runs.
-  for (let turn = 2; turn <= 20; turn++) {
+  for (let turn = 2; turn <= TURNS; turn++) {
     const asking = callFull(client, "search_sessions", { query: "walrus", limit: 1 });
     writeTurn(home, { id: "before", cwd: here, text: `turn number n${turn}`, turn });
     await asking;
   }
   const last = async () =>
-    (await callFull(client, "search_sessions", { query: "n20" })).data.hits.length;
+    (await callFull(client, "search_sessions", { query: `n${TURNS}` })).data.hits.length;
   await expect.poll(last).toBe(1);
   await client.close();
-  expect(messagesIn(db)).toBe(21);
+  expect(messagesIn(db)).toBe(TURNS + 1);
 });
 
 test("lines written after the client killed its server are stored, by one process", async () => {

@@ -14,7 +14,7 @@ import { createFolder } from "./support/folder.ts";
 import { SEED, seeded } from "./support/random.ts";
 import { isStress, repeats } from "./support/repeats.ts";
 
-const CUTS = repeats(25, 500);
+const CUTS = repeats(12, 500);
 
 test("a store survives a write-ahead log that was cut anywhere", async () => {
   const folder = createFolder();

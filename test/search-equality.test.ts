@@ -29,14 +29,14 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     const indexing = { flushAt: repeats(100, 200) };
     await using engine = await open(address, { durability: "process", indexing });
     const writer = new Child("./search-writer.ts");
-    const work: SearchWork = { address, seed: 1, sessions: repeats(16, 24), messages: 30 };
+    const work: SearchWork = { address, seed: 1, sessions: repeats(12, 24), messages: 30 };
     writer.tell(work);
     const text = randomText(2);
     const own = [];
     for (let i = 0; i < 12; i++) {
       const session = await engine.createSession({ agent: "even", createdBy: "b", title: text(2) });
       own.push(session);
-      for (let j = 0; j < repeats(12, 20); j++) {
+      for (let j = 0; j < repeats(8, 20); j++) {
         const content = `${text(12)} own${i}x${j}`;
         await session.append({ role: "user", actor: "b", content });
         // What was appended is found at once, whatever the other process does.

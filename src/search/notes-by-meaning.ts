@@ -33,7 +33,6 @@ export function* notesByMeaning(
   try {
     const query = {
       vector: meaning.vector,
-      sessions: [],
       accepts: (columns: Parameters<typeof isDead>[0], i: number) =>
         columns.roles[i] === NOTE_ROLES[field] &&
         (inScope?.has(columns.sessions[i] as number) ?? true) &&

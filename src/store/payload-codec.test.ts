@@ -4,7 +4,9 @@ import { compressPayload, packText, unpackText, unpackZstd } from "./payload-cod
 
 /** Compressible text. */
 function text(length: number): Buffer {
-  return Buffer.from(Array.from({ length }, (_, i) => 97 + ((i * i) % 23)));
+  const bytes = Buffer.alloc(length);
+  for (let i = 0; i < length; i++) bytes[i] = 97 + ((i * i) % 23);
+  return bytes;
 }
 
 describe("packed bytes are unpacked", () => {
@@ -33,7 +35,7 @@ describe("packed bytes are unpacked", () => {
     await new Promise<void>((resolve) => stream.end(resolve));
     const bytes = Buffer.concat(parts);
     expect((bytes[4] ?? 0) & 0x20).toBe(0);
-    expect(unpackZstd(bytes)).toEqual(plain);
+    expect(plain.equals(unpackZstd(bytes))).toBe(true);
   });
 
   test("also with a checksum, or empty", () => {

@@ -98,6 +98,14 @@ export const TURN_CASES: readonly RegisterCases[] = [
   changeSignalCases,
 ];
 
+/** Those whose calls, answers or errors carry something of every kind: bytes, text, numbers, details. */
+export const MESSAGE_CASES: readonly RegisterCases[] = [
+  appendCases,
+  guardedAppendCases,
+  contentCases,
+  tokenCases,
+];
+
 /** Registers the cases for one backend. `open` gives a new, empty store each time. */
 export function storeCases(
   name: string,

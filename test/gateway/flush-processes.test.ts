@@ -9,6 +9,7 @@ import type { FlushTask, TurnReport } from "../support/flush-runner.ts";
 import { createFolder } from "../support/folder.ts";
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
 import { createDatabase } from "../support/postgres.ts";
+import { isStress } from "../support/repeats.ts";
 import { streams } from "../support/streamed-answer.ts";
 
 const BACKENDS: readonly [string, () => Promise<string>][] = [
@@ -71,7 +72,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     });
     const runners = PROCESSES.map((name) => {
       const child = new Child("./flush-runner.ts");
-      const used = [...USED, ...USED];
+      const used = isStress ? [...USED, ...USED] : USED;
       const task = { address, sessionId: session.id, modelUrl: server.url, name, used };
       child.tell({ ...task, leaseMs: LONG_MS } satisfies FlushTask);
       return child;

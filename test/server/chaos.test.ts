@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { open } from "../../src/index.ts";
+import type { StartedPostgres } from "../support/postgres-process.ts";
 import { SEED, seeded } from "../support/random.ts";
 import { repeats } from "../support/repeats.ts";
 import { Events } from "./events.ts";
@@ -20,7 +21,7 @@ beforeAll(async () => {
   database = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
   if (database.stdout === null) throw new Error("no output");
   lines = on(createInterface(database.stdout), "line");
-  address = await nextLine();
+  ({ address } = JSON.parse(await nextLine()) as StartedPostgres);
 });
 afterAll(async () => {
   const ended = once(database, "exit");

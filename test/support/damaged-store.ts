@@ -98,8 +98,8 @@ export async function readEverything(engine: Engine, known: Known): Promise<Answ
   for (const [tenant, id] of known.sessions) {
     const scope = engine.forTenant(tenant);
     const on = <Result>(call: (session: SessionHandle) => Promise<Result>) =>
-      scope.getSession(id).then(call);
-    await ask(`${id} row`, () => on(async (session) => countedOf(await session.meta())));
+      call(scope.session(id));
+    await ask(`${id} row`, async () => countedOf(await (await scope.getSession(id)).meta()));
     await ask(`${id} messages`, () => on((session) => pagesOf(session)));
     await ask(`${id} history`, () =>
       on(async (s) => (await s.history({ limit: 500, includeSummaries: true })).map(coveredOf)),

@@ -23,6 +23,14 @@ const POLICY = [
   "trusted-types dompurify backscroll-worker",
 ].join("; ");
 
+const PLACES = {
+  page: "/ (in a browser)",
+  rest: "/v1",
+  docs: "/docs",
+  openapi: "/v1/openapi.json",
+  mcp: "/mcp",
+};
+
 /** Names contain a content hash, so files are immutable. */
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
@@ -36,9 +44,9 @@ export class Page {
     this.#hint = anonymous === undefined ? "" : accessHint(anonymous);
   }
 
-  /** Programs that do not accept HTML get a JSON problem. */
+  /** Programs that do not accept HTML get the server's addresses as JSON. */
   async document(request: Request): Promise<Response> {
-    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) throw routeNotFound();
+    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) return Response.json(PLACES);
     const file = await this.#files.find("index.html");
     if (file === undefined) {
       return new Response("The page is not built. In a checkout, run: npm run build\n", {

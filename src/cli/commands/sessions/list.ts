@@ -1,6 +1,6 @@
-import { basename } from "node:path";
 import { toWireSession } from "../../../api/session.ts";
 import { totalTokens } from "../../../model/entry.ts";
+import { projectName } from "../../../model/project-name.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: "PROJECT",
-    value: ({ origin }) => basename(origin.projectPath ?? ""),
+    value: ({ origin }) => projectName(origin.projectPath ?? ""),
     shown: ({ origin }) => origin.projectPath !== undefined,
     most: 16,
   },

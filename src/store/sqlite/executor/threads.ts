@@ -156,9 +156,9 @@ export class Threads implements Executor {
   }
 
   /**
-   * Checkpoints on the reader's thread, so that no append waits for it. The writer then checkpoints
-   * the small rest: SQLite restarts only a fully checkpointed log, so the log would otherwise grow
-   * without bound.
+   * Checkpoints on the reader's thread, while the writer goes on appending. The writer then
+   * checkpoints the small rest, and only for that appends wait: SQLite restarts only a fully
+   * checkpointed log, so the log would otherwise grow without bound.
    */
   #checkpoint(): Promise<void> {
     // The next growth of the log retries a failed checkpoint.

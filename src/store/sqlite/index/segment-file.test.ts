@@ -74,6 +74,36 @@ test("closing the file beside others leaves their snapshots, and the free pages 
   expect(statSync(reader.path).size).toBeLessThan(8 * 1024 * 1024);
 });
 
+test("many blobs are read as single ones are: missing and damaged ones, in any order", () => {
+  const store = join(createFolder(), "store.db");
+  closeSync(openSync(store, "a"));
+  const [writer, reader] = [open(store), open(store)];
+  const db = writer.create();
+  for (const segment of [7, 8]) {
+    const blobs = Array.from({ length: 40 }, (_, blob) => ({
+      blob,
+      bytes: new Uint8Array([segment, blob]),
+    }));
+    writeBlobs(db, 1, segment, blobs);
+  }
+  db.run("UPDATE index_blobs SET crc = crc + 1 WHERE segment = 8 AND blob = 5");
+  db.run("DELETE FROM index_blobs WHERE segment = 7 AND blob = 6");
+  const keys = Array.from({ length: 80 }, (_, i) => ({
+    segment: 7 + (i % 2),
+    blob: 39 - (i >> 1),
+  }));
+  const few = keys.filter(({ blob }) => blob < 4);
+  for (const some of [keys, few]) {
+    const answers = reader.readAll(1, some);
+    for (const [i, { segment, blob }] of some.entries()) {
+      const isDamaged = segment === 8 && blob === 5;
+      const isMissing = segment === 7 && blob === 6;
+      const sound = isMissing ? "missing" : new Uint8Array([segment, blob]);
+      expect(answers[i]).toEqual(isDamaged ? "damaged" : sound);
+    }
+  }
+});
+
 /** A file with a segment and an open snapshot of it. */
 function beingRead() {
   const store = join(createFolder(), "store.db");

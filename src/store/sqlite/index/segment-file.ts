@@ -13,10 +13,13 @@ import { MEMORY } from "../../store-options.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { createSegmentTables, isMade, isOurs, isUsable } from "./segment-schema.ts";
-import { readBlob, takeSnapshot } from "./segments.ts";
+import { readBlob, readBlobs, takeSnapshot } from "./segments.ts";
 
 /** Segments are cached decoded, so SQLite's cache would duplicate them. */
 const CACHE_KIB = 2_048;
+
+/** From so many blobs of a segment on, one statement is faster than one for each. */
+const WORTH_A_LIST = 16;
 
 export class SegmentFile {
   readonly path: string;
@@ -41,6 +44,20 @@ export class SegmentFile {
     if (answer !== "missing" || this.#identity === identityOf(this.path)) return answer;
     this.close();
     return this.#readBlob(tenant, key);
+  }
+
+  readAll(tenant: number, keys: readonly BlobKey[]): readonly BlobAnswer[] {
+    const found = new Map<BlobKey, BlobAnswer>();
+    for (const [segment, own] of Map.groupBy(keys, (key) => key.segment)) {
+      if (own.length < WORTH_A_LIST) continue;
+      const answers = this.#readList(tenant, segment, own) ?? [];
+      for (const [i, answer] of answers.entries()) found.set(own[i] as BlobKey, answer);
+    }
+    // Single reads tell which blob is damaged, and find a file that replaced this one.
+    return keys.map((key) => {
+      const answer = found.get(key) ?? "missing";
+      return answer === "missing" ? this.read(tenant, key) : answer;
+    });
   }
 
   /** Until it ends, reads see the current state, whatever is deleted. */
@@ -106,6 +123,14 @@ export class SegmentFile {
     const db = this.#db ?? this.open();
     if (db === undefined) return "missing";
     return quietly(() => readBlob(db, tenant, key, this.#checked)) ?? "damaged";
+  }
+
+  /** Undefined if there is no file, or if one of the blobs cannot be read. */
+  #readList(tenant: number, segment: number, keys: readonly BlobKey[]): BlobAnswer[] | undefined {
+    const db = this.#db ?? this.open();
+    if (db === undefined) return undefined;
+    const blobs = keys.map(({ blob }) => blob);
+    return quietly(() => readBlobs(db, tenant, segment, blobs, this.#checked));
   }
 
   #connect(): SqliteConnection {

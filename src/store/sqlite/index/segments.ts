@@ -14,6 +14,8 @@ const SQL = statements("segments", {
     ON CONFLICT (tenant, segment, blob) DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
   anything: `SELECT 1 FROM index_store`,
   readBlob: `SELECT crc, bytes FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
+  readBlobs: `SELECT blob, crc, bytes FROM index_blobs
+    WHERE tenant = ? AND segment = ? AND blob IN (SELECT value FROM json_each(?))`,
   /** Marks every segment that the manifest does not name. */
   drop: `UPDATE index_segments SET dropped_at = ${NOW} WHERE tenant = ? AND dropped_at IS NULL
     AND segment NOT IN (SELECT value FROM json_each(?))`,
@@ -43,6 +45,23 @@ export function readBlob(
   checked: CheckedBlobs,
 ): BlobAnswer {
   return toBlobAnswer(db.get(SQL.readBlob, tenant, key.segment, key.blob), key, checked);
+}
+
+/**
+ * Blobs of one segment, in the order of `blobs`. SQLite looks them up in ascending order, with half the
+ * time of single reads in random order.
+ */
+export function readBlobs(
+  db: SqliteConnection,
+  tenant: number,
+  segment: number,
+  blobs: readonly number[],
+  checked: CheckedBlobs,
+): BlobAnswer[] {
+  const names = ["blob", "crc", "bytes"] as const;
+  const rows = db.records(SQL.readBlobs, names, tenant, segment, JSON.stringify(blobs));
+  const found = new Map(rows.map((row) => [row.blob as number, row]));
+  return blobs.map((blob) => toBlobAnswer(found.get(blob), { segment, blob }, checked));
 }
 
 /** Begins a read transaction; its first read fixes the snapshot. */
