@@ -1,6 +1,6 @@
 /**
- * The library as users have it: built. Sources would be compiled anew in each thread, which takes
- * time and a hundred megabytes that no user pays for.
+ * The built library, as users have it. Sources would be compiled in each thread, which takes time
+ * and a hundred megabytes.
  */
 
 import type * as Library from "../src/index.ts";

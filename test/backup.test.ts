@@ -1,4 +1,4 @@
-/** The drill: a backup of a store that others write to, and what a restore gives back. */
+/** Backups of a store beside writers, and restores. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -58,7 +58,7 @@ async function fill(engine: Engine): Promise<void> {
   await other.createSession({ id: "s", agent: "theirs", createdBy: "bob" });
 }
 
-/** All that can be seen of a store through the library, the cursors of the feed aside. */
+/** Everything visible of a store through the library, except feed cursors. */
 async function everything(engine: Engine): Promise<unknown> {
   const tenants = await engine.listTenants();
   const all: unknown[] = [];
@@ -88,7 +88,7 @@ function shown(entry: Entry): string {
 }
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
-  test("a backup beside a writer holds one moment of the store", async () => {
+  test("a backup beside a writer is a snapshot", async () => {
     const address = await newAddress();
     await using engine = await open(address);
     await engine.createSession({ id: "a", agent: "test", createdBy: "test" });
@@ -118,7 +118,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect(readdirSync(dirname(file)).filter((name) => name.includes("partial"))).toEqual([]);
   });
 
-  test("a restored store is the same, but for the cursors of its feed", async () => {
+  test("a restored store is equal, except for its feed cursors", async () => {
     const address = await newAddress();
     await using engine = await open(address, { inThread: true });
     await fill(engine);
@@ -139,7 +139,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       code: "cursor_expired",
     });
 
-    // It goes on where the original stood: the open message, the keys, the numbers.
+    // It continues the original: the open message, the keys, the numbers.
     const session = await restored.getSession("s");
     const message = await session.openMessage({ role: "assistant", idempotencyKey: "open" });
     await message.write(" — now");
@@ -149,7 +149,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await restored.verify()).problems).toEqual([]);
   });
 
-  test("a restore refuses a store that holds something, and changes nothing in it", async () => {
+  test("a restore refuses a non-empty store, without effect", async () => {
     const source = await newAddress();
     {
       await using engine = await open(source, { inThread: true });
@@ -187,7 +187,7 @@ test("a store moves to PostgreSQL and back unchanged", async () => {
   expect((await back.verify()).problems).toEqual([]);
 });
 
-test("a backup of what is not there, or is no store, leaves nothing behind", async () => {
+test("a backup of a missing or foreign file leaves nothing behind", async () => {
   const folder = createFolder();
   const target = join(folder, "backup.db");
   const missing = backup(join(folder, "none.db"), target);

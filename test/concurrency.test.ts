@@ -1,4 +1,4 @@
-/** Many processes on one store: nothing is lost, nothing is repeated, and nobody is told to wait. */
+/** Many processes on one store: nothing is lost or repeated, and none fails as busy. */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -73,7 +73,7 @@ describe.each(BACKENDS)("on %s", (_, appends, newAddress) => {
     const ofSession = await oneSession;
     const expected = seen.filter((change) => change.sessionId === "b");
     expect(ofSession).toEqual(expected);
-    // In the order of the feed stand the entries in the order of their sequence.
+    // Feed order is the order of sequences.
     const entries = await readTree(engine, "b");
     expect(ofSession.map((change) => change.entryId)).toEqual(entries.map((entry) => entry.id));
   });
@@ -102,7 +102,7 @@ describe.each(BACKENDS)("on %s", (_, appends, newAddress) => {
   });
 });
 
-/** Every message follows the one before; one that was sent after another was acknowledged is later. */
+/** Every message follows the previous one; one sent after an acknowledgement is later. */
 async function checkOneChain(engine: Engine, sessionId: string, count: number): Promise<void> {
   const entries = await readTree(engine, sessionId);
   expect(entries.length).toBe(count);
@@ -131,7 +131,7 @@ interface FollowInput {
   readonly reconnectEvery: number;
 }
 
-/** Follows the feed, and starts anew with the last cursor after every few changes. */
+/** Follows the feed, and restarts with the last cursor after every few changes. */
 async function follow(engine: Engine, input: FollowInput): Promise<Change[]> {
   const seen: Change[] = [];
   let after = input.after;

@@ -1,8 +1,8 @@
 /**
- * A write-ahead log that was damaged while nobody had the store open.
+ * A write-ahead log damaged while the store was closed.
  *
- * SQLite takes the commits behind the damage for a torn tail, and writes over them. So they are told
- * when the store is opened, the log is kept aside, and every command tells of it until it is accepted.
+ * SQLite takes the commits after the damage for a torn tail, and overwrites them. So they are
+ * reported at opening, the log is kept aside, and every command reports them until acknowledged.
  */
 
 import {
@@ -98,7 +98,7 @@ async function openAndClose(
 }
 
 describe("commits behind a flipped bit", () => {
-  test("are told by everything that opens the store, until they are accepted", async () => {
+  test("are reported by every opening, until acknowledged", async () => {
     const { path, acknowledged } = createKilled();
     const damaged = flipMiddle(path);
 
@@ -108,7 +108,7 @@ describe("commits behind a flipped bit", () => {
     const [name = ""] = keptLogs(path);
     expect(readFileSync(join(dirname(path), name)).equals(damaged)).toBe(true);
 
-    // The log is gone: SQLite has moved what it took for whole into the database.
+    // The log is gone: SQLite has checkpointed the part that it accepted.
     expect(existsSync(`${path}-wal`)).toBe(false);
     expect(await openAndClose(path)).toEqual({ told, listed });
     expect(keptLogs(path)).toEqual([name]);
@@ -161,7 +161,7 @@ describe("commits behind a flipped bit", () => {
     expect(keptLogs(path)).toHaveLength(1);
   });
 
-  test("are told and kept once while another process reads the log, and what is damaged later is told, too", async () => {
+  test("are reported and kept once while another process reads the log, and later damage is reported too", async () => {
     const { path } = createKilled();
     flipMiddle(path);
     // It keeps SQLite from beginning the log anew, also when the store is closed.
@@ -191,7 +191,7 @@ describe("commits behind a flipped bit", () => {
     expect((await openAndClose(path)).listed).toHaveLength(2);
   });
 
-  test("are kept once by openings at the same time", async () => {
+  test("are kept once by concurrent openings", async () => {
     const { path } = createKilled();
     flipMiddle(path);
     const all = await Promise.all(Array.from({ length: 3 }, () => openAndClose(path)));
@@ -199,7 +199,7 @@ describe("commits behind a flipped bit", () => {
     expect(keptLogs(path)).toHaveLength(1);
   });
 
-  test("keep a store from being written to while they cannot be kept", async () => {
+  test("block writes while they cannot be kept", async () => {
     const { path } = createKilled();
     const damaged = flipMiddle(path);
     const probe = async (options: ProbeTask["options"]) => {
@@ -238,7 +238,7 @@ const anyLoss = {
 };
 
 describe("a sound log", () => {
-  test("of a killed writer loses nothing, and is kept nowhere", async () => {
+  test("of a killed writer loses nothing, and is not kept", async () => {
     const { path } = createKilled();
     expect(await openAndClose(path)).toEqual({ told: [], listed: [] });
     expect(keptLogs(path)).toEqual([]);
@@ -268,7 +268,7 @@ describe("a sound log", () => {
     }
   });
 
-  test("that others write to and write over is sound at every look", async () => {
+  test("that others write and overwrite is sound at every check", async () => {
     const path = join(createFolder(), "busy.db");
     const writers = (["batch", "edit", "reopen"] as const).map((mode, n) =>
       startWriter(path, `own-${n}`, mode),
@@ -283,7 +283,7 @@ describe("a sound log", () => {
   });
 });
 
-describe("an index that knows more than the store", () => {
+describe("an index ahead of its store", () => {
   async function append(path: string, count: number, task?: "flush"): Promise<StoreLoss[]> {
     const told: StoreLoss[] = [];
     const onLoss = (loss: StoreLoss) => void told.push(loss);
@@ -296,7 +296,7 @@ describe("an index that knows more than the store", () => {
     return told;
   }
 
-  test("is told, also when the store has caught up, and built again when it is accepted", async () => {
+  test("is reported, also when the store has caught up, and rebuilt when acknowledged", async () => {
     const path = join(createFolder(), "x.db");
     await append(path, 20, "flush");
     copyFileSync(path, `${path}.old`);
@@ -318,7 +318,7 @@ describe("an index that knows more than the store", () => {
     expect((await engine.searchSessions("39")).hits).toHaveLength(1);
   });
 
-  test("is none where another store took the place of one", async () => {
+  test("is not reported for a store that replaced another one", async () => {
     const path = join(createFolder(), "x.db");
     const other = join(createFolder(), "other.db");
     await append(path, 20, "flush");

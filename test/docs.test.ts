@@ -28,8 +28,8 @@ import { openShellCommands, type ShellCommands } from "./support/shell-commands.
 import { streamsOf } from "./support/streamed-answer.ts";
 
 /**
- * Documents that run. In one document, all blocks marked `ts` make one program and all blocks marked
- * `sh` one script, in their order; other blocks are only shown.
+ * Runs the documents. The `ts` blocks of a document make one program, its `sh` blocks one script,
+ * in order; other blocks are only shown.
  */
 
 const DOCUMENTS = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }).sort()];
@@ -92,7 +92,7 @@ function atServer(text: string): string {
   return text.replaceAll("http://127.0.0.1:7423", server.url);
 }
 
-test("the generated parts say what the sources say", () => {
+test("the generated parts are up to date", () => {
   for (const [file, text] of generateDocs()) {
     expect(readFileSync(file, "utf8"), `${file} is out of date: npm run docs`).toBe(text);
   }
@@ -108,7 +108,7 @@ test("every option of open is explained", () => {
   expect(INPUTS.open.filter((option) => !text.includes(`\`${option}\``))).toEqual([]);
 });
 
-test("every link leads somewhere", () => {
+test("every link has a target", () => {
   const broken = PAGES.flatMap((page) =>
     [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
       .map(([, target = ""]) => target)
@@ -119,7 +119,7 @@ test("every link leads somewhere", () => {
   expect(broken).toEqual([]);
 });
 
-test("README shows what a terminal of 80 columns shows", async () => {
+test("README shows the output of a terminal of 80 columns", async () => {
   const home = join(folder, "readme");
   writeReadmeHome(home);
   const [shown = ""] = blocks("README.md", "console");
@@ -139,7 +139,7 @@ test("README shows what a terminal of 80 columns shows", async () => {
 });
 
 describe("the programs in the documents", () => {
-  /** Whoever asks a model, asks this one. */
+  /** The model of every call in the documents. */
   let model: ModelServer;
   beforeAll(async () => {
     model = await startModelServer();
@@ -200,7 +200,7 @@ describe("the programs in the documents", () => {
     const env = { HOME: place, BACKSCROLL_MODEL_URL: model.url };
     const ran = await run(process.execPath, ["program.ts"], { cwd: place, env, input: TYPED });
     expect(ran.stderr).toBe("");
-    // What a document prints to show that it is so, is so.
+    // Printed checks of a document hold.
     expect([ran.code, ran.stdout]).toEqual([0, expect.not.stringMatching(/undefined|false/)]);
   });
 });
@@ -216,7 +216,7 @@ describe("the commands in the documents", () => {
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
   });
 
-  describe("the examples of --help run, given what they name", () => {
+  describe("the examples of --help run in a prepared store", () => {
     const examples = COMMANDS.flatMap(({ name, examples }) =>
       examples.map((example) => ({ name, example })),
     );
@@ -287,7 +287,7 @@ describe("the commands in the documents", () => {
   });
 });
 
-test("no document talks of what only its writers have seen", () => {
+test("no document mentions what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
   // Ways to rank and to summarise had this name, random numbers begin with one, providers have caches
   // of theirs, MCP has them, and `query` of the Claude Agent SDK takes one.

@@ -21,7 +21,7 @@ test("literals are written as literals: nothing spreads a fresh object or list",
   expect(spread).toEqual([]);
 });
 
-test("a spread of a fresh literal is found, one of a value is none", () => {
+test("a spread of a fresh literal is found, one of a value is not", () => {
   const source = `
     const a = { ...{ b: 1 }, ...c, ...(d ? { e: 1 } : {}) };
     const f = [...["g"], ...h, ...[i, j].map(k)];

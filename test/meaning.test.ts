@@ -60,7 +60,7 @@ async function find(tenant: TenantEngine, query: string, options = {}): Promise<
 
 function meaningCases(name: string, address: () => Promise<string>): void {
   describe(name, () => {
-    test("finds what was said in other words, soon after it was said", async () => {
+    test("finds paraphrases soon after they were stored", async () => {
       await using memory = await openWith(await address());
       const pet = await talk(memory, "The cat sleeps on the sofa.", "Let it rest there.");
       await talk(memory, "My automobile needs new tyres.");
@@ -73,7 +73,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(memory, "kitten naps", { ranking: { meaning: 0 } })).toEqual([]);
     });
 
-    test("leaves what was stored before to whoever asks for it, and goes on where it stopped", async () => {
+    test("embeds stored messages on request only, and resumes", async () => {
       const place = await address();
       {
         await using before = await open(place, { inThread: true });
@@ -101,7 +101,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(memory, "kitten naps")).toHaveLength(7);
     });
 
-    test("keeps to its embedder until it is told otherwise", async () => {
+    test("keeps its embedder until told otherwise", async () => {
       const place = await address();
       {
         await using memory = await openWith(place);
@@ -126,7 +126,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(other, "kitten")).toHaveLength(1);
     });
 
-    test("never finds what was deleted or erased, and a purge takes its vectors", async () => {
+    test("never finds deleted or erased text, and a purge removes its vectors", async () => {
       await using memory = await openWith(await address());
       const gone = await talk(memory, "The cat sleeps here.", "Fine.");
       const kept = await memory.createSession({
@@ -149,7 +149,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(memory, "sluggish billing")).toEqual([kept.id]);
     });
 
-    test("keeps tenants apart, and looks where it is told to", async () => {
+    test("keeps tenants apart, and respects the scope", async () => {
       await using memory = await openWith(await address());
       const [acme, other] = [memory.forTenant("acme"), memory.forTenant("other")];
       const ours = await talk(acme, "The cat sleeps.");
@@ -165,7 +165,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(acme, "automobile", { since: 0, until: 1 })).toEqual([]);
     });
 
-    test("an append never fails for it, and words answer where there is no vector", async () => {
+    test("an append never fails because of it, and words answer without a vector", async () => {
       const warnings: string[] = [];
       await using memory = await openWith(await address(), undefined, (told) => {
         warnings.push(told);
@@ -184,7 +184,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       server.clear();
     });
 
-    test("sends talk alone, without secrets, and each text once", async () => {
+    test("sends message text alone, without secrets, and each text once", async () => {
       const place = await address();
       const secret = `ghp_${"a1B2".repeat(9)}`;
       await using before = await open(place, { inThread: true });
@@ -289,7 +289,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       }
     });
 
-    test("memories and facts are found by meaning, and not when they are gone", async () => {
+    test("memories and facts are found by meaning, and not once deleted", async () => {
       await using memory = await openWith(await address());
       const session = await talk(memory, "Hello.");
       await memory.putMemory({ agent: "coder", name: "pet", content: "The cat sleeps a lot." });

@@ -1,7 +1,7 @@
 /**
- * Search on real stores against the plain formula over all messages: the same hits in the same order
- * with the same scores, with a tail, several segments, merges, deletions and erased messages; and
- * searches that run while another process writes and joins segments.
+ * Search on real stores against the naive formula over all messages: the same hits, order and
+ * scores, with a tail, several segments, merges, deletions and erased messages; and searches while
+ * another process writes and merges.
  */
 
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
 ];
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
-  test("search ranks as the plain formula does, also beside another process", async () => {
+  test("search ranks as the naive formula, also beside another process", async () => {
     const address = await newAddress();
     // Several segments, however often this repeats.
     const indexing = { flushAt: repeats(100, 200) };

@@ -106,11 +106,9 @@ function earlierKeys(
 
 function nameless({ path, index }: SessionFile): string {
   if (path !== "") return idFromFile(path) + (index === 0 ? "" : `-${index}`);
-  throw new BackscrollError(
-    "invalid_input",
-    "the session has no id of its own; name the file that it comes from",
-    { details: { field: "file" } },
-  );
+  throw new BackscrollError("invalid_input", "the session has no id; name its source file", {
+    details: { field: "file" },
+  });
 }
 
 /** The repository, and the parent session. */

@@ -53,7 +53,7 @@ export async function backup(
   const rows = Number(headers.get("backscroll-rows"));
   if (digest === undefined || !Number.isSafeInteger(bytes) || !Number.isSafeInteger(rows)) {
     await body.cancel();
-    throw notOurs(connection.address, "what it sends is no backup");
+    throw notOurs(connection.address, "its answer is not a backup");
   }
   const sha256 = Array.from(atob(digest), (c) => c.charCodeAt(0).toString(16).padStart(2, "0"));
   const expected = { bytes, sha256: sha256.join("") };

@@ -323,7 +323,7 @@ export class Gateway {
     reason: InboundReason,
   ): string {
     const rule = explainPolicy(this.config, key, channel);
-    if (action === "forked") return "a thread starts with what was said before it";
+    if (action === "forked") return "a thread starts as a fork of its parent conversation";
     switch (reason) {
       case "first":
         return "the key had no session";
@@ -336,7 +336,7 @@ export class Gateway {
       case "idle":
         return `idle for too long: sessions are reset ${rule}`;
       case "housekeeping":
-        return "input that comes by itself starts nothing";
+        return "automatic input starts no session";
       case "repeated":
         return "this message was delivered twice: it is stored already";
       default:

@@ -52,7 +52,7 @@ export function requireAnyActor(access: Access): void {
   if (access.actAs === "any") return;
   throw new BackscrollError(
     "forbidden",
-    "this stores what others have said, and the token may not write for everybody; use a token that was made with --act-as any",
+    "this stores messages of other actors, and the token may not write as every actor; use a token created with --act-as any",
     { details: { field: "act_as" } },
   );
 }

@@ -118,12 +118,12 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
   afterAll(() => world.close());
 
-  test("runs a graph as LangGraph's own checkpointer does; another process goes on", async () => {
+  test("runs a graph as LangGraph's own checkpointer does; another process continues", async () => {
     const config = newThread();
     const own = newGraph(new MemorySaver());
     for (const content of ["why does cron run twice?", "are you sure?"]) {
       const input = { messages: [new HumanMessage(content)] };
-      // Each turn by a checkpointer that knows nothing of the one before.
+      // Each turn by a new checkpointer instance.
       const ours = newGraph(newSaver(world.engine));
       const { messages } = await ours.invoke(input, config);
       const { messages: expected } = await own.invoke(input, config);
@@ -140,7 +140,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await count(fresh)).toBe(await count(own));
   });
 
-  test("search finds what was said, and the session goes with its thread", async () => {
+  test("search finds messages, and the session is deleted with its thread", async () => {
     const config = { configurable: { thread_id: `platypus ${threads}` } };
     const graph = newGraph(newSaver(world.engine, { agent: "zoo-keeper", user: "ana" }));
     await graph.invoke({ messages: [new HumanMessage("where does the platypus sleep?")] }, config);
@@ -163,7 +163,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     }
   });
 
-  test("stores what changed, and finds it from any checkpoint on", async () => {
+  test("stores only changes, readable from any checkpoint", async () => {
     const config = newThread();
     const saver = newSaver(world.engine, { messages: null });
     const list = ["a", { b: [1, undefined] }];
@@ -187,7 +187,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(values).toHaveLength(4);
   });
 
-  test("stores a member that was changed in place, and lends nothing that it keeps", async () => {
+  test("stores a member changed in place, and shares no internal state", async () => {
     const config = newThread();
     const saver = newSaver(world.engine, { messages: null });
     const list = Array.from(
@@ -228,7 +228,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     ]);
   });
 
-  test("prunes what no kept checkpoint needs, also while a graph goes on", async () => {
+  test("prunes pieces that no kept checkpoint needs, also while a graph runs", async () => {
     const config = newThread();
     const threadId = config.configurable.thread_id;
     const saver = newSaver(world.engine, { messages: null });
@@ -257,7 +257,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     await expect(other.prune({ keep: -1 })).rejects.toThrow("keep must be a whole number");
   });
 
-  test("says what is missing in a configuration", async () => {
+  test("names the missing part of a configuration", async () => {
     const saver = newSaver(world.engine);
     await expect(put(saver, {}, {}, {})).rejects.toThrow("configurable.thread_id is missing");
     await expect(saver.putWrites(newThread(), [], "t")).rejects.toThrow("checkpoint_id is missing");
@@ -364,7 +364,7 @@ test("a turn writes as much after hundreds of turns as at the 10th", async () =>
   expect(await valuesAt(newSaver(engine), config)).toEqual({ messages, fixed: "f" });
 });
 
-test("a checkpoint ends with its time to live, and what newer ones share with it does not", async () => {
+test("a checkpoint expires, and pieces shared with newer ones stay", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -387,7 +387,7 @@ test("a checkpoint ends with its time to live, and what newer ones share with it
   expect(await reader.getTuple(config)).toBeUndefined();
 });
 
-test("a value that is gone is an error, not a smaller state", async () => {
+test("a missing value is an error, not a smaller state", async () => {
   await using engine = await open(":memory:", { inThread: true });
   const config = await put(newSaver(engine), newThread(), { list: ["a"] }, { list: 1 });
   const [value] = await allRecords(engine, "v/");

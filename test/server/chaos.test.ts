@@ -10,7 +10,7 @@ import { repeats } from "../support/repeats.ts";
 import { Events } from "./events.ts";
 import { type ServerNode, startNode } from "./node.ts";
 
-/** Three servers on one PostgreSQL, under load, while one of them dies and the database restarts. */
+/** Three servers on one PostgreSQL under load, while one is killed and the database restarts. */
 
 let database: ChildProcess;
 let lines: AsyncIterator<unknown>;
@@ -103,7 +103,7 @@ class Load {
     }
   }
 
-  /** One after another, each tried again under its key until somebody says that it is stored. */
+  /** In order, each retried under its key until acknowledged. */
   async write(writer: number): Promise<void> {
     const own: string[] = [];
     this.acknowledged.set(writer, own);

@@ -14,7 +14,7 @@ const FEW = 3;
 const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
   not_json: "not JSON",
   torn_line: "last line cut off",
-  unexpected: "not what the format allows",
+  unexpected: "not allowed by the format",
   line_too_long: "line too long",
   line_cut: "long line cut",
   unpacks_too_far: "unpacks to more than is allowed",
@@ -26,7 +26,7 @@ const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
   missing_reference: "refers to an entry that is not there",
   entry_cut: "cut because it is too long",
   changed_entry: "changed since it was stored",
-  late_file: "older than what is stored of its session",
+  late_file: "older than the stored part of its session",
 };
 
 /** A named file with each of its sessions. */

@@ -174,7 +174,7 @@ class Parser {
     this.#skipSpaces();
     this.#skipComment();
     if (this.#at < this.#text.length && !/[\r\n]/.test(this.#text[this.#at] ?? "")) {
-      this.#fail("the line goes on where it should end");
+      this.#fail("unexpected text at the end of the line");
     }
   }
 

@@ -117,7 +117,7 @@ export function checkCompaction(
   const { policy } = readCompactionPolicy(session.metadata);
   const { preset } = input;
   if (preset !== undefined && input.keep !== undefined) {
-    throw invalid("preset", "preset says what is kept; leave out keep, or give keep alone");
+    throw invalid("preset", "preset replaces keep; give one of the two");
   }
   const keep = input.keep ?? (asked ? "half" : undefined);
   const style = preset === undefined ? "rich" : "claw";

@@ -259,7 +259,7 @@ function originKey(imported: ImportedSession, options: ImportOptions): string {
   const own = imported.id ?? options.file;
   const key = options.key ?? (own === undefined ? undefined : `${imported.source}:${own}`);
   if (key !== undefined) return toText(key, MAX_PATH_BYTES);
-  throw invalid("file", "the session has no id of its own; name the file that it comes from");
+  throw invalid("file", "the session has no id; name its source file");
 }
 
 /** The draft of the session, created at the first write or at the end. */
@@ -309,7 +309,7 @@ async function isMadeBy(
 function sessionMetadata(imported: ImportedSession): JsonObject {
   const { metadata } = imported;
   if (Buffer.byteLength(JSON.stringify(metadata)) <= 32 * 1024) return metadata;
-  imported.problems.add("entry_cut", "what the file says of the session is too long to keep");
+  imported.problems.add("entry_cut", "the file's session metadata is too large to keep");
   return {};
 }
 

@@ -148,7 +148,7 @@ function checkRecordText(text: string | null | undefined): string | null {
     throw invalid("text", `text must be a string, not ${describe(text)}`);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_RECORD_TEXT_BYTES) return text;
-  throw tooLarge("text in bytes", MAX_RECORD_TEXT_BYTES, bytes, "give what it is to be found by");
+  throw tooLarge("text in bytes", MAX_RECORD_TEXT_BYTES, bytes, "shorten the search text");
 }
 
 /** Later times have a year of five digits. */

@@ -97,7 +97,7 @@ export async function* clawParts(
       continue;
     }
     if (!isKept && !compaction?.pinned.has(entry.id)) {
-      if (entry.kind === "message") losses.add("messages that a summary stands for");
+      if (entry.kind === "message") losses.add("summarised messages");
       continue;
     }
     const message = toClawMessage(entry, losses);

@@ -59,7 +59,7 @@ describe("claw-jsonl", () => {
       removed_message_count: 1,
       summary: "One was said.",
     });
-    expect(short.losses).toMatchObject({ "messages that a summary stands for": 1 });
+    expect(short.losses).toMatchObject({ "summarised messages": 1 });
     expect(texts(full.text)).toEqual(["user: One", "user: Two", "user: Three"]);
     expect(full.losses).toMatchObject({ summaries: 1, "changes of the thinking level": 1 });
   });

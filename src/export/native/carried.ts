@@ -69,7 +69,7 @@ function fromSummary(path: readonly Entry[], full: boolean, losses: LossLog): re
   const from = path.findIndex(({ id }) => id === kept);
   const start = from < 0 || from > at ? at : from;
   losses.add(
-    "messages that a summary stands for",
+    "summarised messages",
     path.slice(0, start).filter(({ kind }) => kind === "message").length,
   );
   const rest = path.slice(start).filter(({ kind }) => kind !== "compaction");
@@ -105,7 +105,7 @@ function carryEntry(entry: Entry, reader: Reader, losses: LossLog): CarriedMessa
       return [];
   }
   if (entry.role === "system" || isInjected(entry)) {
-    losses.add("messages that the first agent put in by itself");
+    losses.add("messages injected by the first agent");
     return [];
   }
   const blocks = carryBlocks(entry, reader, losses);

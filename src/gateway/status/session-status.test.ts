@@ -58,7 +58,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       nextReset: null,
       contextTokens: 0,
       model: null,
-      resetRule: "never by itself: no key leads to it",
+      resetRule: "never automatically: no key leads to it",
     });
     await expect(sessionStatus(engine, "none")).rejects.toMatchObject({
       code: "session_not_found",

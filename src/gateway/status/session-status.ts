@@ -73,6 +73,6 @@ async function countCompactions(handle: SessionHandle): Promise<number> {
 }
 
 function ruleWithout(key: string | null): string {
-  if (key === null) return "never by itself: no key leads to it";
+  if (key === null) return "never automatically: no key leads to it";
   return "it is over: its key leads to another session";
 }

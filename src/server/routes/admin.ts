@@ -115,7 +115,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/quota",
     operation: "setQuota",
     tag: "admin",
-    summary: "Limit what the tenant may hold; null lifts a limit.",
+    summary: "Set the tenant's quota; null lifts a limit.",
     scope: "admin",
     operator: true,
     body: z.strictObject({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),

@@ -25,7 +25,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     body: z.strictObject({
       entries: z.array(entryInput).min(1).max(MAX_BATCH_ENTRIES),
       parent: key.nullable().optional().meta({
-        description: "The entry to continue from; null starts anew.",
+        description: "The entry to continue from; null starts a new root.",
       }),
       existing: z.enum(["keep", "replace"]).optional().meta({
         description: "How to treat an entry that exists under its external id.",

@@ -65,7 +65,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       kind: z
         .enum(INBOUND_KINDS)
         .optional()
-        .meta({ description: "Input that comes by itself is no `message`, and resets nothing." }),
+        .meta({ description: "Automatic input is not a `message`, and resets nothing." }),
       sender: key
         .optional()
         .meta({ description: "The author. Default: the peer of a direct message." }),

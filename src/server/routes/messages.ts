@@ -48,7 +48,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     body: z.strictObject({
       messages: z.array(messageInput).min(1).max(MAX_BATCH_ENTRIES),
       parent: key.nullable().optional().meta({
-        description: "The entry to continue from; null starts anew.",
+        description: "The entry to continue from; null starts a new root.",
       }),
     }),
     answer: { status: 201, description: "The entries with their places.", schema: entries },

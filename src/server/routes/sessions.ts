@@ -79,7 +79,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       since: timeInput.optional(),
       until: timeInput.optional(),
       machine_made: flagQuery.optional().meta({
-        description: "Also sessions in which only a program has asked anything.",
+        description: "Also machine-made sessions.",
       }),
       key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
       metadata: metadataQuery.optional(),

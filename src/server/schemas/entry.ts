@@ -70,7 +70,7 @@ export const branches: z.ZodType = z
         messages: count,
         active: z.boolean(),
         parent_leaf: textOrNull.meta({ description: "The leaf of the branch that it left." }),
-        fork_index: count.meta({ description: "The index of the first message of its own." }),
+        fork_index: count.meta({ description: "The index of the first message after the fork." }),
       }),
     ),
   })

@@ -42,7 +42,7 @@ const weights = z
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })
-  .meta({ description: "Single weights on top of `default`; docs/search.md has what they are." });
+  .meta({ description: "Single weights over `default`; docs/search.md lists them." });
 
 /** A name, or weights: missing weights of a group keep their defaults. */
 export const ranking: z.ZodType<NonNullable<SearchInput["ranking"]>> = z.union([

@@ -64,7 +64,7 @@ export const hit: z.ZodType<WireHit> = z
       updated_at: time,
       message_count: count,
       late_branches: count.meta({
-        description: "Files of the session that came late: what they say is on branches.",
+        description: "Late files of the session, which are on branches.",
       }),
     }),
     entry_id: textOrNull,

@@ -79,7 +79,7 @@ export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[]
   return chunks.flatMap(
     (flush) =>
       parseStored(flush, (cause) =>
-        entryDamaged(id, sessionId, "what was written of it so far is no JSON", cause),
+        entryDamaged(id, sessionId, "its text so far is not valid JSON", cause),
       ) as Chunk[],
   );
 }

@@ -40,7 +40,7 @@ export interface NumberedSession {
 /** Throws `store_corrupt` if one of `STATE_CHECKS` is selected and fails, unless `isRaw`. */
 export function toNumberedSession(row: Row, sessionId: string, isRaw = false): NumberedSession {
   if (!isRaw && (row["leaf_is_entry"] ?? 1) !== 1) {
-    throw sessionDamaged(sessionId, "its active leaf is not what the leaf's entry says");
+    throw sessionDamaged(sessionId, "its active leaf contradicts the leaf's entry");
   }
   if (!isRaw && (row["last_is_newest"] ?? 1) !== 1) {
     throw sessionDamaged(

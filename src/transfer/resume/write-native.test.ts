@@ -193,7 +193,7 @@ test("a session of Codex keeps its encrypted thoughts in Codex, and drops Codex'
   const { text, losses } = await write(handle, "codex", createFolder());
   expect(text).not.toContain("<environment_context>");
   expect(losses).toContainEqual({
-    what: "messages that a summary stands for",
+    what: "summarised messages",
     count: expect.any(Number),
   });
   const full = await writeNative(handle, findTarget("codex"), {

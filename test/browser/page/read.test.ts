@@ -100,7 +100,7 @@ describeInBrowser("a session", () => {
     },
   );
 
-  test("Home and End reach the first and the last message, and wheels move by what they turn", async ({
+  test("Home and End reach the first and last message, and the wheel scrolls by its amount", async ({
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
@@ -129,7 +129,9 @@ describeInBrowser("a session", () => {
       .toSatisfy((index: number) => Math.abs(index - MANY / 2) < 50);
   });
 
-  test("words are found in it, and a narrow window keeps the place", async ({ onTestFinished }) => {
+  test("words are found in it, and a narrow window keeps the position", async ({
+    onTestFinished,
+  }) => {
     const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
     await page.getByText("Message 0", { exact: true }).waitFor();
     await page.fill("#find-in", "12345");
@@ -140,7 +142,7 @@ describeInBrowser("a session", () => {
     expect(isWider).toBe(false);
   });
 
-  test("at the end it follows what is written; above it the reader is not moved", async ({
+  test("at the end it follows new messages; above it the view stays", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -170,9 +172,7 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a server that starts again leaves no gap and repeats nothing", async ({
-    onTestFinished,
-  }) => {
+  test("a restarted server leaves no gap and repeats nothing", async ({ onTestFinished }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
     const say = (text: string) => session.append({ role: "user", actor: "ana", content: text });
     await say("before 1");
@@ -303,7 +303,7 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a compaction is a line that opens to its summary and leads to what it covers", async ({
+  test("a compaction is a line that opens to its summary and leads to the covered messages", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -325,7 +325,7 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a session that is gone, or of another tenant, says so", async ({ onTestFinished }) => {
+  test("a deleted session, or another tenant's, is reported", async ({ onTestFinished }) => {
     const other = await world.engine
       .forTenant("other")
       .createSession({ agent: "coder", createdBy: "eve", title: "Not yours" });

@@ -18,7 +18,7 @@ export const config: Command = defineCommand({
   options: {
     explain: {
       type: "boolean",
-      help: "Also say what each setting does, and show all that there are.",
+      help: "Show all settings, with their effects.",
     },
     "index-tools": {
       type: "string",

@@ -31,7 +31,7 @@ export const ingestCommand: Command = defineCommand({
   aliases: ["import"],
   summary: "Store the transcripts of other agents: this machine's, or files and folders.",
   details:
-    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. What cannot be read of a file is counted, the first few with their lines (--problems lists all that were kept, a hundred of a file; with --force also those of files that were read before); the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
+    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. Unreadable parts of a file are counted, the first few with their lines (--problems lists all that were kept, a hundred of a file; with --force also those of files that were read before); the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
   arguments: [
     { name: "PATH", many: true, optional: true, help: "Files and folders; - is standard input." },
   ],
@@ -52,7 +52,7 @@ export const ingestCommand: Command = defineCommand({
     },
     again: {
       type: "boolean",
-      help: "Derive sessions anew from the bytes that are kept, where a reader has learnt more since; with --force all of them.",
+      help: "Derive sessions again from the kept bytes, where their reader has improved; with --force all of them.",
     },
     "no-originals": {
       type: "boolean",

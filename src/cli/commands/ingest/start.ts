@@ -13,8 +13,8 @@ import { withStore } from "../../store.ts";
 
 export const start: Command = defineCommand({
   name: "start",
-  summary: "Ingest what agents have written on this machine, and say what to try next.",
-  details: "What backscroll does without a command.",
+  summary: "Ingest this machine's transcripts, and suggest what to try next.",
+  details: "The default without a command.",
   examples: ["start"],
   run: (context) =>
     withStore(
@@ -49,7 +49,7 @@ export const start: Command = defineCommand({
         const holds = `${counted(sessions, "session")}, ${counted(messages, "message")}`;
         await terminal.print(`${terminal.dim("Store")}  ${address}: ${holds}`);
         await terminal.print();
-        await terminal.print(messages === 0 ? "See what it does with examples:" : "Try next:");
+        await terminal.print(messages === 0 ? "Try it with examples:" : "Try next:");
         for (const line of next) await terminal.print(`  ${line}`);
         return EXIT.ok;
       },

@@ -27,7 +27,7 @@ export const stats: Command = defineCommand({
   name: "stats",
   summary: "Add up sessions, tokens and cost: by model, agent, project and day.",
   details:
-    "Tokens by kind: what models were given and answered, what was written to caches and what was read from them. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
+    "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     project: PROJECT,
@@ -36,7 +36,7 @@ export const stats: Command = defineCommand({
     since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
     until: { type: "string", value: "TIME", help: "Sessions whose last interaction is before." },
     limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
-    prices: { type: "string", value: "FILE", help: "Prices in place of ours, as JSON." },
+    prices: { type: "string", value: "FILE", help: "A price table as JSON, instead of ours." },
   },
   examples: ["stats --since 30d", "stats --project shop"],
   run: (context, _args, options) =>

@@ -17,7 +17,7 @@ export const memoryList: Command = defineCommand({
       value: "N",
       help: "Notes on a page: at most 500, which is the default.",
     },
-    cursor: { type: "string", value: "CURSOR", help: "Go on where the page before ended." },
+    cursor: { type: "string", value: "CURSOR", help: "Continue after the previous page." },
   },
   examples: ["memory list --agent coder"],
   run: (context, _args, options) =>

@@ -29,7 +29,10 @@ export const openPage: Command = defineCommand({
   ],
   options: {
     port: { type: "string", value: "N", help: "Where the server listens: 7423 if left out." },
-    watch: { type: "boolean", help: "A server that is started stores what agents write, too." },
+    watch: {
+      type: "boolean",
+      help: "A started server also ingests transcripts as they are written.",
+    },
     "no-browser": { type: "boolean", help: "Print the address and open nothing." },
   },
   examples: ["open why is cron running twice --no-browser"],

@@ -23,11 +23,11 @@ export const serve: Command = defineCommand({
   name: "serve",
   summary: "Serve REST, MCP and live events over the store.",
   details:
-    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for its operator. What outlived its time is deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
+    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for its operator. Expired sessions and records are deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
   options: {
     host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
     port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },
-    watch: { type: "boolean", help: "Also store what agents write on this machine." },
+    watch: { type: "boolean", help: "Also ingest this machine's transcripts as they are written." },
     "require-token": { type: "boolean", help: "Callers on this machine need a token, too." },
     "allow-host": {
       type: "string",

@@ -86,14 +86,14 @@ export const list: Command = defineCommand({
     title: {
       type: "string",
       value: "TEXT",
-      help: "Only titles that contain this, whatever the case.",
+      help: "Only titles that contain this, ignoring case.",
     },
     "machine-made": {
       type: "boolean",
-      help: "Also sessions in which only a program has asked anything.",
+      help: "Also machine-made sessions.",
     },
     limit: { type: "string", value: "N", help: "Sessions on a page: at most 500, 50 if left out." },
-    cursor: { type: "string", value: "CURSOR", help: "Go on where the page before ended." },
+    cursor: { type: "string", value: "CURSOR", help: "Continue after the previous page." },
   },
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) =>

@@ -23,7 +23,7 @@ import { withStore } from "../../store.ts";
 
 export const status: Command = defineCommand({
   name: "status",
-  summary: "Show where the store is and what it holds, or how a session stands.",
+  summary: "Show the store's address and contents, or a session's status.",
   details:
     "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next; by the settings of this user, or of the server.",
   arguments: [
@@ -34,7 +34,7 @@ export const status: Command = defineCommand({
     },
   ],
   options: {
-    create: { type: "boolean", help: "Create the store, or bring it up to date, if need be." },
+    create: { type: "boolean", help: "Create or migrate the store if needed." },
   },
   examples: ["status --create", "status 5f0c2a91"],
   run: (context, args, options) => {
