@@ -34,7 +34,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
 
 const HELP = `Usage: npm run bench -- NAME… [options]
 
-  adapters a turn of other frameworks' agents, a long load, the 1,000th checkpoint
+  adapters turns and long loads of other frameworks' agents, the 1,000th checkpoint, a resumed stream
   append   one append, batches, pages of sessions and messages, event-loop delay
   archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
@@ -73,6 +73,8 @@ Options
   --embedder local   recall: with vectors of the model that runs without a server
   --vectors PATH     recall: the folder in which vectors are kept for the next run
   --sqlite-vec PATH  vectors: a folder in which the package sqlite-vec is installed, to compare with
+  --mastra PATH      adapters: a folder in which the packages @mastra/libsql and @mastra/core are installed,
+                     to compare with
   --distractors N    recall: what the candidate pass loses among N other messages
   --help
 
@@ -122,6 +124,7 @@ async function main(): Promise<number> {
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
     ...(values["sqlite-vec"] === undefined ? {} : { sqliteVec: values["sqlite-vec"] }),
+    ...(values.mastra === undefined ? {} : { mastra: values.mastra }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   };
   let met = true;
@@ -149,6 +152,7 @@ function parse() {
       embedder: { type: "string" },
       vectors: { type: "string" },
       "sqlite-vec": { type: "string" },
+      mastra: { type: "string" },
     },
   });
 }

@@ -26,6 +26,8 @@ export interface BenchOptions {
   readonly ingest?: IngestBenchOptions;
   /** The folder in which sqlite-vec is installed. */
   readonly sqliteVec?: string;
+  /** The folder in which `@mastra/libsql` is installed. */
+  readonly mastra?: string;
 }
 
 /** What one run of a scenario has measured, by name. */
