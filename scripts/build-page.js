@@ -14,7 +14,8 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src", "page");
 const ENTRY = "src/page/main.tsx";
 const EARLY = "src/page/early.ts";
-const READER = "src/page/read/read.tsx";
+/** Modules whose chunks a link into a session needs beside the first script. */
+const READER = ["src/page/read/read.tsx", "src/page/markdown/rich.ts"];
 const TARGET = join(ROOT, "dist", "page");
 
 /** The name of the script that the document asks for. */
@@ -94,15 +95,18 @@ async function bundle(rolldown, input, define, groups, format = "esm") {
 }
 
 /**
- * The script that runs before the others must know the name of the reader's.
+ * The script that runs before the others must know the names of the reader's.
  *
  * @param {typeof import("rolldown").rolldown} rolldown
  * @param {readonly import("rolldown").OutputChunk[]} chunks
  */
 async function bundleEarly(rolldown, chunks) {
-  const reader = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, READER)));
-  if (reader === undefined) throw new Error(`no chunk of the page has ${READER}`);
-  const define = { __READER__: JSON.stringify(reader.fileName) };
+  const reader = READER.map((module) => {
+    const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, module)));
+    if (chunk === undefined) throw new Error(`no chunk of the page has ${module}`);
+    return chunk.fileName;
+  });
+  const define = { __READER__: JSON.stringify(reader) };
   const [early] = await bundle(rolldown, { early: EARLY }, define, [], "iife");
   if (early === undefined) throw new Error(`there is no chunk of ${EARLY}`);
   return early;

@@ -8,16 +8,18 @@ import { sendEarly } from "./data/early-answers.ts";
 import { parse } from "./data/hash.ts";
 import { firstPaths } from "./read/first-requests.ts";
 
-/** The file name of the reader's code, which the build defines. */
-declare const __READER__: string;
+/** The files of the reader's code, which the build defines. */
+declare const __READER__: readonly string[];
 
 const { view, id, params } = parse(location.hash);
 if (view === "session" && id !== "" && grant() !== undefined) {
-  const link = document.createElement("link");
-  link.rel = "modulepreload";
-  link.href = `assets/${__READER__}`;
-  document.head.append(link);
   const first = (name: string) => params.get(name)?.[0] ?? "";
   const paths = firstPaths({ id, leaf: first("leaf"), at: first("m") });
   sendEarly(paths.map((path) => serverAddress() + path));
+  for (const file of __READER__) {
+    const link = document.createElement("link");
+    link.rel = "modulepreload";
+    link.href = `assets/${file}`;
+    document.head.append(link);
+  }
 }

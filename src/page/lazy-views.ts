@@ -6,6 +6,7 @@ import { address, param } from "./data/address.ts";
 import { connection, engine } from "./data/connection.ts";
 import type { Address } from "./data/hash.ts";
 import { listed } from "./find/session-list.ts";
+import { whenIdle } from "./parts/idle.ts";
 import { openEarly } from "./read/opened-session.ts";
 
 export type LazyName = Exclude<Address["view"], "find">;
@@ -55,8 +56,6 @@ function openAlready(): void {
 export function loadReaderWhenIdle(): void {
   effect(() => {
     if (!listed.value.ready) return;
-    const load = () => void viewOf("session");
-    if ("requestIdleCallback" in globalThis) requestIdleCallback(load);
-    else setTimeout(load, 500);
+    whenIdle(() => void viewOf("session"));
   });
 }

@@ -10,7 +10,7 @@ import { loadReaderWhenIdle, viewOf } from "./lazy-views.ts";
 import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
-takeEarlyAnswers();
+takeEarlyAnswers(isGranted());
 const opened = start();
 // With a grant in the document, `start` resolves without a request, and the view's data is requested
 // before the first render. Without one, the search box is rendered while the server checks the access.

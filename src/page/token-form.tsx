@@ -52,7 +52,7 @@ export function TokenForm({ message }: { readonly message: string }) {
         )}
       </form>
       <p class="about">
-        Whoever runs the server makes one: <code>backscroll token create --scope read</code>
+        The operator of the server creates one: <code>backscroll token create --scope read</code>
       </p>
     </main>
   );

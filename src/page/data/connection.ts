@@ -38,7 +38,7 @@ export const mayWrite = computed(() => {
 
 /** Whether the document contains the access of callers without a token: `start` then sends no request. */
 export function isGranted(): boolean {
-  return grant() !== undefined;
+  return grant() !== undefined && keptToken() === null;
 }
 
 export async function start(): Promise<void> {

@@ -21,8 +21,7 @@ export function dropToken(): void {
   sessionStorage.removeItem(KEPT);
 }
 
-/** The access of callers without a token, if the document contains it and the tab keeps no token. */
+/** The access of callers without a token, if the document contains it. */
 export function grant(): string | undefined {
-  if (keptToken() !== null) return undefined;
   return document.querySelector<HTMLMetaElement>(GRANT)?.content;
 }

@@ -23,9 +23,9 @@ export function sendEarly(urls: readonly string[]): void {
 
 let answers: Answers = new Map();
 
-/** For the page's script, before it sends requests. */
-export function takeEarlyAnswers(): void {
-  answers = place.backscrollEarly ?? answers;
+/** For the page's script, before it sends requests. `areValid`: the early requests had no token, nor has it. */
+export function takeEarlyAnswers(areValid: boolean): void {
+  if (areValid) answers = place.backscrollEarly ?? answers;
   place.backscrollEarly = new Map();
 }
 

@@ -31,3 +31,7 @@ test("headings, fences and bold text lose their marks; globs and code keep their
     "Plan [Why]: `cron` fails twice glob(`src/**/*.ts`) ",
   );
 });
+
+test("escapes of JSON become what they stand for", () => {
+  expect(shown('"old_string":"a\\n\\tb \\"c\\""', [])).toBe('"old_string":"a b "c""');
+});

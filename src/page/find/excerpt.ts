@@ -40,12 +40,15 @@ export function excerpt(
 
 /**
  * A text as part of a line: white space collapsed, and without the marks of Markdown's headings, fences
- * and bold text. Globs such as `src/**` keep their asterisks.
+ * and bold text. Globs such as `src/**` keep their asterisks. Escapes of JSON, as in the input of a tool
+ * call, become what they stand for.
  */
 export function plainLine(text: string): string {
   return text
     .replace(/^ *(```[\w-]*|#{1,6} )/gm, "")
     .replace(/(?<![\w/*])\*\*(?=[\w`]|$)|(?<=[\w.:!?)`]|^)\*\*(?![\w/*])/g, "")
+    .replace(/\\[nrt]/g, " ")
+    .replace(/\\"/g, '"')
     .replace(/\s+/g, " ");
 }
 

@@ -104,12 +104,15 @@ function saying(item: WindowItem | undefined): WindowItem | undefined {
   return item === undefined || item.snippet.trim() === "" ? undefined : item;
 }
 
-/** One line of context. */
+/** One line of context. The text of a tool's messages begins with its name, which the label has. */
 function Line({ item }: { readonly item: WindowItem }) {
+  const { toolName, snippet } = item;
+  const hasName = toolName !== null && snippet.startsWith(toolName);
+  const text = hasName ? snippet.slice(toolName.length).replace(/^: /, "") : snippet;
   return (
     <span class="context-line">
       <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
-      <span dir="auto">{plainLine(item.snippet.slice(0, 200))}</span>
+      <span dir="auto">{plainLine(text.slice(0, 200))}</span>
     </span>
   );
 }

@@ -46,7 +46,8 @@ export function MemoryView() {
         <h2>Memories</h2>
         {memories.value?.length === 0 && (
           <p class="about">
-            No agent has kept one. <code>backscroll setup</code> gives agents the tools for it.
+            No agent has stored a memory. <code>backscroll setup</code> gives agents the tools for
+            it.
           </p>
         )}
         <ul class="notes">
@@ -58,7 +59,7 @@ export function MemoryView() {
       <section>
         <h2>Facts</h2>
         {facts.value?.length === 0 && (
-          <p class="about">No fact was taken from a conversation yet.</p>
+          <p class="about">No fact was extracted from a conversation yet.</p>
         )}
         <ul class="notes">
           {facts.value?.map((fact) => (
@@ -82,7 +83,7 @@ function MemoryNote({ memory, act }: { readonly memory: Memory; readonly act: Ac
     void act(() => engine.peek().putMemory({ agent, name, content: next, metadata }));
   };
   const remove = async () => {
-    const text = `${agent} will not know “${name}” any more. What was said in its sessions stays.`;
+    const text = `${agent} forgets “${name}”. The sessions of the agent are not changed.`;
     if (await ask("Delete this memory?", text, "Delete")) {
       await act(() => engine.peek().deleteMemory(agent, name));
     }
@@ -153,7 +154,7 @@ function MemoryNote({ memory, act }: { readonly memory: Memory; readonly act: Ac
 function FactNote({ fact, act }: { readonly fact: Fact; readonly act: Act }) {
   const { id, subject, predicate, object, sessionId, sourceEntry, confidence, createdAt } = fact;
   const remove = async () => {
-    const text = `“${subject} ${predicate} ${object}” is forgotten. What was said stays.`;
+    const text = `“${subject} ${predicate} ${object}” is deleted. Its session is not changed.`;
     if (await ask("Delete this fact?", text, "Delete"))
       await act(() => engine.peek().deleteFact(id));
   };

@@ -15,15 +15,14 @@ const RETENTIONS: readonly {
   { name: "full", words: "everything", means: "Nothing is erased." },
   {
     name: "audit-only",
-    words: "rows without content",
-    means:
-      "The content of all that compactions cover is erased for good; who wrote when, and what it took, stays.",
+    words: "metadata only",
+    means: "The content of covered messages is erased permanently; author, time and usage remain.",
   },
   {
     name: "ephemeral",
     words: "tombstones",
     means:
-      "All that compactions cover is erased for good, its writers and figures included; its place and its hashes stay.",
+      "Covered messages are erased permanently, with author and usage; position and hashes remain.",
   },
 ];
 
@@ -47,9 +46,9 @@ export function RetentionPanel(props: {
     const { means } = RETENTIONS.find(({ name }) => name === retention.value) ?? { means: "" };
     const end =
       days.value === 0
-        ? "The session has no end."
+        ? "The session is not deleted automatically."
         : `The session is deleted ${counted(days.value, "day")} after its last message.`;
-    if (!(await ask("Change what is kept?", `${means} ${end}`, "Change"))) return;
+    if (!(await ask("Change the retention?", `${means} ${end}`, "Change"))) return;
     try {
       failure.value = "";
       const handle = engine.session(session.id);
@@ -62,13 +61,11 @@ export function RetentionPanel(props: {
     }
   };
   return (
-    <fieldset class="panel-pop" aria-label="Keep">
-      <h2>What this session keeps</h2>
-      <p class="about">
-        Once a compaction stands for older messages, they are no longer needed to go on.
-      </p>
+    <fieldset class="panel-pop" aria-label="Retention">
+      <h2>Retention</h2>
+      <p class="about">Messages that a compaction covers are not needed to continue the session.</p>
       <div class="form-row">
-        <label for="retention">Of these, keep</label>
+        <label for="retention">Of those, keep</label>
         <select
           id="retention"
           value={retention.value}

@@ -43,7 +43,7 @@ export function StoreView() {
       {isOperator && <Verification />}
       {mayWrite.value && <Forgetting onDone={() => void load()} />}
       <p class="about">
-        Programs come in by <a href="docs">REST</a>. Tokens are made by{" "}
+        Programs use the <a href="docs">REST API</a>. Create tokens with{" "}
         <code>backscroll token create</code>.
       </p>
     </main>
@@ -54,26 +54,26 @@ function TenantFigures({ state }: { readonly state: NonNullable<TenantState> }) 
   const { index, feedHead } = state;
   return (
     <section>
-      <h2>What it holds</h2>
+      <h2>Contents</h2>
       <dl class="tiles">
         <Figure name="Sessions" value={whole(state.sessions)} />
         <Figure name="Messages" value={whole(state.messages)} />
         <Figure name="Content" value={size(state.contentBytes)} />
         <Figure name="Memories" value={whole(state.memories)} />
         <Figure name="Facts" value={whole(state.facts)} />
-        <Figure name="Being written" value={whole(state.pending)} />
+        <Figure name="Pending" value={whole(state.pending)} />
       </dl>
-      <h2>The index</h2>
+      <h2>Search index</h2>
       <dl class="tiles">
         <Figure name="Documents" value={whole(index.documents)} />
         <Figure name="Segments" value={whole(index.segments)} />
         <Figure name="Size" value={size(index.bytes)} />
-        <Figure name="Changes not in a segment yet" value={whole(index.lag)} />
+        <Figure name="Not indexed yet" value={whole(index.lag)} />
       </dl>
-      <h2>The change feed</h2>
+      <h2>Change feed</h2>
       <p>
-        {counted(state.feedPosition, "change")}; its head <code class="hash">{feedHead}</code>{" "}
-        <Copy label="Copy" text={() => feedHead} />
+        {counted(state.feedPosition, "change")}; hash of the last one{" "}
+        <code class="hash">{feedHead}</code> <Copy label="Copy" text={() => feedHead} />
       </p>
     </section>
   );
@@ -82,7 +82,7 @@ function TenantFigures({ state }: { readonly state: NonNullable<TenantState> }) 
 function StoreFigures({ state }: { readonly state: StoreState }) {
   return (
     <section>
-      <h2>The database</h2>
+      <h2>Database</h2>
       <dl class="tiles">
         <Figure name="Kind" value={state.backend === "sqlite" ? "SQLite" : "PostgreSQL"} />
         <Figure name="On disk" value={size(state.databaseBytes)} />
@@ -93,7 +93,7 @@ function StoreFigures({ state }: { readonly state: StoreState }) {
       <p class="about hash">{state.address}</p>
       {state.losses.length > 0 && (
         <p class="failure">
-          {counted(state.losses.length, "loss", "losses")} of writes are known: run{" "}
+          {counted(state.losses.length, "loss", "losses")} of writes recorded: run{" "}
           <code>backscroll doctor</code>.
         </p>
       )}
@@ -129,7 +129,7 @@ function Verification() {
   return (
     <section>
       <h2>Verification</h2>
-      <p class="about">Every entry and every change is hashed again and compared.</p>
+      <p class="about">Recomputes and compares the hash of every entry and every change.</p>
       <button type="button" disabled={isRunning.value} onClick={() => void verify()}>
         {isRunning.value ? "Verifying …" : "Verify the store"}
       </button>
@@ -144,7 +144,7 @@ function Forgetting({ onDone }: { readonly onDone: () => void }) {
   const said = useSignal("");
   const sweep = async () => {
     const text =
-      "Sessions whose time to live has passed are deleted for good, and content that compactions cover is erased where the retention of its session says so.";
+      "Expired sessions are deleted permanently, and content that compactions cover is erased where the retention of its session requires it.";
     if (!(await ask("Sweep now?", text, "Sweep"))) return;
     try {
       const report = await engine.peek().sweep();
@@ -158,8 +158,7 @@ function Forgetting({ onDone }: { readonly onDone: () => void }) {
     <section>
       <h2>Retention</h2>
       <p class="about">
-        A server sweeps by itself. What a session keeps, and for how long, is set where it is read
-        (Keep).
+        The server applies retention by itself. A session's own retention is set in its view.
       </p>
       <button type="button" onClick={() => void sweep()}>
         Sweep now

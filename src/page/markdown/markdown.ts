@@ -5,67 +5,10 @@
  * written. What comes out is sanitised all the same, and is the only HTML of the page.
  */
 
-import DOMPurify from "dompurify";
-import { Marked } from "marked";
+import type { renderMarkdown } from "./rich.ts";
 
 /** Longer texts are shown as they are: parsing must not stop the page. */
 export const MAX_MARKDOWN = 200_000;
-
-const marked = new Marked({
-  gfm: true,
-  breaks: true,
-  renderer: {
-    html: ({ text }) => escapeHtml(text),
-    // Remote images become links: the page loads nothing from other origins.
-    image: ({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text || href)}</a>`,
-  },
-});
-
-const ALLOWED_TAGS = [
-  "p",
-  "br",
-  "hr",
-  "h1",
-  "h2",
-  "h3",
-  "h4",
-  "h5",
-  "h6",
-  "blockquote",
-  "ul",
-  "ol",
-  "li",
-  "strong",
-  "em",
-  "del",
-  "code",
-  "pre",
-  "a",
-  "table",
-  "thead",
-  "tbody",
-  "tr",
-  "th",
-  "td",
-  "input",
-];
-
-// Set once: with each call DOMPurify would build its sets of names anew.
-DOMPurify.setConfig({
-  ALLOWED_TAGS,
-  ALLOWED_ATTR: ["href", "class", "align", "type", "checked", "start"],
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
-  ALLOW_DATA_ATTR: false,
-  // A fragment is not parsed a second time, as a string would be.
-  RETURN_DOM_FRAGMENT: true,
-});
-DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName === "A") {
-    node.setAttribute("rel", "noreferrer noopener");
-    node.setAttribute("target", "_blank");
-  }
-  if (node.tagName === "INPUT") node.setAttribute("disabled", "");
-});
 
 /**
  * Lines of prose that begin with a letter and have no character that means something in Markdown. Most
@@ -73,15 +16,31 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
  */
 const PROSE = /^(?:\p{L}[\p{L}\p{M}\p{N} .,;?!()"'’“”…-]*(?:\n{1,2}|$))*$/u;
 
-/** Replaces the content of `place` by `text`. */
-export function showMarkdown(place: Element, text: string): void {
-  if (PROSE.test(text) && !/www\./i.test(text)) {
+export function isProse(text: string): boolean {
+  return PROSE.test(text) && !/www\./i.test(text);
+}
+
+let render: typeof renderMarkdown | undefined;
+
+/** Loads the parser. Texts that are prose do without it. Never rejects: without it, texts stay as they are. */
+export async function loadMarkdown(): Promise<void> {
+  try {
+    render ??= (await import("./rich.ts")).renderMarkdown;
+  } catch {
+    // The server was upgraded and no longer has the file; the next view reloads the page.
+  }
+}
+
+/** Replaces the content of `place` by `text`. False if that needs `loadMarkdown` first. */
+export function showMarkdown(place: Element, text: string): boolean {
+  if (isProse(text)) {
     const parts = text.trim().split("\n\n");
     place.replaceChildren(...parts.filter((part) => part !== "").map(paragraph));
-    return;
+    return true;
   }
-  const html = marked.parse(text, { async: false });
-  place.replaceChildren(DOMPurify.sanitize(html) as unknown as DocumentFragment);
+  if (render === undefined) return false;
+  place.replaceChildren(render(text));
+  return true;
 }
 
 function paragraph(text: string): Element {
@@ -91,8 +50,4 @@ function paragraph(text: string): Element {
     element.append(line);
   }
   return element;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

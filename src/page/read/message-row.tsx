@@ -101,7 +101,7 @@ function Message(props: {
       </header>
       <div class="content">
         {entry.erased ? (
-          <p class="about">The content was erased, as the retention of this session says.</p>
+          <p class="about">The content was erased by the retention of this session.</p>
         ) : (
           <Blocks
             blocks={entry.blocks}
@@ -112,7 +112,7 @@ function Message(props: {
         )}
         {entry.truncated && failure.value === "" && (
           <button type="button" onClick={() => void load()}>
-            Load all of it
+            Load the whole message
           </button>
         )}
         {failure.value !== "" && <p class="failure">{failure.value}</p>}
@@ -143,8 +143,8 @@ function Compaction(props: { readonly summary: Summary; readonly model: SessionM
         <>
           <b>Compacted here</b>
           <span>
-            {moment(summary.createdAt)} · {counted(summary.tokens, "token")} stand for what is above
-            {summary.stale && " · something of it was edited since"}
+            {moment(summary.createdAt)} · the agent continued with a summary of{" "}
+            {counted(summary.tokens, "token")} {summary.stale && " · edited since"}
           </span>
         </>
       }

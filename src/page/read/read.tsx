@@ -4,8 +4,11 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { address, param, restate, sessionAddress } from "../data/address.ts";
 import { engine } from "../data/connection.ts";
+import { isProse, loadMarkdown } from "../markdown/markdown.ts";
+import { whenIdle } from "../parts/idle.ts";
 import { isTyping } from "../parts/shortcuts.tsx";
 import { counted } from "../parts/words.ts";
+import type { MessagePages } from "./message-pages.ts";
 import { MessageRow } from "./message-row.tsx";
 import { takeOpened } from "./opened-session.ts";
 import { SessionHead } from "./session-head.tsx";
@@ -31,12 +34,18 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
 
   // A layout effect: the messages may be here already, and `useEffect` runs after the next frame.
   useLayoutEffect(() => {
-    void opening.then(({ index }) => {
-      if (index === "elsewhere") toOtherPath(target.peek());
-      else start.value = { index };
+    void opening.then(async ({ index }) => {
+      if (index === "elsewhere") {
+        toOtherPath(target.peek());
+        return;
+      }
+      if (needsMarkdown(model.pages, index ?? 0)) await loadMarkdown();
+      start.value = { index };
     });
     return () => model.close();
   }, []);
+
+  useEffect(() => whenIdle(() => void loadMarkdown()), []);
 
   // A link to another message of the session that is open.
   useSignalEffect(() => {
@@ -106,7 +115,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
         </p>
       )}
       {total === 0 ? (
-        <p class="empty">This session has no message yet. What is written to it appears here.</p>
+        <p class="empty">This session has no messages yet. New ones appear here.</p>
       ) : start.value === undefined ? (
         <p class="empty" aria-busy="true" />
       ) : (
@@ -140,6 +149,16 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
       )}
     </main>
   );
+}
+
+/** Rows that the first view may show. */
+const FIRST_ROWS = 12;
+
+/** Whether a message of the first view is more than prose: its raw text should not flash up. */
+function needsMarkdown(pages: MessagePages, from: number): boolean {
+  const rows = Array.from({ length: FIRST_ROWS }, (_, at) => pages.get(from + at));
+  const blocks = rows.flatMap((entry) => entry?.blocks ?? []);
+  return blocks.some((block) => block.type === "text" && !isProse(block.text));
 }
 
 function focused(): HTMLElement | null {

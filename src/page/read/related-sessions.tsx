@@ -28,12 +28,12 @@ export function RelatedSessions(props: {
   if (related === undefined) return <p class="sub-list" aria-busy="true" />;
   const { sessions, asked } = related;
   if (sessions.length + asked.length === 0) {
-    return <p class="sub-list">Nothing like this session is stored.</p>;
+    return <p class="sub-list">No similar session is stored.</p>;
   }
   return (
     <section aria-label="Related sessions">
-      {sessions.length > 0 && <HitList heading="Sessions like this one" hits={sessions} />}
-      {asked.length > 0 && <HitList heading="The same question before" hits={asked} />}
+      {sessions.length > 0 && <HitList heading="Similar sessions" hits={sessions} />}
+      {asked.length > 0 && <HitList heading="Sessions with the same question" hits={asked} />}
     </section>
   );
 }

@@ -47,7 +47,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
     shows.value = "";
   };
   const remove = async () => {
-    const text = `“${session.title || session.shortId}” with ${counted(session.messageCount, "message")} is deleted for good, with what was derived from it alone. A tombstone without content stays.`;
+    const text = `“${session.title || session.shortId}” with ${counted(session.messageCount, "message")} is deleted permanently, with everything derived from it alone. A tombstone without content remains.`;
     if (!(await ask("Delete this session?", text, "Delete"))) return;
     try {
       await model.engine.deleteSession(session.id);
@@ -66,7 +66,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
       }}
     >
       {command.value !== null && (
-        <Copy label="Copy resume" title={command.value} text={() => command.value ?? ""} />
+        <Copy label="Copy resume command" title={command.value} text={() => command.value ?? ""} />
       )}
       <button
         type="button"
@@ -92,7 +92,7 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
             aria-expanded={shows.value === "keep"}
             onClick={() => flip("keep")}
           >
-            Keep
+            Retention
           </button>
           <button type="button" class="quiet" onClick={() => void remove()}>
             Delete

@@ -61,7 +61,7 @@ export function SessionHead(props: {
         )}
         {session.parentSessionId !== null && (
           <a href={sessionAddress(session.parentSessionId, { m: session.forkPoint ?? "" })}>
-            {session.forkPoint === null ? "Its parent" : "Forked from"}
+            {session.forkPoint === null ? "Parent session" : "Forked from"}
           </a>
         )}
         {agents.length > 0 && (
@@ -118,14 +118,16 @@ export function SessionHead(props: {
       <div class="session-tools">
         <FindInSession model={model} onJump={onJump} />
         {day(startedAt) !== day(updatedAt) && (
-          <input
-            type="date"
-            aria-label="Jump to a date"
-            title="Jump to a date"
-            min={day(startedAt)}
-            max={day(updatedAt)}
-            onChange={(event) => void toDate(event.currentTarget.value)}
-          />
+          <label class="to-date">
+            Go to
+            <input
+              type="date"
+              aria-label="Go to a date"
+              min={day(startedAt)}
+              max={day(updatedAt)}
+              onChange={(event) => void toDate(event.currentTarget.value)}
+            />
+          </label>
         )}
       </div>
     </header>

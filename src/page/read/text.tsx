@@ -3,22 +3,34 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { colour } from "../code/colour.ts";
-import { MAX_MARKDOWN, showMarkdown } from "../markdown/markdown.ts";
+import { loadMarkdown, MAX_MARKDOWN, showMarkdown } from "../markdown/markdown.ts";
 import { size, withoutAnsi } from "../parts/words.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = place.current;
-    if (element === null || text.length > MAX_MARKDOWN) return;
-    showMarkdown(element, text);
-    for (const code of element.querySelectorAll<HTMLElement>("pre > code")) {
-      const language = /\blanguage-(\S+)/.exec(code.className)?.[1];
-      if (language !== undefined) colour(code, language);
-    }
+    if (element === null || text.length > MAX_MARKDOWN || show(element, text)) return;
+    element.textContent = text;
+    let isGone = false;
+    void loadMarkdown().then(() => {
+      if (!isGone) show(element, text);
+    });
+    return () => {
+      isGone = true;
+    };
   }, [text]);
   if (text.length > MAX_MARKDOWN) return <Plain text={text} />;
   return <div class="markdown" dir="auto" ref={place} />;
+}
+
+function show(place: HTMLElement, text: string): boolean {
+  if (!showMarkdown(place, text)) return false;
+  for (const code of place.querySelectorAll<HTMLElement>("pre > code")) {
+    const language = /\blanguage-(\S+)/.exec(code.className)?.[1];
+    if (language !== undefined) colour(code, language);
+  }
+  return true;
 }
 
 /** The initially shown part of a long text, in characters. */

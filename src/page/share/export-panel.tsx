@@ -51,7 +51,7 @@ export function ExportPanel(props: {
             raw.value = event.currentTarget.checked;
           }}
         />
-        With secrets as they were written
+        Do not mask secrets
       </label>
       {failure.value !== "" && <p class="failure">{failure.value}</p>}
     </fieldset>

@@ -41,14 +41,14 @@ export function SharePanel(props: { readonly engine: RemoteEngine; readonly sess
     });
   return (
     <fieldset class="panel-pop" aria-label="Share">
-      <h2>A read-only link</h2>
+      <h2>Read-only link</h2>
       <p class="about">
-        Whoever has it and reaches this server reads this session, with secrets masked, until the
-        end that you choose.
+        Anyone who has the link and can reach this server can read this session, with secrets
+        masked, until the link expires.
       </p>
       <div class="form-row">
         <select
-          aria-label="Until"
+          aria-label="Expiry"
           value={days.value}
           onChange={(event) => {
             days.value = Number(event.currentTarget.value);
@@ -61,21 +61,21 @@ export function SharePanel(props: { readonly engine: RemoteEngine; readonly sess
           ))}
         </select>
         <button type="button" class="main" onClick={() => void make()}>
-          Make a link
+          Create link
         </button>
       </div>
       {link.value !== "" && (
         <p class="hash">
           {link.value} <Copy label="Copy" text={() => link.value} />
           <br />
-          <span class="about">It is shown once: only its hash is stored.</span>
+          <span class="about">Copy it now: only its hash is stored.</span>
         </p>
       )}
       {shares.value.length > 0 && <h2>Links to this session</h2>}
       <ul class="notes">
         {shares.value.map((share) => (
           <li key={share.id} class="note-head">
-            <span class="about">until {moment(share.expiresAt)}</span>
+            <span class="about">expires {moment(share.expiresAt)}</span>
             <button
               type="button"
               class="quiet note-actions"

@@ -35,13 +35,13 @@ export function Troubles() {
       );
   });
   if (failure.value !== "") return <p class="failure">{failure.value}</p>;
-  if (review.value === undefined) return <p class="about">The newest sessions are read …</p>;
+  if (review.value === undefined) return <p class="about">Reading the newest sessions …</p>;
   const { sessions, tools, files } = review.value;
   const bad = sessions.filter(isBad).toSorted((one, other) => other.failed - one.failed);
   return (
     <>
       <section>
-        <h2>What went wrong, in the newest {sessions.length} sessions</h2>
+        <h2>Failures in the newest {sessions.length} sessions</h2>
         {bad.length === 0 ? (
           <p class="about">No call failed, and nothing was left unfinished.</p>
         ) : (
@@ -51,7 +51,7 @@ export function Troubles() {
                 <tr>
                   <th scope="col">Session</th>
                   <th scope="col">Failed</th>
-                  <th scope="col">Tried again</th>
+                  <th scope="col">Retries</th>
                   <th scope="col">Ends with</th>
                 </tr>
               </thead>
@@ -89,7 +89,7 @@ export function Troubles() {
           </div>
         </section>
         <section>
-          <h2>Files that were changed</h2>
+          <h2>Changed files</h2>
           <div class="table">
             <table>
               <thead>
@@ -136,7 +136,7 @@ function Trouble({ review }: { readonly review: SessionReview }) {
       <td data-name="Failed" title={counted(calls, "call")}>
         {whole(failed)}
       </td>
-      <td data-name="Tried again">{whole(retries)}</td>
+      <td data-name="Retries">{whole(retries)}</td>
       <td data-name="Ends with">{unfinished === null ? "an answer" : `an open ${unfinished}`}</td>
     </tr>
   );

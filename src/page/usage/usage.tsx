@@ -139,22 +139,24 @@ function Figures({ stats }: { readonly stats: Stats }) {
         </details>
       </section>
       <div class="columns">
-        <section>
-          <h2>By model</h2>
-          <Sums
-            sums={bySize(stats.models)}
-            name="Model"
-            link={(model) => format("find", "", { model })}
-          />
-        </section>
-        <section>
-          <h2>By agent</h2>
-          <Sums
-            sums={bySize(stats.agents)}
-            name="Agent"
-            link={(agent) => format("find", "", { agent })}
-          />
-        </section>
+        <div>
+          <section>
+            <h2>By model</h2>
+            <Sums
+              sums={bySize(stats.models)}
+              name="Model"
+              link={(model) => format("find", "", { model })}
+            />
+          </section>
+          <section>
+            <h2>By agent</h2>
+            <Sums
+              sums={bySize(stats.agents)}
+              name="Agent"
+              link={(agent) => format("find", "", { agent })}
+            />
+          </section>
+        </div>
         <section>
           <h2>By project</h2>
           <Sums

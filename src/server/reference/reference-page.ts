@@ -116,7 +116,7 @@ function table(caption: string, rows: readonly FieldRow[]): string {
     ({ name, type, required, description }) =>
       `<tr><td><code${required ? ' class="required"' : ""}>${escapeHtml(name)}</code></td><td>${escapeHtml(type)}${required ? ", required" : ""}</td><td>${prose(description)}</td></tr>`,
   );
-  return `${title}<table><thead><tr><th>Name</th><th>Type</th><th></th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
+  return `${title}<table><thead><tr><th>Name</th><th>Type</th><th>Description</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
 }
 
 /** Descriptions are Markdown in the OpenAPI document; here only code is marked. */

@@ -52,7 +52,7 @@ describeInBrowser("every view", () => {
     await goTo(`#/session/${id}`);
     await page.waitForSelector(".message");
     await expectToFit(page);
-    for (const panel of ["Export", "Share", "Keep"]) {
+    for (const panel of ["Export", "Share", "Retention"]) {
       await page.getByRole("button", { name: panel, exact: true }).click();
       await expectToFit(page, ".panel-pop");
     }
@@ -107,7 +107,7 @@ describeInBrowser("every view", () => {
       stops.add(seen.name);
       expect(seen.outline, seen.name).not.toBe("none");
     }
-    for (const name of ["Search", "Export", "Share", "Keep", "Find in session"]) {
+    for (const name of ["Search", "Export", "Share", "Retention", "Find in session"]) {
       expect([...stops]).toContain(name);
     }
   });

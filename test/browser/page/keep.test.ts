@@ -74,7 +74,7 @@ describeInBrowser("keeping and sharing", () => {
       expect(text, format).not.toContain(SECRET);
       if (format === "JSON") expect(JSON.parse(text)).toHaveProperty("steps");
     }
-    await page.getByLabel("With secrets as they were written").check();
+    await page.getByLabel("Do not mask secrets").check();
     expect((await save("Markdown")).text).toContain(SECRET);
     expect(wrongs).toEqual([]);
   });
@@ -84,12 +84,12 @@ describeInBrowser("keeping and sharing", () => {
   }) => {
     const { page, wrongs } = await open(session, { onTestFinished });
     await page.getByRole("button", { name: "Share" }).click();
-    await page.getByLabel("Until").selectOption({ label: "for a day" });
-    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByLabel("Expiry").selectOption({ label: "for a day" });
+    await page.getByRole("button", { name: "Create link" }).click();
     const told = await page.locator(".panel-pop p.hash").textContent();
     const link = told?.split(/\s/)[0] ?? "";
     expect(link.startsWith(world.url())).toBe(true);
-    await page.getByText(/^until /).waitFor();
+    await page.getByText(/^expires /).waitFor();
     // A shared session is sandboxed and has no storage to clear, so its page is not reused.
     const guest = await openPage({ onTestFinished, viewport: { width: 800, height: 600 } });
     expect((await guest.goto(link))?.status()).toBe(200);
@@ -97,7 +97,7 @@ describeInBrowser("keeping and sharing", () => {
     expect(shown).toContain("Noted.");
     expect(shown).not.toContain(SECRET);
     await page.getByRole("button", { name: "Revoke" }).click();
-    await expect.poll(() => page.getByText(/^until /).count()).toBe(0);
+    await expect.poll(() => page.getByText(/^expires /).count()).toBe(0);
     expect((await guest.goto(link))?.status()).toBe(404);
     expect(wrongs).toEqual([]);
   });
@@ -117,13 +117,13 @@ describeInBrowser("keeping and sharing", () => {
     expect(await page.locator(".panel-pop").count()).toBe(0);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.evaluate(() => document.activeElement?.ariaLabel)).toBe("Until");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.ariaLabel)).toBe("Expiry");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await page.getByText("It is shown once").waitFor();
+    await page.getByText("Copy it now").waitFor();
     await page.getByRole("button", { name: "Revoke" }).focus();
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.getByText(/^until /).count()).toBe(0);
+    await expect.poll(() => page.getByText(/^expires /).count()).toBe(0);
     expect(wrongs).toEqual([]);
   });
 
@@ -165,8 +165,8 @@ describeInBrowser("keeping and sharing", () => {
     await own.compact({ keep: { messages: 1 }, before: () => ({ summary: "A code was told." }) });
     const { page, wrongs } = await open(own, { onTestFinished });
     await page.getByText("Door code 4711").waitFor();
-    await page.getByRole("button", { name: "Keep" }).click();
-    await page.getByLabel("Of these, keep").selectOption("audit-only");
+    await page.getByRole("button", { name: "Retention" }).click();
+    await page.getByLabel("Of those, keep").selectOption("audit-only");
     await page.getByLabel("Delete the session").selectOption("30");
     await page.getByRole("button", { name: "Change …" }).click();
     await answer(page, "Cancel");
@@ -206,7 +206,7 @@ describeInBrowser("keeping and sharing", () => {
     expect((await world.engine.getMemory("coder", "rules")).content).toBe("Test always.");
     await page.getByRole("button", { name: "Delete" }).click();
     await answer(page, "Delete");
-    await page.getByText("No agent has kept one.").waitFor();
+    await page.getByText("No agent has stored a memory.").waitFor();
     expect(wrongs).toEqual([]);
   });
 });

@@ -186,7 +186,7 @@ describeInBrowser("hostile names", () => {
     await expect.poll(() => lines.count()).toBe(3);
     await page.getByText("<math>", { exact: false }).first().waitFor();
     await expectNarrow("the tree");
-    for (const panel of ["Export", "Share", "Keep"]) {
+    for (const panel of ["Export", "Share", "Retention"]) {
       await page.getByRole("button", { name: panel, exact: true }).click();
       await page.getByRole("group", { name: panel }).waitFor();
       await expectNarrow(panel);
