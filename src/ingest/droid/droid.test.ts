@@ -74,3 +74,22 @@ test("a resumed reading with an unknown reference asks for the whole file", asyn
   for await (const { entries } of read.sessions) for await (const _ of entries);
   expect(read.isLost?.()).toBe(true);
 });
+
+test("sessions lie in the home, or in the one that a variable names", () => {
+  const roots = (variables: Record<string, string>) =>
+    DROID.places?.({ home: "/home/ana", variables, platform: "linux" }).map(({ root }) => root);
+  expect(roots({})).toEqual(["/home/ana/.factory/sessions"]);
+  expect(roots({ FACTORY_HOME_OVERRIDE: "/data/" })).toEqual(["/data/.factory/sessions"]);
+});
+
+test("a header may have nothing but its type: the file's name is the session's id", async () => {
+  const [, ...rest] = FILE.split("\n");
+  const bare = ['{"type":"session_start"}', ...rest].join("\n");
+  const { sessions, source } = await readWhole(bare, { path: PATH });
+  expect(source).toBe("droid");
+  expect(sessions[0]?.session.id).toBe(ID);
+  expect(DROID.recognise(Buffer.from(bare), "/tmp/copy.jsonl")).toBe(false);
+  const named = bare.replace("}", ',"sessionId":"s-1"}');
+  const read = await readWith(DROID, named, { path: PATH });
+  expect(read.sessions[0]?.session.id).toBe("s-1");
+});
