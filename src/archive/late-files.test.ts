@@ -49,7 +49,7 @@ test("files of one session give one path, in any order and split", async () => {
   const random = seeded(SEED);
   const orders = ["abc", "acb", "bac", "bca", "cab", "cba"];
   for (const order of orders) {
-    for (let round = 0; round < repeats(3, 40); round++) {
+    for (let round = 0; round < repeats(2, 40); round++) {
       await using engine = await open(":memory:");
       const machine = createMachine();
       // First whole files, then cut at any line and completed in any order.

@@ -224,7 +224,7 @@ describe("the index ranks as the naive formula does", () => {
       }
     }
     const brute = new BruteForce(fixture.model);
-    for (let i = 0; i < repeats(4, 12); i++) {
+    for (let i = 0; i < repeats(2, 12); i++) {
       const query = words(1 + next(10));
       expectSame(fixture, brute, query, { limit: 5 });
       expectSame(fixture, brute, `${query} +w1`, { limit: 5 });
@@ -237,7 +237,7 @@ describe("the index ranks as the naive formula does", () => {
       });
     }
     fixture.maintain("purge");
-    for (let i = 0; i < repeats(3, 6); i++)
+    for (let i = 0; i < repeats(2, 6); i++)
       expectSame(fixture, brute, words(1 + next(10)), { limit: 5 });
     expect(fixture.model.manifest.segments).toHaveLength(1);
   });

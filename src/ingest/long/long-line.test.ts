@@ -49,7 +49,7 @@ describe("a line that is cut as it comes", () => {
         const text = JSON.stringify(record);
         expect(cut(text, pieces)).toEqual({ text });
       }),
-      { numRuns: repeats(40, 600) },
+      { numRuns: repeats(20, 600) },
     );
   });
 
@@ -70,7 +70,7 @@ describe("a line that is cut as it comes", () => {
         expect(text.startsWith(kept)).toBe(true);
         expect(JSON.stringify(kept).length + Number(lost)).toBe(JSON.stringify(text).length);
       }),
-      { numRuns: repeats(4, 80) },
+      { numRuns: repeats(3, 80) },
     );
   });
 
