@@ -44,26 +44,17 @@ const config: ViteUserConfig = defineConfig({
       {
         test: {
           experimental,
-          name: "unit",
+          // One project: a worker keeps the modules of one, and loads them anew for another.
+          name: "node",
           env,
           setupFiles,
-          include: ["src/**/*.test.ts"],
-          // One set of modules for all files of a worker: loading them anew took a third of the time.
-          isolate: false,
-          // No test takes seconds; a busy machine may.
-          testTimeout: isStress ? 3_600_000 : 120_000,
-          hookTimeout: isStress ? 3_600_000 : 120_000,
-          expect: { poll: { timeout: 60_000 } },
-        },
-      },
-      {
-        test: {
-          experimental,
-          name: "e2e",
-          env,
-          setupFiles,
-          include: ["test/**/*.test.ts", ...(isStress ? ["test/**/*.stress.ts"] : [])],
+          include: [
+            "src/**/*.test.ts",
+            "test/**/*.test.ts",
+            ...(isStress ? ["test/**/*.stress.ts"] : []),
+          ],
           exclude: ["test/browser/**", "**/node_modules/**"],
+          // One set of modules for all files of a worker: loading them anew took a third of the time.
           isolate: false,
           // Hundreds of processes start and die in some; on a busy machine that takes minutes.
           testTimeout: isStress ? 3_600_000 : 900_000,

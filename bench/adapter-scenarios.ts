@@ -4,16 +4,27 @@ import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "nod
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as AiSdk from "../src/adapters/ai-sdk/index.ts";
-import type * as Claude from "../src/adapters/claude-agent-sdk/index.ts";
 import type * as LangGraph from "../src/adapters/langgraph/index.ts";
-import type * as OpenAi from "../src/adapters/openai-agents/index.ts";
+import {
+  checkpointOf,
+  JSON_SERDE,
+  loadBuilt,
+  mastraLibSql,
+  SUBJECTS,
+  type Subject,
+  type SubjectName,
+  toClaudeEntry,
+} from "./adapter-subjects.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb, Timings } from "./measure.ts";
 
 export interface AdapterTask {
   readonly address: string;
   readonly folder: string;
+  readonly subject: SubjectName;
   readonly turns: number;
+  /** The folder in which `@mastra/libsql` is installed, to compare with. */
+  readonly mastra?: string;
 }
 
 /** Four entries of a turn have 8 KB. */
@@ -21,102 +32,86 @@ const ENTRIES = 4;
 const TEXT = "why does the cron job run twice ".repeat(64);
 const LOADED = 10_000;
 const LOADED_AT_ONCE = 500;
+const LOADS = 5;
 
-async function loadBuilt<Module>(path: string): Promise<Module> {
-  return (await import(
-    new URL(`../dist/adapters/${path}/index.js`, import.meta.url).href
-  )) as Module;
-}
-
-/** A turn of the Claude Agent SDK, beside the same lines appended to a file and synced. */
-export async function claudeTurns(task: AdapterTask): Promise<Figures> {
-  const { claudeSessionStore } = await loadBuilt<typeof Claude>("claude-agent-sdk");
+/** A turn of an agent, beside what its framework brings to keep it. The second half of the turns counts. */
+export async function turns(task: AdapterTask): Promise<Figures> {
   await using engine = await open(task.address);
-  const store = claudeSessionStore(engine);
-  const key = { projectKey: "p", sessionId: "s" };
-  const turn = (n: number) =>
-    Array.from({ length: ENTRIES }, (_, i) => {
-      const role = i % 2 === 0 ? "user" : "assistant";
-      const message = { role, content: `${n} ${i} ${TEXT}` };
-      return { type: role, uuid: crypto.randomUUID(), sessionId: "s", message };
-    });
-  const ours = new Timings();
-  for (let n = 0; n < task.turns; n++) {
-    const entries = turn(n);
-    const time = n < task.turns / 2 ? new Timings() : ours;
-    await time.time(() => store.append(key, entries));
-  }
+  const ours = await timeTurns(await SUBJECTS[task.subject](engine), task.turns);
   // Afterwards, because two files that are synced in turns wait for each other.
-  const file = openSync(join(task.folder, "beside.jsonl"), "w");
-  const beside = new Timings();
-  for (let n = 0; n < task.turns; n++) {
-    const lines = turn(n).map((entry) => `${JSON.stringify(entry)}\n`);
-    beside.timeSync(() => {
-      writeSync(file, lines.join(""));
-      fdatasyncSync(file);
-    });
-  }
-  closeSync(file);
-  return { ...ours.figures(), fileP50Ms: beside.percentile(50), rssMb: peakRssMb() };
-}
-
-/** Loads 10,000 entries of 400 bytes, beside a file with the same lines. */
-export async function claudeLoad(task: AdapterTask): Promise<Figures> {
-  const { claudeSessionStore } = await loadBuilt<typeof Claude>("claude-agent-sdk");
-  await using engine = await open(task.address);
-  const store = claudeSessionStore(engine);
-  const key = { projectKey: "p", sessionId: "s" };
-  const path = join(task.folder, "loaded.jsonl");
-  const file = openSync(path, "w");
-  for (let n = 0; n < LOADED; n += LOADED_AT_ONCE) {
-    const entries = Array.from({ length: LOADED_AT_ONCE }, (_, i) => {
-      const message = { role: "user", content: `${n + i} ${TEXT.slice(0, 250)}` };
-      return { type: "user", uuid: crypto.randomUUID(), sessionId: "s", message };
-    });
-    await store.append(key, entries);
-    writeSync(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
-  }
-  closeSync(file);
-  const ours = new Timings();
-  const beside = new Timings();
-  for (let run = 0; run < 5; run++) {
-    const loaded = await ours.time(() => store.load(key));
-    if (loaded?.length !== LOADED) throw new Error(`${loaded?.length} entries were loaded`);
-    beside.timeSync(() => {
-      for (const line of readFileSync(path, "utf8").trimEnd().split("\n")) JSON.parse(line);
-    });
-  }
-  return { loadMs: ours.percentile(50), fileMs: beside.percentile(50), rssMb: peakRssMb() };
-}
-
-export async function openAiTurns(task: AdapterTask): Promise<Figures> {
-  const { agentsSession } = await loadBuilt<typeof OpenAi>("openai-agents");
-  await using engine = await open(task.address);
-  const session = agentsSession(engine, { sessionId: "s" });
-  const ours = new Timings();
-  for (let n = 0; n < task.turns; n++) {
-    const items = Array.from({ length: ENTRIES }, (_, i) => ({
-      role: "user",
-      content: `${n} ${i} ${TEXT}`,
-    }));
-    const time = n < task.turns / 2 ? new Timings() : ours;
-    await time.time(() => session.addItems(items));
-  }
-  return { ...ours.figures(), rssMb: peakRssMb() };
+  const beside = await besideOf(task);
+  if (beside === undefined) return { ...ours.figures(), rssMb: peakRssMb() };
+  const besideP50Ms = (await timeTurns(beside, task.turns)).percentile(50);
+  return { ...ours.figures(), besideP50Ms, rssMb: peakRssMb() };
 }
 
 /**
- * Two checkpoints and their writes a turn, of a list that grows by two messages. Plain JSON stands for
- * LangGraph's serializer: what is measured is the store.
+ * A load of 10,000 entries of 2 KB, beside the same from what the framework brings. `cpuMs` is the processor
+ * time of all threads.
  */
+export async function load(task: AdapterTask): Promise<Figures> {
+  await using engine = await open(task.address);
+  const ours = await timeLoads(await SUBJECTS[task.subject](engine));
+  const beside = await besideOf(task);
+  if (beside === undefined) return { ...ours, rssMb: peakRssMb() };
+  const { loadMs: besideMs, cpuMs: besideCpuMs } = await timeLoads(beside);
+  return { ...ours, besideMs, besideCpuMs, rssMb: peakRssMb() };
+}
+
+async function timeTurns(subject: Subject, count: number): Promise<Timings> {
+  const timings = new Timings();
+  for (let n = 0; n < count; n++) {
+    const texts = Array.from({ length: ENTRIES }, (_, i) => `${n} ${i} ${TEXT}`);
+    const time = n < count / 2 ? new Timings() : timings;
+    await time.time(() => subject.append(texts));
+  }
+  return timings;
+}
+
+async function timeLoads(subject: Subject): Promise<{ loadMs: number; cpuMs: number }> {
+  for (let n = 0; n < LOADED; n += LOADED_AT_ONCE) {
+    await subject.append(Array.from({ length: LOADED_AT_ONCE }, (_, i) => `${n + i} ${TEXT}`));
+  }
+  const timings = new Timings();
+  const before = process.cpuUsage();
+  for (let run = 0; run < LOADS; run++) {
+    const loaded = await timings.time(() => subject.load());
+    if (loaded !== LOADED) throw new Error(`${loaded} entries were loaded`);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return { loadMs: timings.percentile(50), cpuMs: (user + system) / 1_000 / LOADS };
+}
+
+/** Claude's own store is a file of lines. The other frameworks bring none, or one in memory. */
+async function besideOf(task: AdapterTask): Promise<Subject | undefined> {
+  if (task.subject === "claude") return linesOf(join(task.folder, "beside.jsonl"));
+  if (task.subject !== "mastra" || task.mastra === undefined) return undefined;
+  return mastraLibSql(task.mastra, join(task.folder, `beside-${crypto.randomUUID()}.db`));
+}
+
+/** A new file, which is synced after each append. */
+function linesOf(path: string): Subject {
+  closeSync(openSync(path, "w"));
+  return {
+    append: async (texts) => {
+      const lines = texts.map((text, i) => `${JSON.stringify(toClaudeEntry(text, i))}\n`);
+      const file = openSync(path, "a");
+      writeSync(file, lines.join(""));
+      fdatasyncSync(file);
+      closeSync(file);
+    },
+    load: async () => {
+      const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+      return lines.map((line) => JSON.parse(line) as unknown).length;
+    },
+  };
+}
+
+/** Two checkpoints and their writes a turn, of a list that grows by two messages. */
 export async function langGraphTurns(task: AdapterTask): Promise<Figures> {
   const { checkpointSaver } = await loadBuilt<typeof LangGraph>("langgraph");
   await using engine = await open(task.address);
-  const serde: LangGraph.Serializer = {
-    dumpsTyped: async (value) => ["json", Buffer.from(JSON.stringify(value ?? null))],
-    loadsTyped: async (_type, bytes) => JSON.parse(Buffer.from(bytes as Uint8Array).toString()),
-  };
-  const saver = checkpointSaver(engine, { serde, messages: null });
+  const saver = checkpointSaver(engine, { serde: JSON_SERDE, messages: null });
   const messages: unknown[] = [];
   const early = new Timings();
   const late = new Timings();
@@ -128,14 +123,7 @@ export async function langGraphTurns(task: AdapterTask): Promise<Figures> {
       for (const role of ["human", "ai"]) {
         const id = String(messages.length);
         messages.push({ type: role, id, content: TEXT.slice(0, 400) });
-        const checkpoint = {
-          v: 4,
-          id: String(messages.length).padStart(9, "0"),
-          ts: new Date().toISOString(),
-          channel_values: { messages: [...messages] },
-          channel_versions: { messages: messages.length },
-          versions_seen: {},
-        };
+        const checkpoint = checkpointOf(messages);
         const metadata = { source: "loop", step: turn, parents: {} };
         config = await saver.put(config, checkpoint, metadata, checkpoint.channel_versions);
         await saver.putWrites(config, [["messages", messages.at(-1)]], "task");

@@ -1,43 +1,54 @@
-/** `bench adapters`: what a turn of other frameworks' agents costs in our stores. */
+/** `bench adapters`: what a turn of other frameworks' agents costs in our stores, and a load of a long one. */
 
 import { join } from "node:path";
 import type * as Scenarios from "./adapter-scenarios.ts";
 import type { AdapterTask } from "./adapter-scenarios.ts";
+import type { SubjectName } from "./adapter-subjects.ts";
 import { type BenchOptions, inFreshProcess, medians, Report, withFolder } from "./measure.ts";
 
 interface Measurement {
   readonly name: string;
   readonly scenario: keyof typeof Scenarios;
+  readonly subject: SubjectName;
   readonly turns: number;
   readonly figure: string;
   readonly limit: number;
 }
 
+const FRAMEWORKS: readonly (readonly [string, SubjectName])[] = [
+  ["claude-agent-sdk", "claude"],
+  ["openai-agents", "openAi"],
+  ["ai", "ai"],
+  ["assistant-ui", "assistantUi"],
+  ["langgraph", "langGraph"],
+  ["mastra", "mastra"],
+];
+
 const MEASUREMENTS: readonly Measurement[] = [
-  {
-    name: "claude-agent-sdk, a turn of 4 entries and 8 KB",
-    scenario: "claudeTurns",
-    turns: 2_000,
-    figure: "p50Ms",
-    limit: 3,
-  },
-  {
-    name: "claude-agent-sdk, load of 10,000 entries",
-    scenario: "claudeLoad",
-    turns: 0,
-    figure: "loadMs",
-    limit: 400,
-  },
-  {
-    name: "openai-agents, a turn of 4 items and 8 KB",
-    scenario: "openAiTurns",
-    turns: 2_000,
-    figure: "p50Ms",
-    limit: 3,
-  },
+  ...FRAMEWORKS.map(
+    ([framework, subject]): Measurement => ({
+      name: `${framework}, a turn of 4 entries and 8 KB`,
+      scenario: "turns",
+      subject,
+      turns: 2_000,
+      figure: "p50Ms",
+      limit: 3,
+    }),
+  ),
+  ...FRAMEWORKS.map(
+    ([framework, subject]): Measurement => ({
+      name: `${framework}, a load of 10,000 entries of 2 KB`,
+      scenario: "load",
+      subject,
+      turns: 0,
+      figure: "loadMs",
+      limit: 400,
+    }),
+  ),
   {
     name: "ai, a chunk of a stream on another node",
     scenario: "resumedStream",
+    subject: "ai",
     turns: 200,
     figure: "p99Ms",
     limit: 300,
@@ -45,6 +56,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   {
     name: "langgraph, the 1,000th turn beside the 10th",
     scenario: "langGraphTurns",
+    subject: "langGraph",
     turns: 1_000,
     figure: "ratio",
     limit: 1.5,
@@ -54,14 +66,16 @@ const MEASUREMENTS: readonly Measurement[] = [
 /** Gives whether every bar was met. SQLite only: what PostgreSQL takes is its own and the network's. */
 export async function benchAdapters(options: BenchOptions): Promise<boolean> {
   const report = new Report("adapters");
+  const { mastra } = options;
   const wanted = MEASUREMENTS.filter(({ name }) => name.includes(options.only));
   await withFolder(options.folder, async (folder) => {
     let count = 0;
-    for (const { name, scenario, turns, figure, limit } of wanted) {
+    for (const { name, scenario, subject, turns, figure, limit } of wanted) {
       const runs = [];
       for (let run = 0; run < options.runs; run++) {
         count += 1;
-        const task: AdapterTask = { address: join(folder, `${count}.db`), folder, turns };
+        const own: AdapterTask = { address: join(folder, `${count}.db`), folder, subject, turns };
+        const task: AdapterTask = mastra === undefined ? own : { ...own, mastra };
         const module = new URL("./adapter-scenarios.ts", import.meta.url);
         runs.push(await inFreshProcess(module, scenario, task));
       }

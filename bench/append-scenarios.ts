@@ -1,7 +1,7 @@
 /**
- * The scenarios of `bench append`, each run in a process of its own and through the public API.
+ * The scenarios of `bench append`, each in its own process and through the public API.
  *
- * A message is 70 words, about 400 bytes: what a turn of a conversation usually has.
+ * A message has 70 words, about 400 bytes: a usual turn.
  */
 
 import { closeSync, fdatasyncSync, openSync, statSync, writeSync } from "node:fs";
@@ -18,7 +18,7 @@ const PAGE = 50;
 export interface AppendTask {
   readonly address: string;
   readonly durability: Durability;
-  /** False: the index is left alone, and the store measured by itself. */
+  /** False: no indexing, to measure the store alone. */
   readonly indexing?: boolean;
   readonly warmUp: number;
   readonly count: number;
@@ -100,7 +100,7 @@ export async function appendBatches(task: AppendTask): Promise<Figures> {
 
 const LOG_BYTES = 12 * 1024 * 1024;
 
-/** What reading the log takes before SQLite opens a store, for each MB of it. */
+/** The time of reading the log before SQLite opens a store, per MB. */
 export async function lookAtLog(task: AppendTask): Promise<Figures> {
   await using engine = await open(task.address, { durability: task.durability, inThread: true });
   const session = await newSession(engine);
@@ -108,7 +108,7 @@ export async function lookAtLog(task: AppendTask): Promise<Figures> {
   const log = `${task.address}-wal`;
   while (statSync(log).size < LOG_BYTES) await session.append(messages());
   const megabytes = statSync(log).size / 2 ** 20;
-  // The first is what a process pays that opens one store.
+  // The first is the cost of a process that opens one store.
   const first = new Timings();
   await first.time(() => findLoss(log));
   const others = new Timings();
@@ -312,8 +312,8 @@ function newSession(engine: Engine, id?: string) {
 }
 
 /**
- * Messages whose texts were made beforehand: making one takes as long as drafting it, and its
- * garbage would be collected while an append is being timed.
+ * Texts are made beforehand: making one takes as long as drafting it, and its garbage would be
+ * collected during a timed append.
  */
 export function messageSource(): () => MessageInput {
   const words = new Words(1);

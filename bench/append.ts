@@ -1,4 +1,4 @@
-/** `bench append`: what writing and paging cost, and the bars that they must stay under. */
+/** `bench append`: the cost of writing and paging, with bars. */
 
 import { join } from "node:path";
 import type * as Scenarios from "./append-scenarios.ts";
@@ -13,7 +13,7 @@ import {
 } from "./measure.ts";
 import { startBenchServer } from "./postgres.ts";
 
-/** The most that a figure may be, or the least. */
+/** The upper bound of a figure, or the lower. */
 interface Bar {
   readonly figure: string;
   readonly limit: number;
@@ -23,7 +23,7 @@ interface Bar {
 interface Measurement {
   readonly name: string;
   readonly scenario: keyof typeof Scenarios;
-  /** Only SQLite has bars: what PostgreSQL takes is its own and the network's. */
+  /** Bars for SQLite only: PostgreSQL's time is the server's and the network's. */
   readonly bars: readonly Bar[];
 }
 

@@ -1,4 +1,4 @@
-/** What a store holds after a folder was ingested. Runs in a process of its own. */
+/** The contents of a store after a folder was ingested. Runs in its own process. */
 
 import type { Entry } from "../src/model/entry.ts";
 import type { IngestTask } from "./ingest-scenarios.ts";
@@ -16,7 +16,7 @@ interface Seen {
   sessionsWithMessagesOffPath: number;
   messagesOnPath: number;
   messagesOffPath: number;
-  /** Sub-agents inside of a session's file: these are no abandoned branches. */
+  /** Sub-agents inside a session's file, which are not abandoned branches. */
   sidechainMessages: number;
   userTextsOffPath: number;
   assistantTextsOffPath: number;
@@ -118,7 +118,7 @@ function hasText({ blocks, metadata }: Entry): boolean {
   return blocks.some((block) => block.type === "text" && block.text.trim() !== "");
 }
 
-/** A bare slash command, or what a template puts before the request. */
+/** A bare slash command, or a template's preamble. */
 function saysNothing(title: string): boolean {
   return (
     title === "" ||

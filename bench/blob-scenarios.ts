@@ -1,7 +1,7 @@
 /**
- * The scenario of `bench blobs`: one transcript, stored with a given threshold for blobs.
+ * The scenario of `bench blobs`: one transcript, stored with a given threshold.
  *
- * It speaks to the store itself, since the threshold is a constant everywhere above it.
+ * It uses the store itself, because the threshold is a constant above it.
  */
 
 import { statSync } from "node:fs";
@@ -38,7 +38,7 @@ export async function storeTranscripts(task: BlobTask): Promise<Figures> {
     await createSession(store, `s${n}`);
     for (const blocks of messages) {
       inputBytes += Buffer.byteLength(JSON.stringify(blocks));
-      // Encoding is part of what a message costs.
+      // Encoding is part of a message's cost.
       await appends.time(() =>
         store.append(TENANT, {
           sessionId: `s${n}`,

@@ -1,4 +1,4 @@
-/** `bench blobs`: what the threshold above which a payload lives in a blob costs and saves. */
+/** `bench blobs`: the cost and gain of the blob threshold. */
 
 import type { BlobTask } from "./blob-scenarios.ts";
 import {
@@ -14,12 +14,12 @@ const SCENARIOS = new URL("./blob-scenarios.ts", import.meta.url);
 
 const THRESHOLDS = [2, 4, 8, 16, 32].map((kib) => kib * 1_024);
 
-/** Has no bars of its own: docs/decisions says which threshold was chosen, and why. */
+/** Without bars: docs/decisions has the choice and the reason. */
 export async function benchBlobs(options: BenchOptions): Promise<boolean> {
   const report = new Report("blobs");
   await withFolder(options.folder, async (folder) => {
     const runs = new Map<number, Figures[]>(THRESHOLDS.map((threshold) => [threshold, []]));
-    // In turns, so that what disturbs the machine disturbs all alike.
+    // In alternation, so that disturbances affect all alike.
     for (let i = 0; i < options.runs; i++) {
       for (const [thresholdBytes, figures] of runs) {
         const task: BlobTask = { folder, thresholdBytes, turns: 60, queries: 1_000 };

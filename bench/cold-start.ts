@@ -1,4 +1,4 @@
-/** A new process that opens a store and searches once: how long until it has its answer. */
+/** A new process that opens a store and searches once: the time to its answer. */
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,7 +1,6 @@
 /**
- * How often the message that answers a question is in the context that a model would get for it:
- * every conversation is one long session, compacted down to its last turns, and every question is
- * what the user asks next.
+ * How often the context for a question contains the message that answers it: every conversation is
+ * one long session, compacted down to its last turns, and every question is the next user message.
  */
 
 import { open } from "./library.ts";

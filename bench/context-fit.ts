@@ -1,6 +1,6 @@
 /**
- * Contexts of every session of a store, for each of five budgets and each provider: which fail, which a
- * provider would refuse, which are over their budget, and where a larger budget gives less.
+ * Contexts of every session of a store, for five budgets and each provider: failures, invalid
+ * requests, exceeded budgets, and budgets that give less than a smaller one.
  */
 
 import { PROVIDERS, renderContext } from "../src/context/render/render.ts";

@@ -1,4 +1,4 @@
-/** What `bench/context.ts` measures, each in a process of its own. */
+/** The scenarios of `bench context`, each in its own process. */
 
 import { existsSync } from "node:fs";
 import { open } from "./library.ts";
@@ -30,13 +30,13 @@ export async function fillSession({ address, turns }: ContextTask): Promise<Figu
     await session.append(messages);
   }
   await engine.maintainIndex("flush");
-  // Upkeep after a bulk load is done first: contexts are not read in the middle of it.
+  // Maintenance after a bulk load runs first, not during the contexts.
   await engine.maintainIndex("upkeep");
   await engine.close();
   return { turns };
 }
 
-/** A context with recall after each new question, as an agent asks for one. */
+/** A context with recall after each new question. */
 export async function contexts({ address, turns, count }: ContextTask): Promise<Figures> {
   const engine = await open(address);
   const session = await engine.getSession(SESSION);
@@ -60,7 +60,7 @@ export async function contexts({ address, turns, count }: ContextTask): Promise<
   return { ...timings.figures(), stableShare: stable / total, rssMb: peakRssMb() };
 }
 
-/** Planning and writing a mechanical compaction of all that there is. */
+/** Plans and writes a mechanical compaction of everything. */
 export async function compactions({ address, turns }: ContextTask): Promise<Figures> {
   const engine = await open(address);
   const session = await engine.getSession(SESSION);

@@ -1,4 +1,4 @@
-/** `npm run bench -- context`: what building a context and compacting cost in long sessions. */
+/** `npm run bench -- context`: the cost of contexts and compactions in long sessions. */
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** A store with the corpus of `bench search`, and what filling it took. */
+/** A store with the corpus of `bench search`, and the cost of filling it. */
 
 import { join } from "node:path";
 import { type Figures, inFreshProcess, withFolder } from "./measure.ts";
@@ -7,14 +7,14 @@ import type { FillTask } from "./search-fill.ts";
 import { writeTexts } from "./search-texts.ts";
 
 /**
- * What `backscroll` gives its own thread for new objects when it writes much. Left alone, V8 takes up
- * to 50 MB for them in a program that allocates for minutes, whatever the program does.
+ * The young generation that `backscroll` sets for bulk writes. By default V8 takes up to 50 MB in a
+ * program that allocates for minutes.
  */
 const HEAP = ["--max-semi-space-size=8"];
 
 const FILL = new URL("./search-fill.ts", import.meta.url);
 
-/** `folder` is where the texts are put for the time that it takes. */
+/** `folder` holds the texts meanwhile. */
 export function fillStore(
   task: Omit<FillTask, "texts">,
   folder: string | undefined,

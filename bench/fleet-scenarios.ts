@@ -1,4 +1,4 @@
-/** What the nodes of a fleet do while they are measured, each in a process of its own. */
+/** The nodes of a fleet under measurement, each in its own process. */
 
 import type { MessageInput } from "../src/index.ts";
 import { open } from "./library.ts";
@@ -8,7 +8,10 @@ import { Words } from "./synthetic.ts";
 /** Messages in one session, and in one append while a store is filled. */
 const SESSION_MESSAGES = 1_000;
 const BATCH_MESSAGES = 500;
-/** Sessions that a node fills at once: the server writes one batch while the node makes the next. */
+/**
+ * Sessions that a node fills concurrently: the server writes one batch while the node makes the
+ * next.
+ */
 const FILLED_AT_ONCE = 4;
 
 export interface FillTask {
@@ -54,7 +57,7 @@ function batchOf(words: Words, count: number): MessageInput[] {
   }));
 }
 
-/** The one session of a small tenant, and how many messages it begins with. */
+/** A small tenant's session, and its initial number of messages. */
 const SMALL_SESSION = "chat";
 const SMALL_MESSAGES = 10;
 

@@ -1,7 +1,7 @@
 /**
  * Corpora that need bounds on memory: lines and messages of many megabytes, conversations in one
- * JSON document, sessions of very many lines, talk without tools, text in which hardly a word stands
- * twice, outputs beside their transcripts. Of a few hundred megabytes each, the same every time.
+ * JSON document, sessions of very many lines, messages without tools, text with few repeated words,
+ * outputs beside their transcripts. A few hundred megabytes each, deterministic.
  */
 
 import { once } from "node:events";

@@ -1,9 +1,8 @@
 /**
- * Transcripts of our own making, in the line shapes that agents write: the same for the same seed.
+ * Synthetic transcripts in agents' line formats, deterministic by seed.
  *
- * Most bytes of a real transcript are what tools read and wrote, often twice, and the envelope of each
- * line. What people and models say to each other, which is what gets indexed, is a sixth of it here:
- * more than in most real ones.
+ * Most bytes of a real transcript are tool inputs and outputs, often twice, and the envelope of
+ * each line. Conversation text, which is indexed, is a sixth here: more than in most real ones.
  */
 
 import { once } from "node:events";
@@ -22,14 +21,16 @@ export type Format = (typeof FORMATS)[number];
 export interface Corpus {
   readonly files: number;
   readonly bytes: number;
-  /** Text that people and models said; of files that end in the middle, as if they did not. */
+  /** Bytes of conversation text; of incomplete files as if they were complete. */
   readonly spokenBytes: number;
 }
 
-/** How much is said: formats with more beside it have sessions that say more, for the same share. */
+/**
+ * The amount of text: formats with more overhead have sessions with more of it, for the same share.
+ */
 const TALK: Readonly<Record<Format, number>> = { "claude-code": 3.9, codex: 3.2, pi: 1.25 };
 
-/** About what a request takes until it is answered. A shorter file ends in the middle of one. */
+/** About the size of an exchange. A shorter file ends inside one. */
 const EXCHANGE_BYTES = 100_000;
 
 /** Writes files of about `fileBytes` each below `root`, until there are `files`. */

@@ -1,4 +1,4 @@
-/** Ingesting a corpus into a new store, and looking at it again. Each runs in a process of its own. */
+/** Ingests a corpus into a new store, and scans it again. Each runs in its own process. */
 
 import { statSync } from "node:fs";
 import type * as Archive from "../src/archive/index.ts";
@@ -15,8 +15,8 @@ export interface IngestTask {
 }
 
 /**
- * Parsed, stored, and all of it to be found, as `backscroll ingest` does it, which then closes the
- * store. `unindexed` of its changes are in no segment by then: a search reads them from the messages.
+ * Parsed, stored and searchable, as `backscroll ingest` does, which then closes the store.
+ * `unindexed` changes are in no segment yet: a search reads them from the messages.
  */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
   prepareBulk();
@@ -46,7 +46,7 @@ export async function ingestAll(task: IngestTask): Promise<Figures> {
   };
 }
 
-/** The rest of the index's upkeep, which the next process does in the background. */
+/** The remaining index maintenance, which the next process does in the background. */
 export async function joinRest({ address }: IngestTask): Promise<Figures> {
   await using engine = await open(address, { durability: "process" });
   const start = performance.now();

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- ingest --megabytes N --files N`: reading transcripts, and reading them again.
+ * `npm run bench -- ingest --megabytes N --files N`: the first and second reading of transcripts.
  *
- * Speed and size have bars for the two agents that most people use; memory has one whatever is read.
+ * Speed and size have bars for the two most used agents; memory has one for any input.
  */
 
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export interface IngestBenchOptions {
   readonly files: number;
 }
 
-/** Most of a pi transcript are sealed thoughts, of which nothing can be saved. */
+/** Most of a pi transcript is encrypted thoughts, which do not compress. */
 const BARRED: readonly Format[] = ["claude-code", "codex"];
 
 const LARGE_BYTES = 4_000_000;

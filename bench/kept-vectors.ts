@@ -1,6 +1,6 @@
 /**
- * An embedder whose vectors are kept in a folder, by the SHA-256 of their texts: a labelled set is
- * embedded once, and each ranking is measured with the same vectors.
+ * An embedder with a cache of vectors in a folder, by the SHA-256 of their texts: a labelled set is
+ * embedded once, and every ranking is measured with the same vectors.
  */
 
 import { createHash } from "node:crypto";
@@ -54,7 +54,7 @@ export class KeptVectors implements Embedder {
     if (this.#files === undefined) return;
     for (const vector of vectors)
       appendFileSync(this.#files.vectors, new Uint8Array(vector.buffer));
-    // Last: a key stands for a vector that is there.
+    // Last, so that a key implies its vector.
     appendFileSync(this.#files.keys, keys.map((key) => `${key}\n`).join(""));
   }
 

@@ -34,13 +34,15 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
 
 const HELP = `Usage: npm run bench -- NAME… [options]
 
-  adapters a turn of other frameworks' agents, a long load, the 1,000th checkpoint
+  adapters turns and long loads of other frameworks' agents, the 1,000th checkpoint, a resumed stream
   append   one append, batches, pages of sessions and messages, event-loop delay
   archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
   blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that): loads,
-           appends, pages, questions; small tenants beside the large one; appends by 1, 2 and 4 nodes
+           appends, pages, questions; small tenants beside the large one; appends by 1, 2 and 4 nodes;
+           with --only hour nothing of this, but 200 appends a second for --minutes, and what they
+           leave behind in the database
   ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
   mcp      how soon backscroll mcp answers among many messages, one and several at once
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
@@ -57,6 +59,7 @@ Options
   --only TEXT        only the measurements whose name contains TEXT
   --messages N       how many messages search, mcp, page, vectors and fleet have to look through;
                      100000 if left out
+  --minutes N        fleet --only hour: how long; 60 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
   --files N          ingest: how many small files; 100000 if left out
   --folder PATH      where the databases are made (a real disk, not memory); the system's
@@ -70,6 +73,8 @@ Options
   --embedder local   recall: with vectors of the model that runs without a server
   --vectors PATH     recall: the folder in which vectors are kept for the next run
   --sqlite-vec PATH  vectors: a folder in which the package sqlite-vec is installed, to compare with
+  --mastra PATH      adapters: a folder in which the packages @mastra/libsql and @mastra/core are installed,
+                     to compare with
   --distractors N    recall: what the candidate pass loses among N other messages
   --help
 
@@ -97,8 +102,13 @@ async function main(): Promise<number> {
   const { backend } = values;
   const recall = recallOptions(values);
   const messages = Number(values.messages);
+  const minutes = Number(values.minutes);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  const isComplete = messages > 0 && (!benches.includes(benchRecall) || recall !== undefined);
+  const isComplete =
+    messages > 0 &&
+    Number.isInteger(minutes) &&
+    minutes > 0 &&
+    (!benches.includes(benchRecall) || recall !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
     console.error(HELP);
@@ -109,10 +119,12 @@ async function main(): Promise<number> {
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
     messages,
+    minutes,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
     ...(values["sqlite-vec"] === undefined ? {} : { sqliteVec: values["sqlite-vec"] }),
+    ...(values.mastra === undefined ? {} : { mastra: values.mastra }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   };
   let met = true;
@@ -129,6 +141,7 @@ function parse() {
       backend: { type: "string" },
       only: { type: "string" },
       messages: { type: "string", default: "100000" },
+      minutes: { type: "string", default: "60" },
       megabytes: { type: "string", default: "1000" },
       files: { type: "string", default: "100000" },
       folder: { type: "string" },
@@ -139,6 +152,7 @@ function parse() {
       embedder: { type: "string" },
       vectors: { type: "string" },
       "sqlite-vec": { type: "string" },
+      mastra: { type: "string" },
     },
   });
 }

@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- mcp --messages N`: how soon `backscroll mcp` answers, as an agent waits for it, and how
- * large its answers are.
- * The corpus is that of `bench search`: kept in `--folder`, and used again.
+ * `npm run bench -- mcp --messages N`: the latency of `backscroll mcp` for an agent, and the size
+ * of its answers. The corpus is that of `bench search`, kept in `--folder` and reused.
  */
 
 import { spawn } from "node:child_process";
@@ -25,7 +24,7 @@ export async function benchMcp(options: BenchOptions): Promise<boolean> {
   const report = new Report("mcp");
   const use = async (folder: string) => {
     const address = await fill(folder, options.messages);
-    // The first compiles what the others find in the cache.
+    // The first run fills the compile cache.
     await start(address, folder);
     const name = `${options.messages} messages`;
     const listing = await repeat(STARTS, () => start(address, folder, LIST));
@@ -91,13 +90,13 @@ const call = (name: string, args: object = {}, id = 2) =>
 const LIST = call("list_sessions");
 const SEARCH = call("search_sessions", { query: QUERY });
 
-/** Times from the start of the process: to the first answer, to that of a tool, to its end. */
+/** Times from the start of the process: to the first answer, to a tool's, to its end. */
 function start(address: string, home: string, tool = SEARCH): Promise<Figures> {
   const started = performance.now();
   // The final read of one run would slow the next one down.
   const args = [PROGRAM, "mcp", "--db", address, "--final-read", "0"];
   const child = spawn(process.execPath, args, {
-    // No transcripts are at home here; whether there are any is looked for as always.
+    // This home has no transcripts; the scan runs as usual.
     env: { PATH: process.env["PATH"], HOME: home, BACKSCROLL_BUILT: "1" },
     cwd: home,
     stdio: ["pipe", "pipe", "inherit"],
@@ -149,7 +148,7 @@ async function startWithUnread(address: string, folder: string): Promise<Figures
   }
 }
 
-/** What a model is given by each tool that reads, if it says no more than it must. */
+/** The answers of each reading tool with minimal arguments. */
 async function answerBytes(address: string, home: string): Promise<Figures> {
   const engine = await open(address);
   try {

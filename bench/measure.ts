@@ -19,11 +19,15 @@ export interface BenchOptions {
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
+  /** How long the steady load of `fleet` takes. */
+  readonly minutes: number;
   /** The folder that `archive` ingests. */
   readonly data?: string;
   readonly ingest?: IngestBenchOptions;
   /** The folder in which sqlite-vec is installed. */
   readonly sqliteVec?: string;
+  /** The folder in which `@mastra/libsql` is installed. */
+  readonly mastra?: string;
 }
 
 /** What one run of a scenario has measured, by name. */
@@ -47,8 +51,7 @@ export class Timings {
   }
 
   percentile(percent: number): number {
-    const sorted = Float64Array.from(this.#ms).sort();
-    return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
+    return percentile(this.#ms, percent);
   }
 
   /** One after another, as they were measured. */
@@ -65,17 +68,26 @@ export class Timings {
   }
 }
 
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
+}
+
 /** The most memory that this process has had, storage threads included. */
 export function peakRssMb(): number {
   return process.resourceUsage().maxRSS / 1_024;
 }
 
-/** Calls `name` of the module at `module` in a new process, and gives what it returns. */
+/**
+ * Calls `name` of the module at `module` in a new process, and gives what it returns. `onProgress` gets
+ * each value that it sends meanwhile, as `{ progress }`.
+ */
 export function inFreshProcess(
   module: URL,
   name: string,
   task: unknown,
   flags: readonly string[] = [],
+  onProgress?: (progress: unknown) => void,
 ): Promise<Figures> {
   return new Promise((resolve, reject) => {
     const entry = plainScript(new URL("./fresh-process.ts", import.meta.url));
@@ -84,8 +96,9 @@ export function inFreshProcess(
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     let figures: Figures | undefined;
-    child.on("message", (message) => {
-      figures = message as Figures;
+    child.on("message", (message: Figures | { readonly progress: unknown }) => {
+      if (typeof message["progress"] === "object") onProgress?.(message["progress"]);
+      else figures = message as Figures;
     });
     child.once("error", reject);
     child.once("exit", (code, signal) => {

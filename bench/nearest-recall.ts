@@ -1,4 +1,4 @@
-/** What bits find and int8 ranks, against brute force over floats. */
+/** Recall of the quantised index (bits, then int8) against brute force over floats. */
 
 import { VectorMemory } from "../src/search/vectors/kernel.ts";
 import {

@@ -1,4 +1,4 @@
-/** Measurements that run inside of the page. Each function is sent there as text. */
+/** Measurements inside the page. Each function is sent there as text. */
 
 interface Rectangle {
   readonly top: number;
@@ -11,7 +11,7 @@ interface Box {
   getBoundingClientRect(): Rectangle;
 }
 
-/** The parts of a browser that are used here: the bench is compiled without its types. */
+/** The parts of a browser used here: the bench is compiled without its types. */
 interface InPage {
   readonly document: {
     querySelector(selector: string): Box | null;
@@ -26,7 +26,7 @@ interface InPage {
   requestAnimationFrame(call: (time: number) => void): void;
 }
 
-/** Types questions letter by letter; from each keystroke to the frame that shows its results. */
+/** Types questions letter by letter; measures from each keystroke to the frame with its results. */
 export async function typing(questions: readonly string[]): Promise<number[]> {
   const page = globalThis as unknown as InPage;
   const box = page.document.querySelector("#query");

@@ -1,6 +1,6 @@
 /**
- * Questions in other words than their answers: no content word is shared, so only meaning leads from
- * one to the other. The answers stand among sessions about neighbouring subjects.
+ * Questions that share no content word with their answers, so only meaning connects them. The
+ * answers are among sessions about neighbouring subjects.
  */
 
 import { readFileSync } from "node:fs";

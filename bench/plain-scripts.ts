@@ -1,6 +1,6 @@
 /**
- * The benches as plain JavaScript, for the processes that are measured. One that strips types itself
- * holds 24 MB for that, which no user's program does.
+ * The benches as plain JavaScript, for the measured processes. Type stripping would add 24 MB,
+ * which no user's program has.
  */
 
 import {
@@ -39,7 +39,7 @@ function makeScripts(): string {
   symlinkSync(join(PROJECT, "bench/transcripts"), join(scripts, "transcripts"));
   for (const name of readdirSync(join(PROJECT, "bench")).filter((each) => each.endsWith(".ts"))) {
     const source = readFileSync(join(PROJECT, "bench", name), "utf8");
-    // What they import of each other, or name as the module of another process.
+    // Imports of each other, and module names for other processes.
     const plain = stripTypeScriptTypes(source).replace(/"(\.\/[\w-]+)\.ts"/g, '"$1.js"');
     writeFileSync(join(scripts, name.replace(/\.ts$/, ".js")), plain);
   }

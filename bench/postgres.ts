@@ -1,4 +1,4 @@
-/** A PostgreSQL server for benches: with its own settings, so that a commit is as safe as it says. */
+/** A PostgreSQL server for benches, with durable commits. */
 
 import pg from "pg";
 import { startPostgres } from "../test/support/embedded-postgres.ts";

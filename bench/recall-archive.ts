@@ -1,6 +1,6 @@
 /**
- * Recall on a real archive: transcripts are ingested into a fresh store and each query is searched, all
- * with the defaults.
+ * Recall on a real archive: transcripts are ingested into a fresh store and each query is searched,
+ * with defaults.
  */
 
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
@@ -14,7 +14,7 @@ import type { KeptVectors } from "./kept-vectors.ts";
 import type { Report } from "./measure.ts";
 import { patientOptions } from "./recall-engine.ts";
 
-/** A query, and the agents' own ids of the sessions that are right. */
+/** A query, and the agents' own ids of its right sessions. */
 interface ArchiveQuery {
   readonly kind: string;
   readonly query: string;
@@ -23,7 +23,7 @@ interface ArchiveQuery {
 
 const QUERY_FILES = ["commits.json", "needles.json"] as const;
 
-/** The least hit@1 and hit@5, in percent, by kind of query. */
+/** Minimum hit@1 and hit@5, in percent, by kind of query. */
 const BARS: Readonly<Record<string, readonly [number, number]>> = {
   commit: [57, 79],
   path: [85, 97],
@@ -31,11 +31,11 @@ const BARS: Readonly<Record<string, readonly [number, number]>> = {
   error: [75, 92],
   identifier: [90, 97],
 };
-/** The same with vectors, of the model that runs without a server. */
+/** The same with vectors of the local model. */
 const BARS_BY_MEANING: typeof BARS = { commit: [59, 81] };
-/** What vectors may cost where a query's words are in the session. */
+/** The maximum loss by vectors where the words match. */
 const MAX_LOST_POINTS = 1;
-/** What the index, and the store with it, may take of the transcripts' bytes, in percent. */
+/** The maximum size of the index, and of the store with it, in percent of the transcripts. */
 const MAX_INDEX_PERCENT = 9;
 const MAX_STORE_PERCENT = 28;
 

@@ -1,4 +1,4 @@
-/** Labelled conversations: sessions, and questions whose answers are known to be in some of them. */
+/** Labelled conversations: sessions, and questions with known answers. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * Sessions that no question is about: a large store round a small labelled one.
+ * Distractor sessions, unrelated to any question: a large store around a small labelled one.
  *
- * Their words are those of the labelled sessions, as often as there, so that every question meets
- * them; a third of a session's words are its own few, so that sessions differ as real ones do.
+ * They have the labelled sessions' word distribution, so that every question matches them; a third
+ * of a session's words are its own few, so that sessions differ as real ones do.
  */
 
 import type { LabelledSession } from "./recall-data.ts";

@@ -8,10 +8,10 @@ import type { Found, Ranker } from "./recall-figures.ts";
 /** Messages that are appended at a time. */
 const BATCH = 100;
 
-/** How long a question may take: what is measured is its answer. */
+/** A generous deadline: answers are measured, not times. */
 const PATIENCE_MS = 60_000;
 
-/** Options of `open` under which vectors are waited for. */
+/** Options of `open` that wait for vectors. */
 export function patientOptions(embedder: Embedder | undefined): OpenOptions {
   if (embedder === undefined) return {};
   return { embedder, embedDeadlineMs: PATIENCE_MS, searchDeadlineMs: PATIENCE_MS };

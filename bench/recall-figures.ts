@@ -1,4 +1,4 @@
-/** How good a ranking is, and whether one is better than another. */
+/** Quality figures of a ranking, and their comparison. */
 
 import type { Question } from "./recall-data.ts";
 import { randomNumbers } from "./synthetic.ts";
@@ -11,7 +11,7 @@ export interface Found {
   readonly message: string | null;
 }
 
-/** What a ranking is asked for each question: the best sessions, and the best messages of any. */
+/** A ranking: the best sessions and the best messages for a question. */
 export interface Ranker {
   sessions(question: Question): Found[] | Promise<Found[]>;
   messages(question: Question): Found[] | Promise<Found[]>;
@@ -61,8 +61,8 @@ export function mean(gains: Float64Array): number {
 const RESAMPLES = 2_000;
 
 /**
- * The paired bootstrap's 95 % interval of the difference of two rankings over the same questions, in
- * points. A lower bound above 0: better, and not by the luck of these questions.
+ * The paired bootstrap's 95 % interval of the difference of two rankings over the same questions,
+ * in points. A lower bound above 0 is a significant gain.
  */
 export function differenceBounds(a: Float64Array, b: Float64Array): readonly [number, number] {
   const differences = a.map((gain, i) => gain - (b[i] as number)).filter((d) => !Number.isNaN(d));

@@ -1,4 +1,4 @@
-/** SQLite's FTS5 over the same conversations: what a ranking of our own has to beat. */
+/** SQLite's FTS5 over the same conversations, as a baseline. */
 
 import { DatabaseSync } from "node:sqlite";
 import { MORPHOLOGIES } from "../src/search/analysis/analyze.ts";
@@ -27,7 +27,7 @@ export class Fts5Ranker implements Ranker {
     this.#db.exec("BEGIN");
     for (const { conversation, session, messages } of sessions) {
       for (const { id, actor, text } of messages) {
-        // With the writer's name, which our own search sees, too.
+        // With the author's name, which our own search indexes too.
         insert.run(`${actor}: ${text}`, conversation, session, id);
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Appends in one process while another one ingests into the same store and a third one builds and
- * merges segments of its index: appends must not get slower by it.
+ * Appends in one process while another ingests into the same store and a third builds and merges
+ * index segments: appends must not become slower.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { type Figures, inFreshProcess, Timings } from "./measure.ts";
 
 export interface BesideTask {
   readonly address: string;
-  /** A folder of transcripts, enough to be busy with until the appends are done. */
+  /** A folder of transcripts, enough to outlast the appends. */
   readonly transcripts: string;
   readonly seconds: number;
 }
@@ -73,7 +73,7 @@ export async function ingestMeanwhile(task: BesideTask): Promise<Figures> {
   return { ingestedMb: megabytes };
 }
 
-/** Builds the segments of the whole store again and joins them, over and over. */
+/** Rebuilds and merges the segments of the whole store repeatedly. */
 export async function joinMeanwhile(task: BesideTask): Promise<Figures> {
   await using engine = await open(task.address, { durability: "process" });
   const end = performance.now() + (task.seconds + 3) * 1_000;

@@ -1,9 +1,9 @@
 /**
- * A corpus for search: as many messages as one likes, the same for the same seed.
+ * A corpus for search of any size, deterministic by seed.
  *
- * Words follow Zipf's law over 200,000, the commonest of them English ones; a message has 60 on
- * average. A third of a session's words come from 200 of its own, so that sessions differ as real
- * ones do. Questions are drawn from the same law, as a user's sentence is.
+ * Words follow Zipf's law over 200,000, the commonest of them English; a message has 60 on average.
+ * A third of a session's words come from its own 200, so that sessions differ as real ones do.
+ * Questions follow the same law.
  */
 
 import { randomNumbers } from "./synthetic.ts";

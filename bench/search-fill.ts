@@ -1,4 +1,4 @@
-/** Filling a store with the corpus of `bench search`, in a process of its own. */
+/** Fills a store with the corpus of `bench search`, in its own process. */
 
 import { open } from "./library.ts";
 import { type Figures, peakRssMb } from "./measure.ts";
@@ -59,7 +59,7 @@ export async function fill(task: FillTask): Promise<Figures> {
   }
   await engine.maintainIndex("flush");
   await engine.maintainIndex("merge");
-  // Reading the texts is not our work.
+  // Reading the texts is excluded.
   const seconds = (performance.now() - start - readMs) / 1_000;
   const cpuMicroseconds = sum(process.cpuUsage(cpu)) - readCpu;
   const { bytes, positionBytes, segments } = await engine.indexStatus();
@@ -67,7 +67,7 @@ export async function fill(task: FillTask): Promise<Figures> {
     messages: task.messages,
     sessions,
     messagesPerSecond: task.messages / seconds,
-    // Of all threads. On a machine with other work this says more than the time that passed.
+    // Of all threads. On a busy machine this is more reliable than elapsed time.
     cpuMicrosecondsPerMessage: cpuMicroseconds / task.messages,
     textMb: textBytes / 1e6,
     indexMb: bytes / 1e6,

@@ -1,4 +1,4 @@
-/** The same corpus in SQLite's own full-text index, and the same questions asked of it. */
+/** The same corpus and questions in SQLite's FTS5. */
 
 import { DatabaseSync } from "node:sqlite";
 import { analyzeQuery } from "../src/search/query/analyze-query.ts";
@@ -28,7 +28,7 @@ export function fillFts5(task: Fts5FillTask): Figures {
 export interface Fts5QueryTask {
   readonly path: string;
   readonly kind: QueryClass;
-  /** With the words that our own query keeps, instead of as it is. */
+  /** With the content words of our own query, instead of all. */
   readonly analyzed: boolean;
   readonly count: number;
 }
@@ -54,7 +54,7 @@ export function queryFts5(task: Fts5QueryTask): Figures {
   return { p50Ms, p99Ms };
 }
 
-/** The words that weigh something in our own query. */
+/** The words with weight in our own query. */
 function keptWords(text: string): string[] {
   const { scored } = analyzeQuery(parseQuery(text, { now: 0 }), "english");
   const strong = scored.filter(({ weight }) => weight >= 0.5);

@@ -70,7 +70,7 @@ export interface OverheadTask {
   readonly count: number;
 }
 
-/** Appends to a store that keeps its index up, each next to one to a store that does not. */
+/** Appends to a store with automatic indexing, each next to one without. */
 export async function appendOverhead(task: OverheadTask): Promise<Figures> {
   await using indexed = await open(task.indexed, { durability: "process" });
   await using plain = await open(task.plain, { durability: "process", indexing: { flushAt: 0 } });

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- search --messages N`: speed, memory and size of search, beside FTS5 in the same
- * run. The corpus is kept in `--folder`, and used again.
+ * run. The corpus is kept in `--folder` and reused.
  */
 
 import { copyFileSync, mkdirSync } from "node:fs";
@@ -24,7 +24,7 @@ const SCENARIOS = new URL("./search-scenarios.ts", import.meta.url);
 const BESIDE = new URL("./search-beside.ts", import.meta.url);
 const FTS5 = new URL("./search-fts5.ts", import.meta.url);
 const CACHE_MB = 64;
-/** What a filtered search may take, in parts of one that is not. */
+/** The maximum time of a filtered search, relative to an unfiltered one. */
 const FILTER_LIMITS: readonly [Filter, number][] = [
   ["agent", 1.5],
   ["project", 1.5],
@@ -151,7 +151,7 @@ async function benchOverhead(
 ): Promise<void> {
   if (!"append".includes(options.only)) return;
   await withFolder(folder, async (own) => {
-    // Copies: a measurement must not change what the next one measures.
+    // Copies, so that one measurement does not affect the next.
     const [indexed, plain] = ["indexed.db", "plain.db"].map((name) => join(own, name)) as [
       string,
       string,

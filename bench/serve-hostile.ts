@@ -1,6 +1,6 @@
 /**
- * A hostile neighbour: one tenant with a read token sends the worst bodies it can, without a pause, while
- * another appends and searches as on a quiet server.
+ * A hostile neighbour: one tenant with a read token sends the most expensive bodies without a
+ * pause, while another appends and searches.
  */
 
 import { Agent, request } from "node:http";
@@ -83,7 +83,7 @@ export async function attack(task: AttackTask): Promise<Figures> {
   );
 }
 
-/** A few kilobytes each, which unpack to as much as 60 MB. */
+/** A few kilobytes each, which expand to up to 60 MB. */
 function worstBodies(): readonly Shot[] {
   const many = (begin: string, piece: string, times: number, end = "") =>
     gzipSync(begin + piece.repeat(times) + end, { level: 9 });
@@ -103,7 +103,7 @@ function worstBodies(): readonly Shot[] {
   ];
 }
 
-/** Transcripts whose lines hold more values than is allowed, and as many as are. */
+/** Transcripts whose lines have more values than allowed, and as many as allowed. */
 function imports(): readonly Shot[] {
   const path = "/v1/import?source=claude-code&path=x.jsonl&dry_run=true";
   const lines = (extra: string) =>

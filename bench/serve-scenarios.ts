@@ -1,4 +1,4 @@
-/** What `bench/serve.ts` measures with, each in a process of its own. */
+/** The load generators of `bench serve`, each in its own process. */
 
 import { Agent, request } from "node:http";
 import { open } from "./library.ts";
@@ -16,7 +16,7 @@ export interface LoadTask {
   readonly url: string;
   readonly connections: number;
   readonly sessions: number;
-  /** Requests a second, sent whether or not the ones before were answered. */
+  /** Requests a second, open loop: sent whether or not earlier ones were answered. */
   readonly rate: number;
   readonly seconds: number;
   /** None is needed on this machine. */
@@ -54,7 +54,9 @@ export async function fillStore({ address, messages }: FillTask): Promise<Figure
   return { sessions };
 }
 
-/** Latency counts from when a request was due, not from when it could be sent. */
+/**
+ * Latency counts from the scheduled time, not from the time of sending (no coordinated omission).
+ */
 export async function openLoop(task: LoadTask): Promise<Figures> {
   const { rate, seconds, connections } = task;
   const kindOf = task.even ? evenKind : mixedKind;
@@ -101,7 +103,7 @@ export async function openLoop(task: LoadTask): Promise<Figures> {
   };
 }
 
-/** Idle subscribers of the feed; then one change in each tenant, which all its subscribers must get. */
+/** Idle subscribers of the feed; then one change per tenant, which all its subscribers must get. */
 export async function holdSubscribers({
   url,
   count,

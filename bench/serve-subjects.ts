@@ -1,4 +1,4 @@
-/** The servers under load: ours as users start it, and one that only answers. */
+/** The servers under load: ours as users start it, and a trivial one. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -64,7 +64,7 @@ async function start(args: readonly string[]): Promise<Subject> {
   };
 }
 
-/** What the system says that a process holds; NaN where it does not say. */
+/** The resident memory that the system reports; NaN if unknown. */
 export function rssOf(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, "utf8");

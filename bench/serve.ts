@@ -1,4 +1,4 @@
-/** `npm run bench -- serve`: a server under load, beside one that only answers. */
+/** `npm run bench -- serve`: a server under load, beside a trivial one. */
 
 import { join } from "node:path";
 import { MAX_TENANT_FOLLOWERS } from "../src/model/limits.ts";
@@ -24,7 +24,7 @@ const CONNECTIONS = 64;
 const RATES = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000];
 
 const HOSTILE = new URL("./serve-hostile.ts", import.meta.url);
-/** Far below what a server holds: it is another's requests that must not be felt. */
+/** Far below the server's capacity: other tenants' requests must not be noticeable. */
 const HOSTILE_RATE = 50;
 const HOSTILE_SECONDS = 20;
 const HOSTILE_CONNECTIONS = 8;

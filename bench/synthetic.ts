@@ -1,4 +1,4 @@
-/** Conversations of our own making: the same for the same seed, on every machine. */
+/** Synthetic conversations, deterministic by seed. */
 
 /** Numbers from 0 to 1 (mulberry32): small, fast, and good enough for text. */
 export function randomNumbers(seed: number): () => number {
@@ -30,7 +30,7 @@ export class Words {
     return Math.floor(this.#random() * limit);
   }
 
-  /** Words by a skewed law: a few of them make up most of a text, as in real ones. */
+  /** Words by a skewed distribution, as in real text. */
   text(words: number): string {
     const size = this.#vocabulary.length;
     const chosen = Array.from(

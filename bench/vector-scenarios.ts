@@ -1,4 +1,4 @@
-/** The scenarios of `bench vectors`, each run in a process of its own and through the public API. */
+/** The scenarios of `bench vectors`, each in its own process and through the public API. */
 
 import type { Embedder, SearchInput } from "../src/index.ts";
 import { open } from "./library.ts";
@@ -12,9 +12,9 @@ import { Best, DIMENSIONS, dot, VectorCorpus } from "./vector-corpus.ts";
 const EXACT_QUERIES = 40;
 const NEAREST = 20;
 const NAME = "synthetic";
-/** What the engine embeds to learn the size of vectors. */
+/** The engine's probe text for the size of vectors. */
 const PROBE = "backscroll";
-/** Words that no message has or nearly has, so that vectors alone decide. */
+/** Words without even a near match, so that vectors alone decide. */
 const EXACT_WORDS = Array.from(
   { length: EXACT_QUERIES },
   (_, i) => `zzyzx${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}qqq`,
@@ -25,7 +25,7 @@ export interface EmbedTask {
   readonly messages: number;
 }
 
-/** Gives every message a vector; goes on where a run before was stopped. */
+/** Embeds every message; resumes an interrupted run. */
 export async function embedCorpus({ address }: EmbedTask): Promise<Figures> {
   const corpus = new VectorCorpus();
   let next = 0;
@@ -55,7 +55,7 @@ export async function embedCorpus({ address }: EmbedTask): Promise<Figures> {
   };
 }
 
-/** How many of the vectors that are nearest by brute force over floats a search finds. */
+/** The share of the exact nearest vectors (brute force over floats) that a search finds. */
 export async function recallOfNearest({ address, messages }: EmbedTask): Promise<Figures> {
   const corpus = new VectorCorpus();
   const queries = EXACT_WORDS.map((_, i) => corpus.query(i));

@@ -1,4 +1,4 @@
-/** The same vectors in sqlite-vec: exactly over floats, and by its bits with floats to rank. */
+/** The same vectors in sqlite-vec: exact over floats, and by bits with floats for re-ranking. */
 
 import { existsSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- vectors --messages N`: hybrid search over as many vectors as messages, beside
- * sqlite-vec where it is installed. The corpus is kept in `--folder`, and used again.
+ * sqlite-vec where it is installed. The corpus is kept in `--folder` and reused.
  */
 
 import { mkdirSync } from "node:fs";
@@ -97,7 +97,7 @@ async function measure(options: BenchOptions, folder: string, report: Report): P
   }
 }
 
-/** No bar: what another one takes on the same machine, to compare. */
+/** Without a bar: a comparison on the same machine. */
 async function measureSqliteVec(
   { messages, only, sqliteVec }: BenchOptions,
   folder: string,

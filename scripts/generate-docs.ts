@@ -1,8 +1,8 @@
 /**
- * Writes the parts of docs/ that the sources already say: `npm run docs`.
+ * Writes the generated parts of docs/: `npm run docs`.
  *
- * A document marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`. What stands
- * between is replaced; test/docs.test.ts fails when it is not what this script would write.
+ * A document marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`. The text between
+ * is replaced; test/docs.test.ts fails if it is out of date.
  */
 
 import { globSync, readFileSync, writeFileSync } from "node:fs";
@@ -218,7 +218,7 @@ function exitTable(): string {
 function settingsTable(): string {
   const rows = SETTINGS.map(({ key, preset, help }) => [
     `\`${key}\``,
-    // What depends on the machine is the same in no two copies of this page.
+    // Machine-dependent values are left out.
     typeof preset === "function" ? "this machine's" : preset === null ? "–" : formatPreset(preset),
     help,
   ]);

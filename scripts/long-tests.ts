@@ -1,9 +1,9 @@
 /**
- * The tests that `npm test` runs in short, at length.
+ * The long versions of tests.
  *
- * `stress` runs kills, cuts, races and long properties in full, and what the clock decides. `fuzz`
- * runs every property and fuzzer with fresh seeds until its time is up, and prints what failed with
- * the command that repeats it.
+ * `stress` runs kills, cuts, races and long properties in full, and tests that depend on timing.
+ * `fuzz` runs every property and fuzzer with fresh seeds until its time is up, and prints each
+ * failure with the command that repeats it.
  */
 
 import { spawnSync } from "node:child_process";

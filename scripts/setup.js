@@ -40,7 +40,7 @@ function installDependencies() {
   writeFileSync(stamp, wanted);
 }
 
-/** By the Node that was just installed: the one that runs this may be older than the build needs. */
+/** With the Node that was just installed: the current one may be too old for the build. */
 function buildPage() {
   const node = join(ROOT, "node_modules", ".bin", "node");
   /** @type {import("node:child_process").SpawnSyncOptions} */

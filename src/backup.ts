@@ -1,9 +1,8 @@
 /**
- * Copies of a whole store: backup, restore, and the move from one backend to the other.
+ * Copies of a whole store: backup, restore, and moves between backends.
  *
- * A backup is an ordinary SQLite store, whatever it was taken from, and holds one moment of a store
- * that others go on writing to. (A database file copied by hand, without its write-ahead log, lacks
- * the newest turns.)
+ * A backup is an ordinary SQLite store, whatever its source, and a snapshot taken beside writers.
+ * (A database file copied by hand, without its write-ahead log, lacks the newest turns.)
  */
 
 import { existsSync, renameSync, rmSync } from "node:fs";
@@ -23,7 +22,7 @@ export interface CopyReport {
 
 export interface CopyOptions {
   readonly onProgress?: (rows: number) => void;
-  /** As `onLoss` of `open`, of the store that is copied from. */
+  /** `onLoss` of `open`, for the source store. */
   readonly onLoss?: (loss: StoreLoss) => void;
 }
 
@@ -38,8 +37,8 @@ export async function backup(
 }
 
 /**
- * The same of a store that is open in this process, whose other work goes on meanwhile. What
- * `onProgress` throws ends it.
+ * The same for a store that is open in this process, beside its other work. An exception of
+ * `onProgress` aborts it.
  */
 export async function backupEngine(
   engine: Engine,
@@ -47,7 +46,7 @@ export async function backupEngine(
   options: CopyOptions = {},
 ): Promise<CopyReport> {
   return whenWhole(file, (partial) =>
-    // On threads: what closing it takes, such as moving its log into its file, is not waited for here.
+    // On threads, so that closing it, with its checkpoint, does not block this one.
     fillStore(inTurns(engine.dump()), partial, { ...options, inThread: false }),
   );
 }
@@ -63,7 +62,7 @@ export async function restore(
   return { file: source, rows: await copyStore(source, address, options) };
 }
 
-/** Where a backup goes. Throws `store_not_empty` if something is there: no backup overwrites. */
+/** The target of a backup. Throws `store_not_empty` if it exists: a backup never overwrites. */
 export function resolveNew(file: string): string {
   const path = resolve(file);
   if (!existsSync(path)) return path;
@@ -72,7 +71,7 @@ export function resolveNew(file: string): string {
   });
 }
 
-/** Under another name until it is whole, so that half a backup never looks like one. */
+/** Under a temporary name until complete, so that a partial backup never looks like one. */
 async function whenWhole(
   file: string,
   copy: (partial: string) => Promise<number>,
@@ -124,7 +123,7 @@ async function fillStore(
   }
 }
 
-/** Lets others have their turn after each batch: rows are read and written on this thread. */
+/** Yields after each batch: rows are read and written on this thread. */
 async function* inTurns(batches: AsyncIterable<RowBatch>): AsyncGenerator<RowBatch> {
   for await (const batch of batches) {
     yield batch;

@@ -1,4 +1,7 @@
-/** The composition root: from an address to a backend to an engine. Only here is a backend named. */
+/**
+ * The composition root: from an address to a backend to an engine. The only file that names
+ * backends.
+ */
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import type { Embedder } from "./model/embedder.ts";
@@ -18,19 +21,18 @@ import { traceStore } from "./telemetry/traced-store.ts";
 
 export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" | "embedder"> {
   /**
-   * Turns texts into vectors, so that searches also go by meaning. An embedding model of the AI SDK is
-   * taken as it is. What is written from now on is embedded after its commit; what is stored already
-   * when `embedStored` is called.
+   * Makes vectors of texts, for search by meaning. Accepts an embedding model of the AI SDK. New
+   * messages are embedded after their commit, stored ones by `embedStored`.
    */
   readonly embedder?: Embedder | AiSdkEmbeddingModel;
   /**
-   * Language models by name, such as `default` and `fast`; none is needed. A model of the AI SDK is
-   * taken as it is.
+   * Language models by name, such as `default` and `fast`. Optional. Accepts models of the AI SDK.
    */
   readonly models?: Readonly<Record<string, TextModel | AiSdkModel>>;
   /**
-   * `spans`: calls of the store are spans of the host's OpenTelemetry, without content; `content`: with
-   * the words of queries. Needs the package `@opentelemetry/api`. Left out: BACKSCROLL_TELEMETRY, or off.
+   * `spans`: calls of the store are spans of the host's OpenTelemetry, without content; `content`:
+   * with the queries. Needs the package `@opentelemetry/api`. Default: BACKSCROLL_TELEMETRY, else
+   * off.
    */
   readonly telemetry?: Telemetry;
 }
@@ -40,10 +42,10 @@ export type Telemetry = (typeof TELEMETRIES)[number];
 const TELEMETRIES = ["off", "spans", "content"] as const;
 
 /**
- * Opens a store, creating or migrating it if need be.
+ * Opens a store, creating or migrating it if needed.
  *
- * `address` is the path of a SQLite file, `:memory:`, or `postgres://…`. Close it with `close()`, or
- * let `await using` do so.
+ * `address` is the path of a SQLite file, `:memory:`, or `postgres://…`. Close it with `close()` or
+ * `await using`.
  */
 export async function open(address: string, options: OpenOptions = {}): Promise<Engine> {
   const {
@@ -57,7 +59,7 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
   const searchDeadlineMs = deadlineOf("BACKSCROLL_SEARCH_DEADLINE_MS");
   const embedDeadlineMs = deadlineOf("BACKSCROLL_EMBED_DEADLINE_MS");
-  // Check arguments before the store is opened, so that there is nothing to close.
+  // Checks arguments before the store is opened, so that nothing needs closing.
   const engineOptions: EngineOptions = {
     ...(searchDeadlineMs === undefined ? {} : { searchDeadlineMs }),
     ...(embedDeadlineMs === undefined ? {} : { embedDeadlineMs }),
@@ -77,7 +79,7 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   return new Engine(store, engineOptions, heads, options.onWarning);
 }
 
-/** Where the feed of each tenant ends: what comes later is embedded as it comes. */
+/** The feed's end of each tenant: later changes are embedded as they come. */
 async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
   const { tenants } = await store.status();
   return new Map(tenants.map(({ tenant, feedPosition }) => [tenant, feedPosition]));
@@ -88,7 +90,7 @@ export async function openStore(address: string, given: StoreOptions = {}): Prom
   const options = { ...given, indexing: { ...indexingOfEnvironment(), ...given.indexing } };
   switch (backendOf(address)) {
     case "postgres": {
-      // Loaded only when it is needed: an embedded store should not pay for a database driver.
+      // Loaded on demand: an embedded store should not pay for a database driver.
       const { openPostgresStore } = await import("./store/postgres/open-postgres-store.ts");
       return openPostgresStore(address, options);
     }
@@ -97,7 +99,7 @@ export async function openStore(address: string, given: StoreOptions = {}): Prom
   }
 }
 
-/** Followers and their notifications are PostgreSQL's. */
+/** Followers and notifications exist on PostgreSQL only. */
 function checkFleet(address: string, { replicas = [], notify }: StoreOptions): void {
   const refuse = (field: string, why: string): never => {
     throw new BackscrollError("invalid_input", `${field} ${why}`, { details: { field } });
@@ -133,7 +135,7 @@ export function backendOf(address: string): Backend {
   return "sqlite";
 }
 
-/** What the environment says about every search of this process: a slow machine may need more. */
+/** The environment's default deadline of a search: a slow machine may need more. */
 function deadlineOf(variable: string): number | undefined {
   const given = process.env[variable] ?? "";
   if (given === "") return undefined;
@@ -145,7 +147,7 @@ function deadlineOf(variable: string): number | undefined {
   );
 }
 
-/** How the index of a store is made that is created here. One that is there has its own setting. */
+/** The index setting of a new store. An existing one has its own. */
 function indexingOfEnvironment(): Partial<IndexSetting> {
   const tools = oneOf("BACKSCROLL_INDEX_TOOLS", TOOL_INDEXINGS);
   const language = oneOf("BACKSCROLL_INDEX_LANGUAGE", LANGUAGES);

@@ -18,7 +18,7 @@ test("every import follows the dependency rule", () => {
   expect(broken).toEqual([]);
 });
 
-test("the rule names every folder, and none that is gone", () => {
+test("the rule names every existing folder, and no other", () => {
   expect([...new Set(FILES.map(unitOf))].sort()).toEqual(Object.keys(RULE).sort());
 });
 
@@ -36,7 +36,7 @@ test("the rule has no cycle", () => {
   expect(cycles).toEqual([]);
 });
 
-test("no file imports itself by way of others, not even for types", () => {
+test("no file imports itself through others, not even for types", () => {
   const imports = new Map(
     FILES.map((file) => [
       file,
@@ -46,7 +46,7 @@ test("no file imports itself by way of others, not even for types", () => {
   expect(circleIn(imports)).toEqual([]);
 });
 
-test("a circle of imports is found, and a diamond is none", () => {
+test("a cycle of imports is found, and a diamond is not one", () => {
   const diamond = { a: ["b", "c"], b: ["d"], c: ["d"], d: [] };
   expect(circleIn(new Map(Object.entries(diamond)))).toEqual([]);
   expect(circleIn(new Map(Object.entries({ ...diamond, d: ["b"] })))).toEqual(["b", "d", "b"]);
@@ -59,12 +59,12 @@ test("only open.ts names a backend", () => {
   expect(named).toEqual(["open.ts"]);
 });
 
-test("the two backends do not know each other", () => {
+test("the two backends do not import each other", () => {
   expect(RULE["store/sqlite"]?.folders).not.toContain("store/postgres");
   expect(RULE["store/postgres"]?.folders).not.toContain("store/sqlite");
 });
 
-test("the readers of two agents do not know each other", () => {
+test("the readers of two agents do not import each other", () => {
   const agents = Object.keys(RULE).filter((unit) => /^ingest\/[^.]+$/.test(unit));
   expect(agents.length).toBeGreaterThan(1);
   for (const agent of agents) {
@@ -88,7 +88,7 @@ test("wire types take types only from the engine and the store", () => {
   expect(used).toEqual([]);
 });
 
-test("the client takes types only from what runs where the store is", () => {
+test("the client imports only types from code beside the store", () => {
   const used = filesLoadedBy("client").flatMap((file) =>
     importsOf(file)
       .filter(
@@ -99,7 +99,7 @@ test("the client takes types only from what runs where the store is", () => {
   expect(used).toEqual([]);
 });
 
-test("packages that take long to load are loaded when they are needed", () => {
+test("slow packages are loaded on demand", () => {
   const eager = FILES.flatMap((file) =>
     importsOf(file)
       .filter(({ name, typeOnly, lazy }) => /^(ai|@ai-sdk\/.*)$/.test(name) && !typeOnly && !lazy)
@@ -109,7 +109,7 @@ test("packages that take long to load are loaded when they are needed", () => {
 });
 
 /** What may be part of a page: pure code without Node. */
-const IN_BROWSERS = /^(model|secrets|transcript|api|client|search|recap\/wire)$/;
+const IN_BROWSERS = /^(model|async|secrets|transcript|api|client|search|recap\/wire)$/;
 
 /** The files of a folder, and those that are loaded with them. */
 function filesLoadedBy(folder: string): string[] {
@@ -125,7 +125,7 @@ function filesLoadedBy(folder: string): string[] {
   return [...loaded];
 }
 
-/** The first circle of imports, beginning and ending with the same file; empty if there is none. */
+/** The first cycle of imports, beginning and ending with the same file; empty if none. */
 function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const visit = (file: string, above: readonly string[]): string[] => {

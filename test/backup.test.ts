@@ -1,4 +1,4 @@
-/** The drill: a backup of a store that others write to, and what a restore gives back. */
+/** Backups of a store beside writers, and restores. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -58,7 +58,7 @@ async function fill(engine: Engine): Promise<void> {
   await other.createSession({ id: "s", agent: "theirs", createdBy: "bob" });
 }
 
-/** All that can be seen of a store through the library, the cursors of the feed aside. */
+/** Everything visible of a store through the library, except feed cursors. */
 async function everything(engine: Engine): Promise<unknown> {
   const tenants = await engine.listTenants();
   const all: unknown[] = [];
@@ -88,7 +88,7 @@ function shown(entry: Entry): string {
 }
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
-  test("a backup beside a writer holds one moment of the store", async () => {
+  test("a backup beside a writer is a snapshot", async () => {
     const address = await newAddress();
     await using engine = await open(address);
     await engine.createSession({ id: "a", agent: "test", createdBy: "test" });
@@ -106,7 +106,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     }
     await writer.kill();
 
-    await using copy = await open(file, { readOnly: true });
+    await using copy = await open(file, { inThread: true, readOnly: true });
     expect((await copy.verify()).problems).toEqual([]);
     for (const id of ["a", "b"]) {
       const kept = await texts(copy, id);
@@ -118,9 +118,9 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect(readdirSync(dirname(file)).filter((name) => name.includes("partial"))).toEqual([]);
   });
 
-  test("a restored store is the same, but for the cursors of its feed", async () => {
+  test("a restored store is equal, except for its feed cursors", async () => {
     const address = await newAddress();
-    await using engine = await open(address);
+    await using engine = await open(address, { inThread: true });
     await fill(engine);
     const before = await everything(engine);
     const { next: cursor } = await engine.listChanges();
@@ -131,7 +131,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     const seen: number[] = [];
     await restore(file, target, { onProgress: (rows) => seen.push(rows) });
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-    await using restored = await open(target);
+    await using restored = await open(target, { inThread: true });
     expect(await everything(restored)).toEqual(before);
     expect((await restored.verify()).problems).toEqual([]);
     expect(await restored.checkIntegrity()).toEqual([]);
@@ -139,7 +139,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       code: "cursor_expired",
     });
 
-    // It goes on where the original stood: the open message, the keys, the numbers.
+    // It continues the original: the open message, the keys, the numbers.
     const session = await restored.getSession("s");
     const message = await session.openMessage({ role: "assistant", idempotencyKey: "open" });
     await message.write(" — now");
@@ -149,16 +149,16 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await restored.verify()).problems).toEqual([]);
   });
 
-  test("a restore refuses a store that holds something, and changes nothing in it", async () => {
+  test("a restore refuses a non-empty store, without effect", async () => {
     const source = await newAddress();
     {
-      await using engine = await open(source);
+      await using engine = await open(source, { inThread: true });
       await fill(engine);
     }
     const file = join(createFolder(), "backup.db");
     await backup(source, file);
     const target = await newAddress();
-    await using engine = await open(target);
+    await using engine = await open(target, { inThread: true });
     await engine.createSession({ id: "mine", agent: "test", createdBy: "test" });
     const before = await everything(engine);
     await expect(restore(file, target)).rejects.toMatchObject({ code: "store_not_empty" });
@@ -170,24 +170,24 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 test("a store moves to PostgreSQL and back unchanged", async () => {
   const folder = createFolder();
   const original = join(folder, "original.db");
-  await using engine = await open(original);
+  await using engine = await open(original, { inThread: true });
   await fill(engine);
   const before = await everything(engine);
   const first = join(folder, "first.db");
   await backup(original, first);
   const server = await createDatabase();
   await restore(first, server);
-  await using onServer = await open(server);
+  await using onServer = await open(server, { inThread: true });
   expect(await everything(onServer)).toEqual(before);
   expect((await onServer.verify()).problems).toEqual([]);
   const second = join(folder, "second.db");
   await backup(server, second);
-  await using back = await open(second);
+  await using back = await open(second, { inThread: true });
   expect(await everything(back)).toEqual(before);
   expect((await back.verify()).problems).toEqual([]);
 });
 
-test("a backup of what is not there, or is no store, leaves nothing behind", async () => {
+test("a backup of a missing or foreign file leaves nothing behind", async () => {
   const folder = createFolder();
   const target = join(folder, "backup.db");
   const missing = backup(join(folder, "none.db"), target);

@@ -1,4 +1,4 @@
-/** Files that cannot be used: each gets an error with a code, and is left as it is. */
+/** Unusable files: each gets a coded error, and is left unchanged. */
 
 import { createHash, randomFillSync } from "node:crypto";
 import {
@@ -105,7 +105,7 @@ describe("a damaged file is refused and left alone:", () => {
 });
 
 describe("damage in the middle", () => {
-  test("is found by a check, told by a read, and not made worse", async () => {
+  test("is found by a check, reported by a read, and not made worse", async () => {
     const path = await createStore();
     const bytes = readFileSync(path);
     // The page that holds a message in the middle of the session.
@@ -172,11 +172,11 @@ describe("a store that may only be read", () => {
     chmodSync(dirname(path), 0o755);
   });
 
-  test("in a folder that may not be written, all that was committed is read", async () => {
+  test("in a read-only folder, all commits are read", async () => {
     const clean = await createStore();
     const left = await createStore();
     const live = await createStore();
-    // A log that was left by a process that died, with and without its index in shared memory.
+    // The log of a dead process, with and without its index in shared memory.
     await using writer = await open(live, { inThread: true });
     const session = await writer.getSession("s");
     for (let n = 0; n < 5; n++) await session.append({ role: "user", content: `more ${n}` });
@@ -201,7 +201,7 @@ describe("a store that may only be read", () => {
     }
   });
 
-  test("in a folder that may not be written, a damaged log is told and cannot be kept", async () => {
+  test("in a read-only folder, a damaged log is reported and cannot be kept", async () => {
     const live = await createStore();
     const path = await createStore();
     await using writer = await open(live, { inThread: true });
@@ -218,7 +218,7 @@ describe("a store that may only be read", () => {
     chmodSync(dirname(path), 0o755);
   });
 
-  test("a file that may not even be read, and a folder that takes no new file", async () => {
+  test("an unreadable file, and a folder that takes no new file", async () => {
     const path = await createStore();
     chmodSync(dirname(path), 0o555);
     const fresh = await probe(join(dirname(path), "new.db"), { inThread: true });
@@ -229,7 +229,7 @@ describe("a store that may only be read", () => {
     chmodSync(dirname(path), 0o755);
   });
 
-  test("that is not there is not made", async () => {
+  test("that does not exist is not created", async () => {
     const path = join(createFolder(), "none.db");
     expect(await codeOf(() => open(path, { readOnly: true }))).toBe("store_not_found");
     expect(await codeOf(() => open(path, { create: false }))).toBe("store_not_found");
@@ -238,7 +238,7 @@ describe("a store that may only be read", () => {
 });
 
 describe.each(MODES)("a full disk, %s", (_, inThread) => {
-  test("refuses writes, leaves all readable, and loses nothing", async () => {
+  test("refuses writes, keeps everything readable, and loses nothing", async () => {
     const address = join(createFolder(), "full.db");
     // No file may grow beyond 2 MB; the signal that tells so is ignored, as a full disk sends none.
     const child = new Child("./full-disk-writer.ts", { limits: "trap '' XFSZ; ulimit -f 4096" });
@@ -270,7 +270,7 @@ describe.each(MODES)("a full disk, %s", (_, inThread) => {
 });
 
 describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
-  test("refuses what its queue has no room for, and carries out the rest", async () => {
+  test("refuses calls beyond its queue, and carries out the rest", async () => {
     const path = await createStore();
     await using engine = await open(path, { inThread, maxQueue: 10 });
     const session = await engine.getSession("s");
@@ -290,7 +290,7 @@ describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
     expect((await session.meta()).messageCount).toBe(50 + taken.length);
   });
 
-  test("waits for another program's lock, but not for ever", async () => {
+  test("waits for another program's lock, but not forever", async () => {
     const path = await createStore();
     await using engine = await open(path, { inThread, busyTimeoutMs: 150 });
     await using patient = await open(path, { inThread, busyTimeoutMs: 600_000 });
@@ -308,7 +308,7 @@ describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
     expect((await session.meta()).messageCount).toBe(51);
   });
 
-  test("that is closed says so to every caller", async () => {
+  test("that is closed reports it to every caller", async () => {
     const path = await createStore();
     const engine = await open(path, { inThread });
     const session = await engine.getSession("s");
@@ -330,7 +330,7 @@ describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
   });
 });
 
-test("a new store is for its owner's eyes only", async () => {
+test("a new store is readable by its owner only", async () => {
   const path = join(createFolder(), "new", "folder", "store.db");
   await using engine = await open(path);
   await engine.createSession({ agent: "test", createdBy: "test" });

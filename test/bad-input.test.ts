@@ -1,4 +1,4 @@
-/** Input that is wrong: each gets an error with a code, and nothing in the store changes. */
+/** Invalid input: each gets a coded error, and the store is unchanged. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BackscrollError, type Engine, open, type SessionHandle } from "../src/index.ts";
@@ -153,7 +153,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await refused("memory", () => engine.putMemory(memory), "too_large");
   });
 
-  test("messages just below the limits are taken, and come back whole", async () => {
+  test("messages just below the limits are accepted, and returned whole", async () => {
     const content = "é".repeat(4 * 2 ** 20 - 1_000);
     const large = await session.append({ role: "user", content });
     expect((await session.getEntry(large.id)).blocks).toEqual([{ type: "text", text: content }]);
@@ -227,7 +227,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   });
 });
 
-describe("an address that is none", () => {
+describe("an invalid address", () => {
   test.each(["", " ", "mysql://host/db", "https://example.org", "a\0b", 5, null, undefined, {}])(
     "%j",
     async (address) => {

@@ -1,6 +1,6 @@
 /**
- * One bit of the database file is another, somewhere. Every read then gives what it gave before, or
- * says that the store is damaged, or a verification says so. None fails in a way that nobody expects.
+ * Flips one bit of the database file. Every read then gives the same answer or reports damage, or a
+ * verification reports it. None fails in an unexpected way.
  */
 
 import { mkdtempSync, statSync } from "node:fs";
@@ -33,7 +33,7 @@ const TOLD = [
   "!schema_too_old",
 ];
 
-test("a flipped bit is without effect, or told by the read, or told by the verification", {
+test("a flipped bit has no effect, or is reported by a read or by the verification", {
   timeout: isStress ? 3_600_000 : 600_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-flips-"));
@@ -72,7 +72,7 @@ async function readSound(path: string): Promise<Sound> {
   return { known, answers };
 }
 
-/** `same`, `read` or `verified`: who has told. Otherwise what went wrong. */
+/** `same`, `read` or `verified`: which check reported it. Otherwise the failure. */
 async function outcomeOf(path: string, sound: Sound): Promise<string> {
   try {
     await using engine = await open(path, { inThread: true, readOnly: true });

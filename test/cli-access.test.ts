@@ -25,7 +25,7 @@ async function ok(...args: string[]): Promise<string> {
 }
 
 describe("token", () => {
-  test("create prints a token that lets its holder in, and nothing else", async () => {
+  test("create prints only the token, which authenticates its holder", async () => {
     const text = await ok(
       "token",
       "create",
@@ -57,7 +57,7 @@ describe("token", () => {
     expect(days).toBeLessThanOrEqual(30);
   });
 
-  test("create, list and revoke say the same as JSON, the secret once only", async () => {
+  test("create, list and revoke as JSON, with the secret once", async () => {
     const made = JSON.parse(
       await ok("token", "create", "--scope", "admin", "--act-as", "any", "--operator", "--json"),
     ) as { token: string; record: Record<string, unknown> };
@@ -84,7 +84,7 @@ describe("token", () => {
     expect(all).toContain("token_revoked");
   });
 
-  test("list shows how far each reaches and whether it is still good", async () => {
+  test("list shows each scope and validity", async () => {
     const tenant = ["--tenant", "shown"];
     expect(await ok("token", "list", ...tenant)).toBe("No tokens.\n");
     const until = ["--expires", "2099-01-01"];
@@ -116,7 +116,7 @@ describe("token", () => {
   });
 });
 
-test("a restored store lets the same callers in, and has no lease of the old one", async () => {
+test("a restored store accepts the same tokens, and has no old lease", async () => {
   const [first, copy, second] = ["first", "copy", "second"].map((name) => join(folder, name));
   let token = "";
   {

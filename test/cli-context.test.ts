@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => removeFolder(folder));
 
 describe("context", () => {
-  test("shows each message with its part, and what it takes", async () => {
+  test("shows each message with its part and its tokens", async () => {
     const { code, stdout } = await cli("context", id, "--budget", "8000");
     expect(code).toBe(0);
     expect(stdout).toContain("recent · user ana\n    question 1 about the ibex");
@@ -51,7 +51,7 @@ describe("context", () => {
     expect(messages.slice(0, 2).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  test("says what it needs, and refuses what it does not know", async () => {
+  test("reports the needed tokens, and refuses unknown options", async () => {
     const small = await cli("context", id, "--budget", "5");
     expect(small.code).toBe(2);
     expect(small.stderr).toContain("--budget must be at least 256, not 5");
@@ -64,7 +64,7 @@ describe("context", () => {
   });
 });
 
-test("usage tells the context from what was billed", async () => {
+test("usage separates the context from the billed tokens", async () => {
   const { stdout } = await cli("usage", id);
   expect(stdout).toMatch(/^Context {6}\d+ tokens \(estimated: no provider reported any\)/);
   expect(await json("usage", id)).toMatchObject({
@@ -75,14 +75,14 @@ test("usage tells the context from what was billed", async () => {
   });
 });
 
-test("recall finds what bears on a question, or exits with 1", async () => {
+test("recall finds matching messages, or exits with 1", async () => {
   expect((await cli("recall", id, "ibex", "--k", "2")).stdout).toContain("about the ibex");
   const found = await json("recall", id, "token is");
   expect(JSON.stringify(found)).not.toContain(SECRET);
   expect((await cli("recall", id, "nobody-said-this")).code).toBe(1);
 });
 
-test("a pinned entry is shown first, until the pin is taken away", async () => {
+test("a pinned entry is shown first, until unpinned", async () => {
   const { messages } = (await json("show", id, "--limit", "1")) as { messages: { id: string }[] };
   const entry = messages[0]?.id ?? "";
   expect(await json("pin", id, entry)).toEqual({ entry_id: entry, pinned: true });
@@ -94,7 +94,7 @@ test("a pinned entry is shown first, until the pin is taken away", async () => {
 });
 
 describe("compact", () => {
-  test("says what it would do, does it once, and has nothing to do then", async () => {
+  test("plans, compacts once, and then has nothing to do", async () => {
     const plan = await json("compact", id, "--keep", "messages=2", "--dry-run");
     expect(plan).toMatchObject({ through_sequence: 8, split_turn: false });
     expect((await json("usage", id))["compaction"]).toBeNull();
@@ -120,18 +120,18 @@ describe("compact", () => {
     expect(plan["covered"]).not.toEqual([]);
   });
 
-  test("refuses options that contradict each other, and a model that is not there", async () => {
+  test("refuses contradicting options, and an unknown model", async () => {
     const two = await cli("compact", id, "--keep", "half", "--preset", "claw");
     expect([two.code, two.stderr]).toEqual([
       2,
-      expect.stringContaining("preset says what is kept"),
+      expect.stringContaining("preset replaces keep"),
     ]);
     const model = await cli("compact", id, "--keep", "none", "--summarizer", "model");
     expect([model.code, model.stderr]).toEqual([5, expect.stringContaining("model_unavailable")]);
   });
 });
 
-test("summaries lists what summarize and compact have written", async () => {
+test("summaries lists the summaries of summarize and compact", async () => {
   const written = await json("summarize", id, "--profile", "claw");
   expect(String(written["text"])).toContain("Conversation summary:");
   const { summaries } = (await json("summaries", id)) as { summaries: { kind: string }[] };

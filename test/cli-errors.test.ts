@@ -10,7 +10,7 @@ import { open } from "../src/open.ts";
 import { callCli, environmentOf, type Ran, ROOT, run, runCli } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 
-/** What the command line says when something is wrong, or in the way. */
+/** Errors of the command line. */
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-cli-errors-"));
 const db = join(folder, "backscroll.db");
@@ -71,7 +71,7 @@ describe("mistakes on the command line", () => {
     await fails(args, 2, message);
   });
 
-  test("refuses a message that is none", async () => {
+  test("refuses an invalid message", async () => {
     await Promise.all([
       fails(["append", session, ""], 2, /content is empty/),
       fails(["append", session, "x", "--role", "boss"], 2, /role must be one of user/),
@@ -86,7 +86,7 @@ describe("mistakes on the command line", () => {
 });
 
 describe("missing and obstructing files", () => {
-  test("has an exit code of its own", async () => {
+  test("have their own exit codes", async () => {
     await Promise.all([
       fails(["show", "nope"], 1, /there is no session nope; .*\(session_not_found\)/),
       fails(["branch", session, "nope"], 1, /\(entry_not_found\)/),
@@ -97,7 +97,7 @@ describe("missing and obstructing files", () => {
     ]);
   });
 
-  test("is one JSON object on standard error with --json", async () => {
+  test("are one JSON object on standard error with --json", async () => {
     const ran = await cli(["show", "nope", "--json"]);
     expect([ran.code, ran.stdout]).toEqual([1, ""]);
     expect(JSON.parse(ran.stderr)).toEqual({
@@ -109,7 +109,7 @@ describe("missing and obstructing files", () => {
     });
   });
 
-  test("says which command makes a store, and that command does", async () => {
+  test("name the command that creates a store, and that command does", async () => {
     const home = join(folder, "fresh home");
     mkdirSync(home);
     const env = { HOME: home, BACKSCROLL_DB: "" };
@@ -132,14 +132,14 @@ describe("missing and obstructing files", () => {
     expect((await cli(["append", "x", "y", "--db", join(home, "none.db")])).code).toBe(4);
   });
 
-  test("is never overwritten: a foreign file, a folder, a damaged store", async () => {
+  test("are never overwritten: a foreign file, a folder, a damaged store", async () => {
     const text = join(folder, "notes.txt");
     writeFileSync(text, "These are my notes, and no database.");
     await fails(["status", "--create", "--db", text], 7, /is not a database.*\(store_corrupt\)/);
     await fails(["status", "--create", "--db", folder], 2, /is a folder; name a file in it/);
   });
 
-  test("is told by the reader and by doctor: words that were changed behind our back", async () => {
+  test("include text changed behind our back, reported by reads and by doctor", async () => {
     const file = join(folder, "changed.db");
     await cli(["new", "--agent", "a", "--by", "b", "--id", "told", "--db", file]);
     const entry = (await cli(["append", "told", "Pay 10 euros.", "--db", file])).stdout.trim();
@@ -227,7 +227,7 @@ describe("help", () => {
 });
 
 describe("pipes and signals", () => {
-  test("ends quietly when the reader has enough", async () => {
+  test("ends quietly when the reader closes the pipe", async () => {
     const command = `"${process.execPath}" bin/backscroll.js export --all | head -n 1; echo "\${PIPESTATUS[0]}"`;
     const ran = await run("bash", ["-c", command], { env: { HOME: folder, BACKSCROLL_DB: db } });
     const lines = ran.stdout.trimEnd().split("\n");

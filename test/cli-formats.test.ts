@@ -42,7 +42,7 @@ interface Imported {
 }
 
 describe("import", () => {
-  test("stores files of any known format, tells what it did, and does nothing twice", async () => {
+  test("stores files of any known format, reports the result, and is idempotent", async () => {
     const { ok, cli } = world();
     expect(await ok("import", CLAW)).toMatch(
       /^[0-9A-Z]{26} {2}new \(claw-code\): stored 2 entries, 0 there already\n$/,
@@ -51,7 +51,7 @@ describe("import", () => {
     expect(first.code).toBe(0);
     expect(first.stdout).toMatch(/version-1\.json: unchanged since it was read last/);
     expect(first.stdout).toMatch(
-      /new \(pi\): stored 16 entries.*; problems: 1 × not what the format allows\n/,
+      /new \(pi\): stored 16 entries.*; problems: 1 × not allowed by the format\n/,
     );
     expect(first.stderr).toMatch(/version-3\.jsonl:16: a record of the type "weather"/);
     const hits = await ok("search", "systemd");
@@ -77,7 +77,7 @@ describe("import", () => {
     });
   });
 
-  test("reads a pipe, and a format that is named", async () => {
+  test("reads a pipe, and a named format", async () => {
     const { cli } = world();
     const input = fixture("claw-code/version-1.json");
     const piped = await cli(["import", "-"], { input });
@@ -86,7 +86,7 @@ describe("import", () => {
     expect(again.stdout).toContain("2 there already");
   });
 
-  test("a dry run counts, stores nothing and makes no store", async () => {
+  test("a dry run counts, stores nothing and creates no store", async () => {
     const { ok, db } = world();
     const text = await ok("import", CLAW, "--dry-run");
     expect(text).toBe("a new session  new (claw-code): would store 2 entries, 0 there already\n");
@@ -96,7 +96,7 @@ describe("import", () => {
     expect(forced).toContain("would store 0 entries, 2 there already");
   });
 
-  test("refuses what it does not know, alone or among others", async () => {
+  test("refuses unknown formats, alone or among others", async () => {
     const { cli, folder } = world();
     writeFileSync(join(folder, "notes.txt"), "nothing of the kind\n");
     writeFileSync(join(folder, "empty.jsonl"), "");
@@ -120,7 +120,7 @@ describe("import", () => {
     expect([source.code, source.stderr]).toEqual([2, expect.stringMatching(/one of .*claw-code/)]);
   });
 
-  test("goes on with a file that has grown, wherever it lies by then", async () => {
+  test("continues a grown file, wherever it lies by then", async () => {
     const { ok, folder } = world();
     const lines = fixture("pi/version-1.jsonl").trimEnd().split("\n");
     writeFileSync(join(folder, "a.jsonl"), `${lines.slice(0, 3).join("\n")}\n`);
@@ -138,7 +138,7 @@ describe("export", () => {
     return { cli, ...rest, id };
   }
 
-  test("writes what was imported as it was", async () => {
+  test("writes imported sessions unchanged", async () => {
     const { ok, id } = await imported(CLAW);
     const text = await ok("export", id, "--format", "claw-json");
     expect(JSON.parse(text)).toEqual(JSON.parse(fixture("claw-code/version-1.json")));
@@ -147,7 +147,7 @@ describe("export", () => {
     expect(jsonLines(ran.stdout)).toEqual(jsonLines(fixture("pi/version-3.jsonl")));
   });
 
-  test("tells on standard error what a format cannot hold, and in JSON beside a file", async () => {
+  test("reports losses on standard error, and in JSON beside a file", async () => {
     const { cli, id, folder } = await imported(PI);
     const ran = await cli(["export", id, "--format", "html", "page.html", "--json"]);
     expect(ran.code).toBe(0);
@@ -178,7 +178,7 @@ describe("export", () => {
     expect(missing.code).toBe(1);
   });
 
-  test("masks secrets unless it is told not to", async () => {
+  test("masks secrets by default", async () => {
     const { ok, cli } = world();
     const id = (await ok("new", "--agent", "coder", "--by", "ana")).trim();
     const secret = `ghp_${"a1B2".repeat(9)}`;
@@ -219,7 +219,7 @@ describe("export --original", () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining(PI)]);
   });
 
-  test("says why there is none", async () => {
+  test("gives the reason if there is none", async () => {
     const { cli, ok } = world();
     await ok("import", CLAW, "--no-originals");
     const { sessions } = JSON.parse(await ok("list", "--json")) as { sessions: { id: string }[] };

@@ -55,7 +55,7 @@ describe("sessions and routes", () => {
     expect((await cli("routes", "list")).stdout).toContain(KEY);
   });
 
-  test("are shown with the sessions that a key has led to", async () => {
+  test("are shown with the past sessions of a key", async () => {
     const route = await json("routes", "show", KEY);
     expect(route.fields).toMatchObject({ displayName: "Ana", provider: "telegram" });
     expect(route.sessions.map((each: { reason: string }) => each.reason)).toEqual([
@@ -84,7 +84,7 @@ describe("sessions and routes", () => {
   });
 });
 
-test("a session's status says how it stands, and when it ends", async () => {
+test("a session's status has its key, context and next reset", async () => {
   expect(await json("status", sessionId)).toMatchObject({
     session_id: sessionId,
     key: KEY,
@@ -102,7 +102,7 @@ test("a session's status says how it stands, and when it ends", async () => {
 });
 
 describe("the configuration", () => {
-  test("is shown with where each value comes from, and what means nothing", async () => {
+  test("is shown with the source of each value, and unknown keys", async () => {
     writeFileSync(file, '{"session":{"dmScope":"main","scope":1}}');
     const ran = await callCli(["config"], {
       env: { ...env, CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: "5000" },
@@ -117,7 +117,7 @@ describe("the configuration", () => {
     expect(await json("config")).toMatchObject({ path: file, exists: true });
   });
 
-  test("names the key that is wrong", async () => {
+  test("names the invalid key", async () => {
     writeFileSync(file, '{"session":{"reset":{"mode":"weekly"}}}');
     const ran = await cli("config");
     expect([ran.code, ran.stderr]).toEqual([
@@ -128,7 +128,7 @@ describe("the configuration", () => {
 });
 
 describe("maintenance", () => {
-  test("is off, and says what it would do", async () => {
+  test("is off, and reports its plan", async () => {
     writeFileSync(file, "{}");
     for (const args of [["maintain"], ["maintain", "--dry-run"]]) {
       const ran = await cli(...args);
@@ -139,7 +139,7 @@ describe("maintenance", () => {
     expect((await json("list")).sessions).toHaveLength(4);
   });
 
-  test("deletes when it is told to, and never what others wrote", async () => {
+  test("deletes with enforce, and never other agents' sessions", async () => {
     writeFileSync(file, '{"session":{"maintenance":{"mode":"enforce","maxDiskBytes":1}}}');
     const dry = await json("maintain", "--dry-run");
     expect(dry).toMatchObject({ applied: false, over_budget: true, spared: { ingested: 1 } });

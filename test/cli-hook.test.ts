@@ -5,7 +5,7 @@ import { MAX_HANDOVER_BYTES, MAX_TAIL_BYTES } from "../src/cli/hook/handover-tex
 import { callCli, type Ran, runCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 
-/** No test depends on how busy the machine is. */
+/** Generous deadlines, so that no test depends on the machine's load. */
 const PATIENT = { BACKSCROLL_HOOK_DEADLINE_MS: "60000" };
 
 const SESSION = "0b6a4c1e-1111-4222-8333-444455556666";
@@ -169,7 +169,7 @@ test("a conversation without a transcript is handed back from the store", async 
   expect(text).toContain("- We decided to use port 7423 instead of 8080.");
 });
 
-test("a start says in a line how much there is; a resumed session is told nothing", async () => {
+test("a start gives the number of sessions in a line; a resumed session gets nothing", async () => {
   const { hook } = world(WORK);
   const nothing = { code: 0, stdout: "", stderr: "" };
   expect(await hook("SessionEnd", { reason: "exit" })).toEqual(nothing);
@@ -193,7 +193,7 @@ test.each(["SessionEnd", "PreCompact"])("%s stores the end of the transcript", a
   expect((await cli(["search", "xylophone"])).stdout).toContain("One more thing");
 });
 
-test("slow work continues in a process of its own", async () => {
+test("slow work continues in a separate process", async () => {
   const { folder, transcript, cli } = world(WORK);
   const env = { HOME: folder, BACKSCROLL_DB: join(folder, "store.db") };
   const input = JSON.stringify({ hook_event_name: "SessionEnd", transcript_path: transcript });
@@ -223,7 +223,7 @@ describe("nothing breaks the agent", () => {
     }
   });
 
-  test("nor a store or a transcript that is not there", async () => {
+  test("nor does a missing store or transcript", async () => {
     const { folder, hook } = world();
     const start = await hook("SessionStart", { source: "startup" });
     expect([start.code, start.stdout]).toEqual([0, ""]);

@@ -45,7 +45,7 @@ interface Report {
 }
 
 describe("ingest", () => {
-  test("takes a folder, and the second time reads nothing", async () => {
+  test("reads a folder, and nothing the second time", async () => {
     const { ok, json } = world();
     expect(await ok("ingest", "chats")).toMatch(
       /^Found 1 file: 1 read.*\n {2}pi {2}1 file: 1 new session/,
@@ -77,7 +77,7 @@ describe("ingest", () => {
     expect(sessions[0]?.title).not.toBe("");
   });
 
-  test("leaves long lines out, or cuts them, as it is told", async () => {
+  test("skips long lines, or cuts them, as configured", async () => {
     const { home, json } = world();
     const long = JSON.stringify({
       type: "message",
@@ -101,7 +101,7 @@ describe("ingest", () => {
     expect(await problems("cut")).toEqual({ line_cut: 1 });
   });
 
-  test("says what is wrong with its options", async () => {
+  test("names invalid options", async () => {
     const { cli } = world();
     for (const [args, message] of [
       [["ingest", "--oversize", "fold"], "one of cut, skip"],
@@ -129,7 +129,7 @@ describe("forget", () => {
 });
 
 describe("resume and stats", () => {
-  test("a session is opened again by its own agent's command", async () => {
+  test("a session is resumed by its own agent's command", async () => {
     const { cli, ok, json } = world();
     await ok("ingest", "chats");
     const [session] = (await json<Listed>("list")).sessions;
@@ -137,7 +137,7 @@ describe("resume and stats", () => {
     expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining("pi --session ")]);
   });
 
-  test("an agent without such a command has none, with exit code 1", async () => {
+  test("an agent without such a command exits with 1", async () => {
     const { home, cli, ok, json } = world();
     const file = join(home, "claw.json");
     copyFileSync(join(ROOT, "test/fixtures/claw-code/version-1.json"), file);
@@ -148,7 +148,7 @@ describe("resume and stats", () => {
     expect(ran.stderr).toMatch(/claw-code has no command for that/);
   });
 
-  test("adds up sessions, messages and tokens", async () => {
+  test("sums sessions, messages and tokens", async () => {
     const { ok, json } = world();
     expect(await ok("stats", "--db", ":memory:")).toBe("No sessions.\n");
     await ok("ingest", "chats");
@@ -173,10 +173,10 @@ describe("without a command", () => {
     );
   });
 
-  test("demo shows a search, a window and a context, and leaves the own store alone", async () => {
+  test("demo shows a search, a window and a context, and leaves the user's store alone", async () => {
     const { cli, ok, home } = world();
     const text = await ok("demo");
-    expect(text).toMatch(/1\. A search: .*2\. What was said round.*3\. What a model/s);
+    expect(text).toMatch(/1\. A search: .*2\. The messages around.*3\. What a model/s);
     const db = /into (\S+)$/m.exec(text)?.[1] ?? "";
     expect((await cli(["list", "--db", db])).stdout).toContain("Cron runs twice");
     rmSync(join(db, ".."), { recursive: true });
@@ -185,7 +185,7 @@ describe("without a command", () => {
   });
 });
 
-test("watch stores what is there, and ends cleanly when it is interrupted", async () => {
+test("watch stores existing transcripts, and ends cleanly when interrupted", async () => {
   const { home, env, ok } = world();
   const bin = join(ROOT, "bin/backscroll.js");
   const child = spawn(process.execPath, [bin, "watch"], { cwd: home, env: environmentOf(env) });

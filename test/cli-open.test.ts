@@ -35,7 +35,7 @@ test("open prints the address of the running server's page, a search or a sessio
   }
 });
 
-test("open starts a server where none runs, and hands its address to the browser", async () => {
+test("open starts a server if none runs, and passes its address to the browser", async () => {
   const folder = createFolder();
   const [browser, seen] = [join(folder, "browser"), join(folder, "seen")];
   writeFileSync(
@@ -63,7 +63,7 @@ test("open starts a server where none runs, and hands its address to the browser
   expect(await ended).toEqual([0, null]);
 });
 
-test("the browser is the one that is named, else the system's, else none", () => {
+test("the browser is the configured one, else the system's, else none", () => {
   expect(browserCommand("linux", { BROWSER: "firefox" })).toEqual(["firefox"]);
   expect(browserCommand("linux", { DISPLAY: ":0" })).toEqual(["xdg-open"]);
   expect(browserCommand("linux", {})).toBeUndefined();

@@ -15,8 +15,8 @@ import { type ModelServer, says, startModelServer } from "./support/model-server
 import { createNormalizer } from "./support/normalize-json.ts";
 
 /**
- * Every command against a server and against a file, in two copies of one world. What they print as
- * JSON is the same, but for what is made up anew: ids, times, hashes, sizes.
+ * Every command against a server and against a file, in two copies of one world. Their JSON is
+ * equal, except for generated ids, times, hashes and sizes.
  */
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-remote-"));
@@ -165,14 +165,14 @@ function cli(where: "file" | "server", args: readonly string[]): Promise<Ran> {
   return callCli(args, { cwd: join(folder, where), env: environment(where) });
 }
 
-test("every command is run, or says why it is not", () => {
+test("every command is run, or has a reason not to be", () => {
   const run = new Set(commandLines().map(([name]) => name));
   const names = COMMANDS.map(({ name }) => name);
   const others = [...Object.keys(EXCEPTIONS), ...Object.keys(TRIED_BELOW)];
   expect(names.filter((name) => !run.has(name)).sort()).toEqual(others.sort());
 });
 
-test("every command says the same of a server as of a file", async () => {
+test("every command prints the same for a server and a file", async () => {
   const normalize = {
     file: createNormalizer(join(folder, "file")),
     server: createNormalizer(join(folder, "server")),
@@ -223,7 +223,7 @@ describe("commands that need the store itself", () => {
 });
 
 describe("a backup of a server's store", () => {
-  test("is a store with all that the server's holds, and can be restored", async () => {
+  test("is a store with all of the server's data, and can be restored", async () => {
     const [copy, restored] = [join(folder, "copy.db"), join(folder, "restored.db")];
     const ran = await cli("server", ["backup", copy, "--json"]);
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
@@ -238,7 +238,7 @@ describe("a backup of a server's store", () => {
     await again.close();
   });
 
-  test("overwrites nothing, and is an operator's", async () => {
+  test("overwrites nothing, and needs an operator", async () => {
     const taken = await cli("server", ["backup", join(folder, "file.db")]);
     expect([taken.code, taken.stderr]).toEqual([3, expect.stringContaining("name a new file")]);
     const env = { ...environment("server"), BACKSCROLL_TOKEN: reader };
@@ -247,7 +247,7 @@ describe("a backup of a server's store", () => {
   });
 });
 
-test("tokens are made, listed and revoked at a server", async () => {
+test("tokens are created, listed and revoked at a server", async () => {
   const made = await cli("server", ["token", "create", "--scope", "read", "--json"]);
   const { token, record } = JSON.parse(made.stdout) as { token: string; record: { id: string } };
   const env = { ...environment("server"), BACKSCROLL_TOKEN: token };
@@ -267,7 +267,7 @@ test("mcp gives an agent what is at a server", async () => {
 });
 
 describe("a caller of a server", () => {
-  test("hears that no server answers, with the address and without a secret", async () => {
+  test("is told that no server answers, with the address and without a secret", async () => {
     const ran = await callCli(["list", "--db", "http://127.0.0.1:1/", "--token", "s3cret"], {});
     expect(ran.code).toBe(5);
     expect(ran.stderr).toMatch(/the server at http:\/\/127\.0\.0\.1:1 does not answer/);
@@ -276,7 +276,7 @@ describe("a caller of a server", () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.not.stringContaining("s3cret")]);
   });
 
-  test("hands the token over by option or environment", async () => {
+  test("passes the token by option or environment", async () => {
     const env = environment("server");
     const asked = await callCli(["list", "--json"], {
       env: { ...env, BACKSCROLL_TOKEN: "s3cret" },
@@ -286,7 +286,7 @@ describe("a caller of a server", () => {
     expect((await callCli(["list", "--token", "s3cret"], { env })).code).toBe(6);
   });
 
-  test("sees what its own tenant holds, if it may not see the store", async () => {
+  test("sees its own tenant's status, if it may not see the store's", async () => {
     const env = { ...environment("server"), BACKSCROLL_TOKEN: reader };
     const ran = await callCli(["status", "--json"], { env });
     expect(JSON.parse(ran.stdout)).toMatchObject({

@@ -63,7 +63,7 @@ interface Found {
 }
 
 describe("resume --in", () => {
-  test("--native copies the session; what is ingested of the copy is found once", async () => {
+  test("--native copies the session; the ingested copy is found once", async () => {
     const { project, cli, json } = await world();
     const plan = await json<Native>("resume", ID, "--in", "codex", "--native", "--dry-run");
     expect(existsSync(plan.file)).toBe(false);
@@ -90,7 +90,7 @@ describe("resume --in", () => {
     expect((await json<{ sessions: object[] }>("list")).sessions).toHaveLength(3);
   });
 
-  test("a briefing is written to a file of its own, or printed", async () => {
+  test("a briefing is written to its own file, or printed", async () => {
     const { home, cli, json } = await world();
     const made = await json<Native & { tokens: number }>("resume", ID, "--in", "codex");
     expect(made.file.startsWith(join(home, ".backscroll/briefings"))).toBe(true);

@@ -73,7 +73,7 @@ async function found(...args: string[]): Promise<string[]> {
 }
 
 describe("search", () => {
-  test("takes a question as it is typed, and shows what stands round the answer", async () => {
+  test("accepts a question as typed, and shows the messages around the answer", async () => {
     const { code, stdout, stderr } = await cli("search", "why", "does", "cron", "run", "twice");
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^cron {2}Cron runs twice\n {2}coder · \S+ \S+$/m);
@@ -191,7 +191,7 @@ describe("search", () => {
     expect(await indexes("--before", "9", "--after", "0")).toEqual([0, 1]);
   });
 
-  test("gives several hits of a session, and the index that show takes", async () => {
+  test("gives several hits of a session, with the index for show", async () => {
     const hits = await search("job lock file", "--per-session", "5", "--session", "cron");
     expect(hits.map(({ msg_idx }) => msg_idx).sort()).toEqual([1, 2]);
     expect(await search("lock", "--limit", "1")).toHaveLength(1);
@@ -199,7 +199,7 @@ describe("search", () => {
     expect(stdout).toMatch(/lock file|nightly cron job/);
   });
 
-  test("says that nothing was found, with an exit code of its own", async () => {
+  test("reports that nothing was found, with its own exit code", async () => {
     const { code, stdout, stderr } = await cli("search", "xylophone");
     const why = 'No message has "xylophone".';
     expect([code, stdout, stderr]).toEqual([1, `Nothing found.\n${why}\n`, ""]);
@@ -209,12 +209,12 @@ describe("search", () => {
     );
   });
 
-  test("finds the beginning of a word while it is typed", async () => {
+  test("matches the last word as a prefix while it is typed", async () => {
     expect((await cli("search", "loc")).code).toBe(1);
     expect((await cli("search", "loc", "--as-you-type")).code).toBe(0);
   });
 
-  test("tells what it did not understand, and refuses what it cannot do", async () => {
+  test("reports ignored filters, and refuses invalid options", async () => {
     const odd = await cli("search", "lock since:someday");
     expect([odd.code, odd.stderr]).toEqual([0, expect.stringContaining("is no date")]);
     for (const wrong of [
@@ -238,7 +238,7 @@ describe("search", () => {
 });
 
 describe("memory search and facts search", () => {
-  test("find whole notes, of one agent if it is named", async () => {
+  test("find whole notes, of one agent if named", async () => {
     const { stdout } = await cli("memory", "search", "deploy", "--agent", "coder");
     expect(stdout).toBe("coder · deploy\n    Migrate before the deploy.\n");
     const both = JSON.parse((await cli("search_memory", "deploy", "--json")).stdout);
@@ -270,7 +270,7 @@ describe("secrets", () => {
     return stdout;
   };
 
-  test("are masked where they are shown, and kept where they are stored", async () => {
+  test("are masked in output, and stored unchanged", async () => {
     {
       await using memory = await open(at, { inThread: true });
       const session = await memory.createSession({ id: "s", agent: "coder", createdBy: "ana" });
@@ -359,7 +359,7 @@ describe("recap and trace", () => {
     ]);
   });
 
-  test("recap tells requests, outcome, files and commands, without secrets", async () => {
+  test("recap has requests, outcome, files and commands, without secrets", async () => {
     const { stdout, code } = await cli("recap", "--project", "deploys", "--since", "yesterday");
     expect(code).toBe(0);
     expect(stdout).toContain("asked #0: Mend the deploy with [redacted]");

@@ -58,7 +58,7 @@ interface Report {
 const outcomes = ({ stdout }: Ran) =>
   (JSON.parse(stdout) as Report).agents.map(({ agent, what, outcome }) => [agent, what, outcome]);
 
-test("agents are found by their folders, written to, and checked as they would start it", async () => {
+test("agents are found by their folders, configured, and checked as they would start it", async () => {
   const { home, cli, put, text } = world();
   put(VSCODE, JSONC);
   const config = put(".codex/config.toml", TOML);
@@ -101,7 +101,7 @@ test("agents are found by their folders, written to, and checked as they would s
   expect(readdirSync(dirname(config))).toEqual(["config.toml"]);
 });
 
-test("every agent's file can be made, and goes again when nothing else is in it", async () => {
+test("every agent's file can be created, and is deleted again when empty", async () => {
   const { home, cli, text } = world();
   const all = await cli("setup", "nobody");
   const names = /known are (.*) \(/.exec(all.stderr)?.[1]?.split(", ") ?? [];
@@ -145,7 +145,7 @@ test("every agent's file can be made, and goes again when nothing else is in it"
   expect(files.filter((file) => file.isFile()).map(({ name }) => name)).toEqual([]);
 });
 
-test("a dry run writes nothing and shows what it would", async () => {
+test("a dry run writes nothing and shows its changes", async () => {
   const { home, cli, put, text } = world();
   put(VSCODE, JSONC);
   const ran = await cli("setup", "--dry-run");
@@ -179,7 +179,7 @@ test("without a terminal it needs --yes", async () => {
   expect(readdirSync(join(home, ".cursor"))).toEqual([]);
 });
 
-test("nothing to set up is told", async () => {
+test("nothing to set up is reported", async () => {
   const ran = await world().cli("setup", "--yes");
   expect([ran.code, ran.stdout]).toEqual([1, ""]);
   expect(ran.stderr).toContain(
@@ -187,7 +187,7 @@ test("nothing to set up is told", async () => {
   );
 });
 
-test("a changed entry stays, unless it is to be replaced", async () => {
+test("a changed entry stays, unless replaced on request", async () => {
   const { cli, put, text } = world();
   const mine =
     '{"mcpServers": {"backscroll": {"command": "mine", "args": ["mcp"], "disabled": true}}}';
@@ -249,7 +249,7 @@ test("hooks of other tools are not taken for ours", async () => {
   expect(text(".claude/settings.json")).toBe(settings);
 });
 
-test("a link stays a link, and what it leads to is written", async () => {
+test("a link stays a link, and its target is written", async () => {
   const { home, cli, put } = world();
   const real = put("dotfiles/mcp.json", "{}\n");
   mkdirSync(join(home, ".cursor"));
@@ -296,7 +296,7 @@ test("the store and the tenant are passed on, and secrets are not shown", async 
   expect((await cli("setup", "cursor", "--yes", "--db", ":memory:")).code).toBe(2);
 });
 
-test("a check tells what does not start", async () => {
+test("a check reports what does not start", async () => {
   const { cli, put } = world();
   expect((await cli("setup", "cursor", "--check")).code).toBe(1);
   put(".cursor/mcp.json", '{"mcpServers": {"backscroll": {"command": "/nowhere/backscroll"}}}');
@@ -337,7 +337,7 @@ describe("at a terminal", () => {
     return asked;
   }
 
-  test("the server and the hooks are asked for one by one", async () => {
+  test("the server and the hooks are confirmed separately", async () => {
     const home = createFolder();
     const asked = await answering(home, (question) => question.includes("Add this for"));
     expect(asked).toEqual(["Add this for Claude Code?", expect.stringContaining("hooks")]);
@@ -366,7 +366,7 @@ describe("the command that starts this program", () => {
   const script = join(ROOT, "bin/backscroll.js");
   const node = process.execPath;
 
-  test("of a global install is its name, of npx npx, of a clone its path", () => {
+  test("is the name of a global install, npx for npx, the path of a clone", () => {
     const bin = join(createFolder(), "bin");
     link(bin, "node", node);
     expect(programWords(machine(bin), { script, node })).toEqual([node, script]);
@@ -376,7 +376,7 @@ describe("the command that starts this program", () => {
     expect(programWords(machine(bin), { script: npx, node })).toEqual(["npx", "-y", "backscroll"]);
   });
 
-  test("names the running Node where the one on the PATH is too old", () => {
+  test("names the running Node if the one on the PATH is too old", () => {
     const bin = createFolder();
     writeFileSync(join(bin, "node"), "#!/bin/sh\necho v20.20.2\n", { mode: 0o755 });
     const global = link(bin, "backscroll", script);

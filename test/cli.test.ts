@@ -8,7 +8,7 @@ import { toWireSession } from "../src/api/session.ts";
 import { callCli, type Ran, runCli } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 
-/** The commands on one store, in the order in which somebody would meet them. */
+/** The commands on one store, in the order in which a user meets them. */
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-cli-"));
 const db = join(folder, "store", "backscroll.db");
@@ -24,7 +24,7 @@ function cli(...args: string[]): Promise<Ran> {
   return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
-/** Runs a command that must succeed and say nothing else, and gives what it printed. */
+/** Runs a command that must succeed without further output, and gives its output. */
 async function ok(...args: string[]): Promise<string> {
   const ran = await cli(...args);
   expect({ code: ran.code, stderr: ran.stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 
 describe("status", () => {
-  test("says where the store is, what it holds, and what to try next", async () => {
+  test("has the store's address, its contents, and what to try next", async () => {
     const text = await ok("status");
     expect(text).toContain(db);
     expect(text).toContain("SQLite, schema version");
@@ -91,12 +91,12 @@ describe("status", () => {
 });
 
 describe("new and list", () => {
-  test("prints ids that a script can use", () => {
+  test("print ids that a script can use", () => {
     expect(session).toMatch(ULID);
     expect(question).toMatch(ULID);
   });
 
-  test("gives a session all that the options say", async () => {
+  test("set all fields by options", async () => {
     const made = await json(
       "new",
       "--agent",
@@ -152,7 +152,7 @@ describe("new and list", () => {
     expect(page.sessions.map(({ id }) => id)).toEqual(ids);
   });
 
-  test("goes on where the page before ended", async () => {
+  test("continue the previous page", async () => {
     const ran = await cli("list", "--limit", "1");
     expect(ran.code).toBe(0);
     const cursor = /list --cursor (\S+)/.exec(ran.stderr)?.[1] ?? "";
@@ -162,7 +162,7 @@ describe("new and list", () => {
   });
 });
 
-test("list leaves out what only a program has asked", async () => {
+test("list omits machine-made sessions", async () => {
   const made = (
     await ok("new", "--agent", "coder", "--by", "ana", "--metadata", '{"machineMade":true}')
   ).trim();
@@ -174,7 +174,7 @@ test("list leaves out what only a program has asked", async () => {
 });
 
 describe("append and show", () => {
-  test("reads the text from standard input, less its last newline", async () => {
+  test("read the text from standard input, without its last newline", async () => {
     const { code, stdout } = await runCli(
       ["append", session, "-", "--role", "assistant", "--actor", "coder"],
       { env: { HOME: folder, BACKSCROLL_DB: db }, input: "The lock is gone.\nSee \u001b[31m.\n" },
@@ -240,12 +240,12 @@ describe("append and show", () => {
     ]);
   });
 
-  test("stores a request under one key once", async () => {
+  test("store a request under one key once", async () => {
     const once = await ok("append", session, "Thanks.", "--actor", "ana", "--key", "k1");
     expect(await ok("append", session, "Thanks.", "--actor", "ana", "--key", "k1")).toBe(once);
   });
 
-  test("shows messages as a person reads them, control characters made visible", async () => {
+  test("show messages for people, with control characters visible", async () => {
     const text = await ok("show", session);
     expect(text).toMatch(new RegExp(`^[0-9a-z]{8}  Cron\\n  id +${session}\\n`));
     expect(text).toMatch(/^#0 {2}user · ana {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}/m);
@@ -255,7 +255,7 @@ describe("append and show", () => {
     expect(text).not.toContain("\u001b");
   });
 
-  test("cuts what is large until --full asks for it", async () => {
+  test("cut large output until --full", async () => {
     const large = Array.from({ length: 5_000 }, (_, i) => `line ${i}`).join("\n");
     const other = (await ok("new", "--agent", "large", "--by", "ana")).trim();
     await runCli(["append", other], { env: { HOME: folder, BACKSCROLL_DB: db }, input: large });
@@ -284,7 +284,7 @@ describe("append and show", () => {
 });
 
 describe("title, label, branch, edit and fork", () => {
-  test("moves through the tree and loses nothing", async () => {
+  test("move through the tree and lose nothing", async () => {
     await ok("title", session, "Cron runs twice");
     await ok("label", session, question, "start");
     const edited = (await ok("edit", session, question, "Why twice?")).trim();
@@ -306,7 +306,7 @@ describe("title, label, branch, edit and fork", () => {
     expect(await json("label", session, question, "--remove")).toEqual({ labels: {} });
   });
 
-  test("forks a path into a session of its own", async () => {
+  test("fork a path into a new session", async () => {
     const copy = (await ok("fork", session, "--through", question, "--by", "ben")).trim();
     expect((await cli("delete", session)).stderr).toContain("but not 1 fork (--cascade does)");
     expect((await cli("delete", session, "--cascade")).stderr).toContain(", 1 fork for good");
@@ -397,7 +397,7 @@ describe("changes, doctor, backup, restore, export, sweep and delete", () => {
     expect(usage).toMatch(/context_usage .*promptTokens=12/);
   });
 
-  test("finds the store sound, and a head that was noted", async () => {
+  test("find the store sound, and a noted head", async () => {
     const report = await json<{ ok: boolean; verification: { heads: Record<string, string> } }>(
       "doctor",
       "--verify",
@@ -409,7 +409,7 @@ describe("changes, doctor, backup, restore, export, sweep and delete", () => {
     expect([cut.code, cut.stdout]).toEqual([1, expect.stringContaining("cut or rewritten")]);
   });
 
-  test("copies the store and brings it back", async () => {
+  test("copy the store and restore it", async () => {
     const copy = join(folder, "copy.db");
     expect(await ok("backup", copy)).toContain(copy);
     expect((await cli("backup", copy)).code).toBe(3);
@@ -434,7 +434,7 @@ describe("changes, doctor, backup, restore, export, sweep and delete", () => {
     expect((await cli("export", "--all", file)).code).toBe(2);
   });
 
-  test("deletes only when told so, and leaves a tombstone", async () => {
+  test("delete only with confirmation, and leave a tombstone", async () => {
     const refused = await cli("delete", session);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
     expect(await json("delete", session, "--yes")).toMatchObject({

@@ -1,7 +1,7 @@
 /**
- * Conversations of every kind, compacted again and again by every strategy: what the model is given is
- * always valid, within its budget and complete. Each message is there as it was said, or covered by
- * exactly one summary; no call is parted from its result.
+ * Arbitrary conversations, compacted repeatedly by every strategy: contexts are always valid,
+ * within their budget and complete. Each message is verbatim or covered by exactly one summary; no
+ * call is split from its result.
  */
 
 import fc from "fast-check";
@@ -166,7 +166,7 @@ async function compactOften(engine: Engine, cycles: readonly Cycle[]): Promise<v
   await session.delete();
 }
 
-/** What is asked ends with the message, and perhaps its step, and nobody would refuse it. */
+/** The request ends with the message, and possibly its step, and is valid for every provider. */
 async function checkRequest(
   session: SessionHandle,
   replyTo: string,
@@ -240,7 +240,7 @@ async function compact(session: SessionHandle, given: CompactInput): Promise<voi
   }
 }
 
-/** What is there as it was said, and what the summaries of the path cover, make up the path. */
+/** Verbatim entries and those covered by the path's summaries make up the path. */
 async function checkComplete(session: SessionHandle): Promise<void> {
   const { entries } = await session.listEntries({ limit: 500 });
   const said = entries.filter(({ kind, status }) => kind === "message" && status === "committed");

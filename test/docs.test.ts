@@ -16,18 +16,20 @@ import { generateDocs } from "../scripts/generate-docs.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { CHANGE_KINDS } from "../src/model/change.ts";
+import { INPUTS } from "../src/model/inputs/index.ts";
 import { open } from "../src/open.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { callCli, type Ran, ROOT, run } from "./support/cli.ts";
 import { type EmbeddingServer, startEmbeddingServer } from "./support/embedding-server.ts";
 import { removeFolder } from "./support/folder.ts";
 import { type ModelServer, says, startModelServer } from "./support/model-server.ts";
+import { writeReadmeHome } from "./support/readme-home.ts";
 import { openShellCommands, type ShellCommands } from "./support/shell-commands.ts";
 import { streamsOf } from "./support/streamed-answer.ts";
 
 /**
- * Documents that run. In one document, all blocks marked `ts` make one program and all blocks marked
- * `sh` one script, in their order; other blocks are only shown.
+ * Runs the documents. The `ts` blocks of a document make one program, its `sh` blocks one script,
+ * in order; other blocks are only shown.
  */
 
 const DOCUMENTS = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }).sort()];
@@ -90,7 +92,7 @@ function atServer(text: string): string {
   return text.replaceAll("http://127.0.0.1:7423", server.url);
 }
 
-test("the generated parts say what the sources say", () => {
+test("the generated parts are up to date", () => {
   for (const [file, text] of generateDocs()) {
     expect(readFileSync(file, "utf8"), `${file} is out of date: npm run docs`).toBe(text);
   }
@@ -101,7 +103,12 @@ test("every kind of change is explained", () => {
   expect(CHANGE_KINDS.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([]);
 });
 
-test("every link leads somewhere", () => {
+test("every option of open is explained", () => {
+  const text = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+  expect(INPUTS.open.filter((option) => !text.includes(`\`${option}\``))).toEqual([]);
+});
+
+test("every link has a target", () => {
   const broken = PAGES.flatMap((page) =>
     [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
       .map(([, target = ""]) => target)
@@ -112,8 +119,27 @@ test("every link leads somewhere", () => {
   expect(broken).toEqual([]);
 });
 
+test("README shows the output of a terminal of 80 columns", async () => {
+  const home = join(folder, "readme");
+  writeReadmeHome(home);
+  const [shown = ""] = blocks("README.md", "console");
+  const commands = shown.split(/^\$ backscroll /m).slice(1);
+  for (const block of commands.filter((block) => !block.startsWith("setup"))) {
+    const [words = "", ...lines] = block.trimEnd().split("\n");
+    const ran = await callCli(words.split(" "), { env: { HOME: home, COLUMNS: "80" } });
+    const printed = (ran.stdout + ran.stderr).trimEnd().split("\n");
+    // README leaves out the end of a long list, and no two runs have the same speed or date.
+    const comparable = (line: string, i: number) =>
+      line
+        .slice(0, lines[i]?.endsWith(", …") ? lines[i].length - 1 : undefined)
+        .replace(/\(.* in .*\/s\)/, "(speed)")
+        .replace(/\d{4}-\d\d-\d\d \d\d:\d\d$/, "(date)");
+    expect(printed.map(comparable)).toEqual(lines.map(comparable));
+  }
+});
+
 describe("the programs in the documents", () => {
-  /** Whoever asks a model, asks this one. */
+  /** The model of every call in the documents. */
   let model: ModelServer;
   beforeAll(async () => {
     model = await startModelServer();
@@ -155,7 +181,7 @@ describe("the programs in the documents", () => {
       writeFileSync(join(place, `${page.replaceAll("/", "-")}.ts`), `${source}\nexport {};\n`);
     }
     const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
-    const ran = await run(process.execPath, [tsc, "-p", place]);
+    const ran = await run(process.execPath, [tsc, "-p", place, "--checkers", "1"]);
     expect(ran.stdout + ran.stderr).toBe("");
   });
 
@@ -174,7 +200,7 @@ describe("the programs in the documents", () => {
     const env = { HOME: place, BACKSCROLL_MODEL_URL: model.url };
     const ran = await run(process.execPath, ["program.ts"], { cwd: place, env, input: TYPED });
     expect(ran.stderr).toBe("");
-    // What a document prints to show that it is so, is so.
+    // Printed checks of a document hold.
     expect([ran.code, ran.stdout]).toEqual([0, expect.not.stringMatching(/undefined|false/)]);
   });
 });
@@ -190,7 +216,7 @@ describe("the commands in the documents", () => {
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
   });
 
-  describe("the examples of --help run, given what they name", () => {
+  describe("the examples of --help run in a prepared store", () => {
     const examples = COMMANDS.flatMap(({ name, examples }) =>
       examples.map((example) => ({ name, example })),
     );
@@ -261,7 +287,7 @@ describe("the commands in the documents", () => {
   });
 });
 
-test("no document talks of what only its writers have seen", () => {
+test("no document mentions what only its writers have seen", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|\bprompt(s|ed)?\b|registry\./i;
   // Ways to rank and to summarise had this name, random numbers begin with one, providers have caches
   // of theirs, MCP has them, and `query` of the Claude Agent SDK takes one.

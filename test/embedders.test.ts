@@ -39,7 +39,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: unknown) => error as { readonly details: object; readonly message: string },
   );
 
-test("a server's vectors come in the order of the texts, and its tokens are counted", async () => {
+test("a server's vectors are in the order of the texts, and its tokens are counted", async () => {
   const own = embedder();
   const vectors = await own.embed(["a cat sleeps", "the car"]);
   expect(vectors).toEqual([vectorOf("a cat sleeps"), vectorOf("the car")]);
@@ -55,13 +55,13 @@ test("a server's vectors come in the order of the texts, and its tokens are coun
   expect(own.use).toEqual({ calls: 1, texts: 2, tokens: 5, retries: 0 });
 });
 
-test("dimensions are asked for where they are given", async () => {
+test("dimensions are requested if configured", async () => {
   const [vector] = await embedder({ dimensions: 8 }).embed(["short"]);
   expect(vector).toHaveLength(8);
   expect(server.requests[0]?.dimensions).toBe(8);
 });
 
-test("a rate limit and a failing server are tried again", async () => {
+test("a rate limit and a failing server are retried", async () => {
   const own = embedder();
   server.next(fails(429, AT_ONCE), fails(503, AT_ONCE));
   expect(await own.embed(["x"])).toHaveLength(1);
@@ -69,7 +69,7 @@ test("a rate limit and a failing server are tried again", async () => {
   expect(own.use).toEqual({ calls: 1, texts: 1, tokens: 1, retries: 2 });
 });
 
-test("it gives up after as many attempts as it was told, and says how the last one ended", async () => {
+test("gives up after the configured attempts, with the last failure", async () => {
   const own = embedder({ maxRetries: 1 });
   server.next(fails(429, AT_ONCE), fails(429, AT_ONCE));
   const failure = await failureOf(own.embed(["x"]));
@@ -77,7 +77,7 @@ test("it gives up after as many attempts as it was told, and says how the last o
   expect(server.requests).toHaveLength(2);
 });
 
-test("a refused key is not tried again, and appears nowhere", async () => {
+test("a refused key is not retried, and appears nowhere", async () => {
   const own = embedder();
   server.next(fails(401));
   const failure = await failureOf(own.embed(["a private text"]));
@@ -98,7 +98,7 @@ test("a redirect is not followed: text goes to the configured address alone", as
   }
 });
 
-test("an answer that lacks a vector is a failure, and is not asked for again", async () => {
+test("an answer that lacks a vector is a failure, and not retried", async () => {
   const own = embedder();
   server.next((_, response) => sendJson(response, 200, { data: [{ embedding: [1, 0] }] }));
   const failure = await failureOf(own.embed(["a", "b"]));
@@ -126,7 +126,7 @@ test("Retry-After is read in seconds and as a date, and bounded", () => {
   expect(after("soon")).toBeUndefined();
 });
 
-test("an embedding model of the AI SDK is taken as it is", async () => {
+test("an embedding model of the AI SDK is accepted", async () => {
   const provider = createOpenAICompatible({ name: "own", baseURL: server.url });
   const own = embeddingModel(provider.embeddingModel("sdk-model"));
   server.requests.length = 0;
@@ -135,7 +135,7 @@ test("an embedding model of the AI SDK is taken as it is", async () => {
   expect(own).toMatchObject({ name: "sdk-model", use: { calls: 1, tokens: 2, retries: 1 } });
 });
 
-test("what leaves is masked and travels in batches, and what comes back has length 1", async () => {
+test("texts are masked and batched, and vectors normalised", async () => {
   const calls: (readonly string[])[] = [];
   const own = guardEmbedder({
     name: "own",
@@ -176,14 +176,14 @@ test.each([
   expect(await failureOf(own.embed(["a", "b"]))).toMatchObject({ details: { kind: "nonsense" } });
 });
 
-test("what is no embedder is refused by name", () => {
+test("an invalid embedder is refused by name", () => {
   expect(() => toEmbedder("text-embedding-3-small" as never)).toThrow(/embedder must be/);
   expect(() => compatibleEmbedder({ baseUrl: "ftp://x", model: "m" })).toThrow(/baseUrl must be/);
   const wrong = { baseUrl: server.url, model: "m", dimension: 3 };
   expect(() => compatibleEmbedder(wrong as never)).toThrow(/did you mean dimensions/);
 });
 
-test("a local model runs in a thread of its own, from packages beside the host's", async () => {
+test("a local model runs in its own thread, from packages beside the host's", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-local-"));
   const own = (name: string, source: string) => {
     const at = join(folder, "node_modules", name);

@@ -1,4 +1,7 @@
-/** Facts of one session, taken by two programs at the same moment: each is kept once, on both databases. */
+/**
+ * Facts of one session extracted concurrently by two programs: each is stored once, on both
+ * databases.
+ */
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -11,7 +11,7 @@ import { createFolder } from "./support/folder.ts";
 
 const TENANTS = ["first", "second"];
 
-test("a copy of a store goes on behind the entries that it was given", async () => {
+test("a copy of a store continues after its loaded entries", async () => {
   const folder = createFolder();
   const batches = await filledStore(join(folder, "source.db"));
   const copy = join(folder, "copy.db");
@@ -29,7 +29,7 @@ test("a copy of a store goes on behind the entries that it was given", async () 
   expect(ownRows(copy)).toBe(1);
 });
 
-test("a tenant's row that is some messages behind is told as it is", async () => {
+test("a lagging tenant row is completed by its entries", async () => {
   const folder = createFolder();
   const path = join(folder, "store.db");
   await using engine = await open(path, { inThread: true });
@@ -97,7 +97,7 @@ test("tenants beyond the eight thousandth have a feed like others", async () => 
   expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
 });
 
-test("a store that has no number left for a tenant says so", async () => {
+test("a store without a free tenant number reports it", async () => {
   const path = join(createFolder(), "store.db");
   {
     await using engine = await open(path, { inThread: true });

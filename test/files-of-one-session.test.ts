@@ -1,4 +1,4 @@
-/** A session in several files, a changed line and what is stored anew: the same on both databases. */
+/** A session in several files, a changed line and a re-import: the same on both databases. */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -4,7 +4,7 @@ import { open } from "../src/index.ts";
 import { createFolder } from "./support/folder.ts";
 import { killWriters } from "./support/kill-writers.ts";
 
-/** The clock decides here, so this runs in `npm run stress` only, with nothing beside it. */
+/** Depends on timing, so it runs in `npm run stress` only, alone. */
 
 const TAKEOVER_MS = 2_000;
 

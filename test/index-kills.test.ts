@@ -14,12 +14,12 @@ const BOUND = 10 * FLUSH_AT;
 /** A search takes over where four times `flushAt` are left. */
 const LEFT = 4 * FLUSH_AT;
 const MESSAGES = 32;
-/** Nobody lives to see its end: whoever goes on has seen that the holder is dead. */
+/** Longer than any process lives: a takeover means that the holder's death was detected. */
 const LEASE_MS = 3_600_000;
 
 /**
- * A writer may release the lease while it is being killed, and it pauses upkeep for a second after a
- * busy lock: the next writer makes up for either.
+ * A writer may release the lease while it is killed, and pauses maintenance for a second after a
+ * busy lock: the next writer compensates for either.
  */
 const TRIES = 50;
 

@@ -1,4 +1,4 @@
-/** The view for programs that know ingested sessions as rows: the same columns on both databases. */
+/** The SQL view of ingested sessions as rows: the same columns on both databases. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";

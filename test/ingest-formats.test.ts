@@ -5,9 +5,9 @@ import { SOURCES } from "../src/ingest/sources.ts";
 import { ROOT } from "./support/cli.ts";
 import { fixture } from "./support/transcripts.ts";
 
-/** Every format against every other: a file is claimed by its own reader, and by no other. */
+/** Every format against every other: a file is recognised by its own reader only. */
 
-/** Where a fixture would lie, if its place says more than its name. */
+/** The path of a fixture, if it matters for recognition. */
 const PATHS: Readonly<Record<string, string>> = {
   "openclaw/a1-topic-7.jsonl": "/home/ana/.openclaw/agents/main/sessions/a1-topic-7.jsonl",
   "cline/roo.json": "/x/rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
@@ -31,7 +31,7 @@ function claimed(head: Uint8Array, path: string): string[] {
 }
 
 describe("recognising", () => {
-  test.each(FIXTURES)("%s is of one format, wherever its beginning is cut", (name) => {
+  test.each(FIXTURES)("%s has one format, wherever its head is cut", (name) => {
     const path = PATHS[name] ?? `/somewhere/${name}`;
     const expected = NAMES[name] ?? name.split("/")[0] ?? "";
     const whole = Buffer.from(fixture(name));
@@ -62,11 +62,11 @@ describe("recognising", () => {
   });
 });
 
-test("sources have names of their own", () => {
+test("sources have unique names", () => {
   expect(new Set(SOURCE_NAMES).size).toBe(SOURCE_NAMES.length);
 });
 
-test("commands that reopen a session take no id that a shell could misread", () => {
+test("resume commands contain no id that a shell could misread", () => {
   for (const source of SOURCES) {
     const command = source.resumeCommand?.({ id: "x; rm -rf ~", cwd: null }) ?? "";
     expect(command).not.toContain("rm -rf");

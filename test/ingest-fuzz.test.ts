@@ -48,13 +48,13 @@ const FIXTURES = [
 ];
 
 /** Damaged files of each format. */
-const RUNS = repeats(20, 500);
+const RUNS = repeats(12, 500);
 
 /** Damaged files that are read piece by piece: each is a megabyte. */
 const LONG_RUNS = repeats(5, 500);
 
 /** Storing takes longer than reading. */
-const STORED_RUNS = repeats(40, 1_000);
+const STORED_RUNS = repeats(24, 1_000);
 
 const mutation = fc.record({
   how: fc.constantFrom("cut", "flip", "double", "swap", "splice", "drop"),

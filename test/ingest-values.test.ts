@@ -4,7 +4,7 @@ import { open } from "../src/open.ts";
 import { repeats } from "./support/repeats.ts";
 import { fixture, importText, readWhole } from "./support/transcripts.ts";
 
-/** Files that are JSON as ever, with a value somewhere that nobody expects there. */
+/** Files of valid JSON with an unexpected value somewhere. */
 
 const FIXTURES = [
   "claude-code/version-1.jsonl",
@@ -39,7 +39,7 @@ const FIXTURES = [
   "atif/trajectory.json",
 ];
 
-/** Each is what one of JavaScript's conversions cannot take, or takes for something else. */
+/** Values that a JavaScript conversion refuses or misreads. */
 const ODD: readonly unknown[] = [
   { toString: 1 },
   { valueOf: 1, toString: null },
@@ -148,7 +148,7 @@ test("entries read from odd values can be stored", async () => {
   );
 });
 
-test("a value that has a toString of its own is kept under its type", async () => {
+test("a value with its own toString is kept under its type", async () => {
   const line = { type: { toString: 1 }, uuid: "u", parentUuid: null, sessionId: "s" };
   const said = {
     type: "user",

@@ -17,7 +17,7 @@ const SESSIONS: readonly Dialogue[] = [
   ...FOREIGN_SESSIONS,
 ];
 
-/** The least share of queries that have a right session among the first three. */
+/** The minimum share of queries with a right session in the top three. */
 const MIN_TOP_3 = 0.8;
 
 let engine: Engine;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => engine.close());
 
-test("the set is as large as it says, and names only sessions that it has", () => {
+test("the set has its documented size, and names only its own sessions", () => {
   expect(SESSIONS.length).toBeGreaterThanOrEqual(40);
   expect(LABELLED_QUERIES.length).toBeGreaterThanOrEqual(60);
   const ids = new Set(SESSIONS.map(({ id }) => id));
@@ -37,7 +37,7 @@ test("the set is as large as it says, and names only sessions that it has", () =
   expect(LABELLED_QUERIES.flatMap(({ right }) => right).filter((id) => !ids.has(id))).toEqual([]);
 });
 
-test("for real queries, the right session is among the first three", async () => {
+test("for real queries, the right session is in the top three", async () => {
   const ranks = await Promise.all(LABELLED_QUERIES.map(rankOf));
   const report = describeRanks(ranks);
   if (process.env["SHOW_LABELLED"] !== undefined) process.stdout.write(`${report}\n`);

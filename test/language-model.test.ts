@@ -79,7 +79,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: unknown) => error,
   );
 
-test("a good answer becomes the summary, and its writer is on record", async () => {
+test("a good answer becomes the summary, with its model recorded", async () => {
   const session = await talk();
   server.answer(says(GOOD));
   const { entry } = await session.compact(KEEP);
@@ -91,7 +91,7 @@ test("a good answer becomes the summary, and its writer is on record", async () 
   expect(request?.user).toContain("question 3");
 });
 
-describe("nothing changes, and the failure has a code, when the answer", () => {
+describe("nothing changes, with a coded failure, when the answer", () => {
   type Failure = [
     what: string,
     answers: readonly Answer[],
@@ -135,7 +135,7 @@ describe("nothing changes, and the failure has a code, when the answer", () => {
   });
 });
 
-test("a server that is gone is no connection", async () => {
+test("an unreachable server is a connection failure", async () => {
   const gone = await startModelServer();
   await gone.close();
   const model = compatibleModel({ baseUrl: gone.url, model: "m", maxRetries: 0 });
@@ -156,7 +156,7 @@ test.each([
   expect((await session.meta()).summary).toBe(GOOD);
 });
 
-test("a failure tells neither the conversation nor the key", async () => {
+test("a failure contains neither the conversation nor the key", async () => {
   const session = await talk({ maxRetries: 1 });
   const useless = sendsRaw('{"choices":[]}');
   for (const answer of [failsWith(500, AT_ONCE), failsWith(400), useless]) {
@@ -172,7 +172,7 @@ test("a failure tells neither the conversation nor the key", async () => {
   expect(inspect(error, { depth: 20 })).not.toContain("sk-very-secret");
 });
 
-test("a caller who stops the call is not kept waiting, and no fallback is used", async () => {
+test("an aborted call ends at once, without a fallback", async () => {
   const session = await talk();
   const before = await stateOf(session);
   const stop = new AbortController();
@@ -197,7 +197,7 @@ test("messages appended during a slow answer are kept", async () => {
   expect(entry?.data).toMatchObject({ covered: 16 });
 });
 
-test("a long range is handed over in parts, each with the summary of the part before", async () => {
+test("a long range is passed in parts, each with the previous part's summary", async () => {
   const session = await talk({ maxInputTokens: 400 });
   let part = 0;
   server.answer(saysOf(() => `${GOOD} That was part ${++part}.`));
@@ -212,7 +212,7 @@ test("a long range is handed over in parts, each with the summary of the part be
   expect((await session.meta()).summary).toContain(`That was part ${server.requests.length}.`);
 });
 
-test("a second compaction is given the first summary", async () => {
+test("a second compaction gets the first summary", async () => {
   const session = await talk();
   server.answer(says(`${GOOD} The codename is quokka.`));
   await session.compact(KEEP);
@@ -222,7 +222,7 @@ test("a second compaction is given the first summary", async () => {
   expect(server.requests[0]?.user).toContain("The codename is quokka.\n</earlier-summary-1>");
 });
 
-test("a session picks its model by name", async () => {
+test("a session chooses its model by name", async () => {
   const session = await talk();
   await session.update({ metadata: { compaction: { summarizerModel: "fast" } } });
   server.answer(says(GOOD));
@@ -230,7 +230,7 @@ test("a session picks its model by name", async () => {
   expect(server.requests.map(({ model }) => model)).toEqual(["small"]);
 });
 
-test("summarize asks the model, too, and the context stays as it is", async () => {
+test("summarize calls the model too, without changing the context", async () => {
   const session = await talk();
   server.answer(says(GOOD));
   const summary = await session.summarize(undefined, { summarizer: "model" });
@@ -238,7 +238,7 @@ test("summarize asks the model, too, and the context stays as it is", async () =
   expect(await session.meta()).toMatchObject({ summary: null });
 });
 
-test("summaries of summaries are written by the model from the texts of those", async () => {
+test("summaries of summaries are written by the model from their texts", async () => {
   const session = await talk();
   let round = 0;
   server.answer(saysOf(() => `${GOOD} Word ${++round}.`));
@@ -256,7 +256,7 @@ test("summaries of summaries are written by the model from the texts of those", 
   ]);
 });
 
-test("a model object of the SDK is taken as it is, and what is no model is refused", async () => {
+test("a model object of the SDK is accepted, and other objects are refused", async () => {
   const provider = createOpenAICompatible({ name: "own", baseURL: server.url });
   await using engine = await open(":memory:", {
     inThread: true,
@@ -276,7 +276,7 @@ test("a model object of the SDK is taken as it is, and what is no model is refus
   expect(() => compatibleModel({ baseUrl: server.url, model: " " })).toThrow(/model must be/);
 });
 
-test("a model that does not listen is left behind, and one that throws is named", async () => {
+test("a model that ignores its signal is abandoned, and one that throws is named", async () => {
   const own = (doGenerate: () => Promise<never>) =>
     languageModel(
       { specificationVersion: "v3", provider: "own", modelId: "own-1", doGenerate },

@@ -1,4 +1,4 @@
-/** Work under a lease goes on in another process when the one that did it was killed. */
+/** Work under a lease continues in another process when its holder was killed. */
 
 import { join } from "node:path";
 import { describe, type TestContext, test } from "vitest";
@@ -24,7 +24,7 @@ const BACKENDS: readonly [string, (context: TestContext) => Promise<string>][] =
 const durationMs = 6_000;
 
 describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
-  test.concurrent("a process that is killed is followed by another, and by one only", async (context) => {
+  test.concurrent("a killed process is followed by exactly one other", async (context) => {
     // The imported `expect` belongs to one test at a time.
     const { expect } = context;
     const address = await newAddress(context);
@@ -44,7 +44,7 @@ describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
         });
       }),
     );
-    // It is alive, so nobody takes over, however long that lasts.
+    // The holder is alive, so none takes over, however long it lasts.
     await new Promise((resolve) => setTimeout(resolve, 1.2 * durationMs));
     expect(heirs).toEqual([]);
 

@@ -21,7 +21,7 @@ test("literals are written as literals: nothing spreads a fresh object or list",
   expect(spread).toEqual([]);
 });
 
-test("a spread of a fresh literal is found, one of a value is none", () => {
+test("a spread of a fresh literal is found, one of a value is not", () => {
   const source = `
     const a = { ...{ b: 1 }, ...c, ...(d ? { e: 1 } : {}) };
     const f = [...["g"], ...h, ...[i, j].map(k)];
@@ -35,8 +35,12 @@ test("a spread of a fresh literal is found, one of a value is none", () => {
   ]);
 });
 
+/** A spread that a literal follows, also in parentheses. Only such files are worth a parse. */
+const SUSPECT = /\.\.\.[\s(]*[[{]/;
+
 /** Where `source` spreads an object or list that is written right there, by line. */
 function freshSpreads(file: string, source: string): string[] {
+  if (!SUSPECT.test(source)) return [];
   const found: string[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== "object" || node === null) return;

@@ -42,7 +42,7 @@ async function read(name: string, content: string, isRepeatable: boolean) {
 }
 
 describe.each(DOCUMENTS)("%s", (name) => {
-  test("is read piece by piece as it is read whole", async () => {
+  test("is read in pieces as it is read whole", async () => {
     for (const text of [fixture(name), JSON.stringify(JSON.parse(fixture(name)))]) {
       const whole = await read(name, text, false);
       expect(whole.sessions[0]?.entries.length).toBeGreaterThan(0);
@@ -51,7 +51,7 @@ describe.each(DOCUMENTS)("%s", (name) => {
     }
   });
 
-  test("gives nothing if it is cut off", async () => {
+  test("gives nothing if truncated", async () => {
     const text = `${PADDING}${fixture(name).trimEnd().slice(0, -1)}`;
     const { sessions, problems } = await read(name, text, true);
     expect(sessions.flatMap(({ entries }) => entries)).toEqual([]);
@@ -59,7 +59,7 @@ describe.each(DOCUMENTS)("%s", (name) => {
   });
 });
 
-test("fields behind the messages describe the chat", async () => {
+test("fields after the messages describe the chat", async () => {
   const chat = JSON.parse(fixture("gemini-cli/session.json")) as Record<string, unknown>;
   const { messages, ...rest } = chat;
   const text = JSON.stringify({
@@ -128,7 +128,7 @@ describe("a file that is ingested", () => {
     expect(outcomes).toMatchObject([{ problems: [] }]);
   });
 
-  test("packed and cut off gives nothing, and says so once", async () => {
+  test("compressed and truncated gives nothing, and reports it once", async () => {
     const packed = gzipSync(JSON.stringify(chat), { level: 0 });
     const { totals, outcomes } = await ingested(packed.subarray(0, packed.length - 100_000));
     expect(totals).toMatchObject({ created: 0, entries: 0 });

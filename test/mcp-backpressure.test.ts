@@ -34,7 +34,7 @@ async function listenRequest(url: URL, uris: readonly string[]): Promise<Request
   }
 }
 
-test("a listener that does not read is cut off, and others go on hearing", async () => {
+test("a listener that does not read is cut off, and others continue", async () => {
   await using engine = await open(":memory:");
   const acme = engine.forTenant("acme");
   const sessions = await Promise.all(

@@ -1,4 +1,4 @@
-/** What a model reads when it has called something wrongly. */
+/** Errors of wrong calls, for a model. */
 
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -95,7 +95,7 @@ describe("a tool that is called wrongly", () => {
     expect(message).not.toMatch(/expected|received|Invalid/);
   });
 
-  test("is shown a call that works", async () => {
+  test("gets a working example", async () => {
     for (const { name, example } of TOOLS) {
       const call = `Example: ${name} ${JSON.stringify(example)}`;
       expect(await complaint(name, { nonsense: true })).toContain(call);
@@ -145,7 +145,7 @@ describe("a request with wrong parameters is -32602, and says", () => {
     expect(error?.message).not.toMatch(/expected|received|Invalid/);
   });
 
-  test("an example of a prompt that works", async () => {
+  test("a working example of a prompt", async () => {
     for (const { name, example } of PROMPTS) {
       const wrong = await ask("prompts/get", { name, arguments: { nonsense: "x" } });
       expect(wrong.error?.message).toContain(`Example: ${name} ${JSON.stringify(example)}`);

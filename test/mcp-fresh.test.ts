@@ -9,8 +9,15 @@ import { writeTurn } from "./support/claude-transcript.ts";
 import { createFolder } from "./support/folder.ts";
 import { callFull, connectHttp, connectStdio, ERAS } from "./support/mcp-client.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
+import { repeats } from "./support/repeats.ts";
 
-/** A memory that is current without a daemon, and knows who asks: real processes, the official client. */
+/**
+ * Up-to-date answers without a daemon, and the caller's own session: real processes, the official
+ * client.
+ */
+
+/** How many turns of a transcript are written while searches ask for them. */
+const TURNS = repeats(8, 20);
 
 const READER: Access = {
   tenant: "default",
@@ -65,10 +72,10 @@ describe.each(ERAS)("the asking session, protocol %s", (era) => {
       excluded_sessions: string[];
     };
     const found = new Map(hits.map(({ session_id: id, newest }) => [id, newest]));
-    // What a client says in the environment alone is not known here.
+    // Variables of the environment are unknown here.
     const byMeta = Object.values(meta).includes(conversation[0] ?? "unnamed");
     expect(excluded).toEqual(byMeta ? [own] : []);
-    // Where nobody says it, nothing is left out, and the newest is marked.
+    // Unnamed: nothing is left out, and the newest is marked.
     expect(found).toEqual(
       byMeta
         ? new Map([[other, false]])
@@ -97,7 +104,7 @@ test("over HTTP a header names the caller's session", async () => {
   await http.close();
 });
 
-test("the first search finds what lies unread, and leaves out the conversation that asks", async () => {
+test("the first search finds unread lines, and leaves out the caller's conversation", async () => {
   const { home, here, db, env } = machine();
   writeTurn(home, { id: "before", cwd: here, text: "the walrus of yesterday" });
   writeTurn(home, { id: "mine", cwd: here, text: "what of the walrus?" });
@@ -117,19 +124,19 @@ test("the first search finds what lies unread, and leaves out the conversation t
   ]);
   expect(data.excluded_sessions).toHaveLength(1);
   // Written between two calls, and while one runs.
-  for (let turn = 2; turn <= 20; turn++) {
+  for (let turn = 2; turn <= TURNS; turn++) {
     const asking = callFull(client, "search_sessions", { query: "walrus", limit: 1 });
     writeTurn(home, { id: "before", cwd: here, text: `turn number n${turn}`, turn });
     await asking;
   }
   const last = async () =>
-    (await callFull(client, "search_sessions", { query: "n20" })).data.hits.length;
+    (await callFull(client, "search_sessions", { query: `n${TURNS}` })).data.hits.length;
   await expect.poll(last).toBe(1);
   await client.close();
-  expect(messagesIn(db)).toBe(21);
+  expect(messagesIn(db)).toBe(TURNS + 1);
 });
 
-test("lines written after the client has killed its server are stored, by one process", async () => {
+test("lines written after the client killed its server are stored, by one process", async () => {
   const { home, here, db, env } = machine();
   writeTurn(home, { id: "short", cwd: here, text: "a run of a second" });
   const args = ["--db", db, "--final-read", "1"];
@@ -142,7 +149,7 @@ test("lines written after the client has killed its server are stored, by one pr
   for (const { transport } of servers) process.kill(transport.pid as number, "SIGKILL");
   writeTurn(home, { id: "short", cwd: here, text: "the last answer", turn: 2 });
   await expect.poll(() => messagesIn(db)).toBe(2);
-  // All is quiet: the lease of the killed server is given up by who took it over.
+  // When all is quiet, the process that took over the lease releases it.
   await expect.poll(() => followersOf(db)).toBe(0);
   expect(messagesIn(db)).toBe(2);
   await Promise.all(servers.map(({ client }) => client.close().catch(() => undefined)));

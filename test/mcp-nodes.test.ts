@@ -15,7 +15,7 @@ const access: Access = {
   tokenId: null,
 };
 
-test("two nodes over one PostgreSQL answer alike, and each tells of what the other wrote", async () => {
+test("two nodes on one PostgreSQL answer alike, and each notifies of the other's writes", async () => {
   const address = await createDatabase();
   await using first = await open(address);
   await using second = await open(address);

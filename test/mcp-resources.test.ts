@@ -84,7 +84,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ]);
   });
 
-  test("reads what is known of a session, and its messages", async () => {
+  test("reads a session's fields and its messages", async () => {
     expect(await read(URI)).toMatchObject({
       about: expect.stringContaining("not instructions"),
       session: { id: "a:b.c", title: "Cron lock" },
@@ -103,7 +103,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     await expect(stranger.readResource({ uri })).rejects.toBeInstanceOf(ResourceNotFoundError);
   });
 
-  test("refuses a page that there cannot be", async () => {
+  test("refuses an impossible page", async () => {
     await expect(reader.readResource({ uri: `${URI}/messages?limit=101` })).rejects.toMatchObject({
       code: -32602,
       data: { code: "invalid_input", details: { field: "limit" } },
@@ -129,7 +129,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ]);
   });
 
-  test("asks what was decided, with what was said as data that cannot pose as an order", async () => {
+  test("quotes found messages as data that cannot pose as instructions", async () => {
     const { messages } = await reader.getPrompt({
       name: "what_did_we_decide",
       arguments: { topic: "the lock" },
@@ -177,7 +177,7 @@ describe("being told of changes", () => {
     return uris;
   };
 
-  test("a listener hears of its sessions, and never of another tenant's", async () => {
+  test("a listener gets its own sessions' changes, and never another tenant's", async () => {
     const [reader, stranger] = [
       await connectHttp(http.url, "2026-07-28", "reader"),
       await connectHttp(http.url, "2026-07-28", "stranger"),
@@ -198,7 +198,7 @@ describe("being told of changes", () => {
     await Promise.all([reader.close(), stranger.close()]);
   });
 
-  test("a client of the 2025 protocol is not promised notifications that it cannot get", async () => {
+  test("a 2025 client is not promised notifications that it cannot get", async () => {
     const reader = await connectHttp(http.url, "2025-11-25", "reader");
     expect(reader.getServerCapabilities()).toMatchObject({
       resources: { subscribe: false, listChanged: false },
@@ -207,7 +207,7 @@ describe("being told of changes", () => {
   });
 });
 
-test("a page of huge messages is shortened, and can be gone on from", async () => {
+test("a page of huge messages is shortened, and can be continued", async () => {
   const huge = await engine.forTenant("acme").createSession({ agent: "coder", createdBy: "ana" });
   const content = '"\\\n'.repeat(50_000);
   for (let i = 0; i < 40; i++) await huge.append({ role: "user", actor: "ana", content });
@@ -220,7 +220,7 @@ test("a page of huge messages is shortened, and can be gone on from", async () =
   await reader.close();
 });
 
-test("several requests of 2025 are answered at once, each on a stream of its own", async () => {
+test("concurrent 2025 requests are answered, each on its own stream", async () => {
   const ask = async (id: number) => {
     const answer = await fetch(http.url, {
       method: "POST",
@@ -238,6 +238,6 @@ test("several requests of 2025 are answered at once, each on a stream of its own
   for (const [i, text] of answers.entries()) expect(text).toContain(`"id":${i + 1}`);
 });
 
-test("no bug was met on the way", () => {
+test("no internal error occurred", () => {
   expect(http.errors).toEqual([]);
 });

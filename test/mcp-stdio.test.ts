@@ -8,7 +8,7 @@ import { environmentOf, ROOT } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { call, callFull, connectStdio, ERAS, failure } from "./support/mcp-client.ts";
 
-/** `backscroll mcp` as agents start it: a process of its own, on its standard input and output. */
+/** `backscroll mcp` as agents start it: a process on standard input and output. */
 
 const INITIALIZE = {
   jsonrpc: "2.0",
@@ -22,7 +22,7 @@ const INITIALIZE = {
 };
 
 describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
-  test("answers, tells of changes, and ends when its caller does", async () => {
+  test("answers, notifies, and ends with its caller", async () => {
     const folder = createFolder();
     const db = join(folder, "store.db");
     await using memory = await open(db, { inThread: true });
@@ -57,7 +57,7 @@ describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
   });
 });
 
-test("a caller that may only read is given no other tools, and the host names who writes", async () => {
+test("a read-only caller gets no other tools, and the host names the author", async () => {
   const folder = createFolder();
   const db = join(folder, "store.db");
   const options = { env: { HOME: folder, BACKSCROLL_TENANT: "acme" } };
@@ -77,7 +77,7 @@ test("a caller that may only read is given no other tools, and the host names wh
   expect(await memory.forTenant("acme").getMemory("coder", "n")).toMatchObject({ content: "c" });
 });
 
-test("stores what agents write, leaves out who asks, and loads nothing that it does not need", async () => {
+test("stores transcripts, leaves out the caller's session, and loads nothing unneeded", async () => {
   const folder = createFolder();
   const hooks = join(folder, "hooks.mjs");
   writeFileSync(hooks, LOADED);
@@ -123,7 +123,7 @@ function leasesIn(file: string): unknown[] {
   }
 }
 
-test("answers what was asked before its input ended", async () => {
+test("answers pending calls after its input ended", async () => {
   const folder = createFolder();
   const child = spawn(
     process.execPath,
@@ -150,7 +150,7 @@ test("answers what was asked before its input ended", async () => {
   ]);
 });
 
-test("says nothing but the protocol, and ends with 0 when its input does", async () => {
+test("prints only the protocol, and exits with 0 when its input ends", async () => {
   const folder = createFolder();
   const lines = [INITIALIZE, { jsonrpc: "2.0", method: "notifications/initialized" }];
   const child = spawn(

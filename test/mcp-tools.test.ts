@@ -88,7 +88,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(writer.getInstructions()).toContain("search_sessions");
   });
 
-  test("lists the tools that the caller may use, and says which only read", async () => {
+  test("lists the caller's permitted tools, and marks read-only ones", async () => {
     const { tools } = await writer.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([...READING, ...WRITING].sort());
     const readOnly = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
@@ -98,7 +98,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     for (const { name, inputSchema, outputSchema, description } of tools) {
       expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
       expect(description).toMatch(/\.$/);
-      // Who declares a schema must answer with data, which clients pass on in place of the text.
+      // A tool with a schema must answer with data, which clients pass on instead of the text.
       const isData = ["remember", "append_message"].includes(name);
       expect([name, outputSchema?.["type"]]).toEqual([name, isData ? "object" : undefined]);
       // When to use it, and when not.
@@ -113,7 +113,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(seen.sort()).toEqual([...READING].sort());
   });
 
-  test.each(WRITING)("refuses %s to a token that may only read", async (name) => {
+  test.each(WRITING)("refuses %s to a read-only token", async (name) => {
     const error = await failure(reader, name, { session_id: session.id });
     expect(error).toMatchObject({ code: "forbidden", details: { needed: "write", scope: "read" } });
   });
@@ -129,7 +129,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["append_message", ["role", "content"]],
     ["remember", ["name", "content"]],
   ];
-  test.each(NAMING)("%s does not know another tenant's session", async (name, fields) => {
+  test.each(NAMING)("%s does not find another tenant's session", async (name, fields) => {
     const args = Object.fromEntries(fields.map((field) => [field, named[field]]));
     const foreign = await failure(stranger, name, { ...args, session_id: session.id });
     const missing = await failure(stranger, name, { ...args, session_id: "none" });
@@ -218,7 +218,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(`${text}${shown.text}`).not.toContain(SECRET);
   });
 
-  test("search_sessions leaves out the session that it is told to", async () => {
+  test("search_sessions leaves out the named session", async () => {
     const { data } = await callFull(reader, "search_sessions", {
       query: "cron lock",
       exclude_session: session.id,
@@ -226,7 +226,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(data).toMatchObject({ hits: [], excluded_sessions: [session.id] });
   });
 
-  test("list_sessions and get_session_meta tell what is known", async () => {
+  test("list_sessions and get_session_meta give a session's fields", async () => {
     const { data } = await callFull(reader, "list_sessions", { limit: 1 });
     expect(data.sessions).toHaveLength(1);
     const meta = await callFull(reader, "get_session_meta", { session_id: session.id });
@@ -248,7 +248,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(await find("acme/elsewhere")).toEqual([]);
   });
 
-  test("list_messages goes from page to page, and round a message", async () => {
+  test("list_messages pages, and centres on a message", async () => {
     const long = await talk("acme", ...Array.from({ length: 7 }, (_, i) => `part ${i}`));
     const seen: string[] = [];
     let cursor: string | null | undefined;
@@ -270,7 +270,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(around.data).toMatchObject({ offset: 3, total: 7 });
   });
 
-  test("append_message, recall, build_context and get_session_meta meet in one session", async () => {
+  test("append_message, recall, build_context and get_session_meta work together", async () => {
     const live = await talk("acme", "we talk about zebras");
     const appended = await call(writer, "append_message", {
       session_id: live.id,
@@ -293,7 +293,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(store.data.store).toMatchObject({ tenant: "acme" });
   });
 
-  test("append_message does the same call under one key once", async () => {
+  test("append_message carries out a call under one key once", async () => {
     const live = await talk("acme", "hello");
     const args = { session_id: live.id, role: "user", content: "again", idempotency_key: "k1" };
     const [first, second] = [
@@ -321,7 +321,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     await coder.close();
   });
 
-  test("remember and search_memory keep a note, masked", async () => {
+  test("remember and search_memory store a note, masked", async () => {
     const content = `Migrate first, with ${SECRET}`;
     const kept = await call(writer, "remember", {
       name: "deploy-steps",
@@ -352,7 +352,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect((await long.meta()).messageCount).toBe(8);
   });
 
-  test("no answer exceeds its size, however large what was said is", async () => {
+  test("no answer exceeds its size, however large the messages", async () => {
     const huge = await talk(
       "acme",
       ...Array.from({ length: 12 }, (_, i) => `giraffe ${i} "${"\n\u{1F992}é\\".repeat(6_000)}`),
@@ -416,6 +416,6 @@ test("a tool's full answer matches its schema", async () => {
   await client.close();
 });
 
-test("no bug was met on the way", () => {
+test("no internal error occurred", () => {
   expect(http.errors).toEqual([]);
 });

@@ -4,8 +4,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { connect } from "../src/client/index.ts";
 import { saying } from "../src/engine/context/cases/fixture.cases.ts";
-import { compatibleEmbedder, type Engine, open, type TenantEngine } from "../src/index.ts";
+import { compatibleEmbedder, type Engine, open, type TenantEngine, textOf } from "../src/index.ts";
+import { openServer } from "../src/server/serve.ts";
 import { type EmbeddingServer, fails, startEmbeddingServer } from "./support/embedding-server.ts";
 import { removeFolder } from "./support/folder.ts";
 import { createDatabase } from "./support/postgres.ts";
@@ -58,7 +60,7 @@ async function find(tenant: TenantEngine, query: string, options = {}): Promise<
 
 function meaningCases(name: string, address: () => Promise<string>): void {
   describe(name, () => {
-    test("finds what was said in other words, soon after it was said", async () => {
+    test("finds paraphrases soon after they were stored", async () => {
       await using memory = await openWith(await address());
       const pet = await talk(memory, "The cat sleeps on the sofa.", "Let it rest there.");
       await talk(memory, "My automobile needs new tyres.");
@@ -71,7 +73,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(memory, "kitten naps", { ranking: { meaning: 0 } })).toEqual([]);
     });
 
-    test("leaves what was stored before to whoever asks for it, and goes on where it stopped", async () => {
+    test("embeds stored messages on request only, and resumes", async () => {
       const place = await address();
       {
         await using before = await open(place, { inThread: true });
@@ -99,7 +101,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(memory, "kitten naps")).toHaveLength(7);
     });
 
-    test("keeps to its embedder until it is told otherwise", async () => {
+    test("keeps its embedder until told otherwise", async () => {
       const place = await address();
       {
         await using memory = await openWith(place);
@@ -124,7 +126,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(other, "kitten")).toHaveLength(1);
     });
 
-    test("never finds what was deleted or erased, and a purge takes its vectors", async () => {
+    test("never finds deleted or erased text, and a purge removes its vectors", async () => {
       await using memory = await openWith(await address());
       const gone = await talk(memory, "The cat sleeps here.", "Fine.");
       const kept = await memory.createSession({
@@ -147,7 +149,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(memory, "sluggish billing")).toEqual([kept.id]);
     });
 
-    test("keeps tenants apart, and looks where it is told to", async () => {
+    test("keeps tenants apart, and respects the scope", async () => {
       await using memory = await openWith(await address());
       const [acme, other] = [memory.forTenant("acme"), memory.forTenant("other")];
       const ours = await talk(acme, "The cat sleeps.");
@@ -163,7 +165,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(acme, "automobile", { since: 0, until: 1 })).toEqual([]);
     });
 
-    test("an append never fails for it, and words answer where there is no vector", async () => {
+    test("an append never fails because of it, and words answer without a vector", async () => {
       const warnings: string[] = [];
       await using memory = await openWith(await address(), undefined, (told) => {
         warnings.push(told);
@@ -182,7 +184,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       server.clear();
     });
 
-    test("sends talk alone, without secrets, and each text once", async () => {
+    test("sends message text alone, without secrets, and each text once", async () => {
       const place = await address();
       const secret = `ghp_${"a1B2".repeat(9)}`;
       await using before = await open(place, { inThread: true });
@@ -208,7 +210,86 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(sent[1]).toBe("Looking at the storage.\nIt is there.");
     });
 
-    test("memories and facts are found by meaning, and not when they are gone", async () => {
+    test("a session that keeps to the subject stands before those that mention it once", async () => {
+      await using memory = await openWith(await address());
+      const once = ["The cat sleeps.", "Fine.", "My automobile needs new tyres.", "Fine."];
+      await talk(memory, ...once);
+      const subject = await talk(
+        memory,
+        "The cat sleeps.",
+        "A cat naps.",
+        "Kitten sleeps.",
+        "Fine.",
+      );
+      await talk(memory, ...once);
+      await embedded(memory, 12);
+      const { hits } = await memory.searchSessions("feline dozes");
+      expect(hits).toHaveLength(3);
+      expect(hits[0]?.sessionId).toBe(subject.id);
+      const similarities = hits.map(({ similarity = 0 }) => similarity);
+      expect(Math.min(...similarities)).toBeGreaterThan(0.5);
+    });
+
+    test("vectors stand back where the query is found in what tools gave back", async () => {
+      await using memory = await openWith(await address());
+      const query = "laggy storage E4711";
+      await talk(memory, "The database is slow.");
+      const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+      await session.append({
+        role: "assistant",
+        toolCalls: [{ id: "1", name: "read_log" }],
+        toolResults: [{ id: "1", name: "read_log", output: query }],
+      });
+      await embedded(memory, 1);
+      const meaningOf = async () => {
+        const { hits } = await memory.searchSessions(query, { explain: true });
+        expect(hits[0]?.sessionId).toBe(session.id);
+        return hits.map(({ parts }) => parts?.meaning);
+      };
+      expect(await meaningOf()).toEqual([0, 0]);
+      await session.append({ role: "user", content: `I read: ${query}` });
+      await embedded(memory, 2);
+      const [own = 0, other = 0] = await meaningOf();
+      expect(own).toBeGreaterThan(other);
+      expect(other).toBeGreaterThan(0);
+    });
+
+    test("a context recalls what is as similar as the threshold, over REST as well", async () => {
+      await using memory = await openWith(await address());
+      const said = ["The cat sleeps.", "I see.", "My cat is ill today.", "I see.", "Go on."];
+      const session = await talk(memory, ...said);
+      await embedded(memory, 5);
+      const query = "kitten naps";
+      const { hits } = await memory.searchSessions(query, { session: session.id, perSession: 2 });
+      expect(hits.map(({ index }) => index)).toEqual([0, 2]);
+      const [near = 0, far = 0] = hits.map(({ similarity }) => similarity ?? 0);
+      expect(near - far).toBeGreaterThan(0.1);
+
+      const served = await openServer(memory, { version: "0.0.0", port: 0 });
+      const remote = await connect(`http://127.0.0.1:${served.port}`);
+      try {
+        for (const each of [session, await remote.getSession(session.id)]) {
+          const recalled = async (threshold: number) => {
+            const input = { tokenBudget: 2_000, recentTurns: 1, query };
+            const { messages } = await each.buildContext({
+              ...input,
+              semanticRecall: { threshold },
+            });
+            const found = messages.find(({ part }) => part === "recalled");
+            return textOf(found?.blocks ?? []).match(/The cat sleeps|My cat is ill/g) ?? [];
+          };
+          expect((await recalled(far - 0.01)).sort()).toEqual(["My cat is ill", "The cat sleeps"]);
+          expect(await recalled(far + 0.01)).toEqual(["The cat sleeps"]);
+          expect(await recalled(near + 0.01)).toEqual([]);
+          await expect(recalled(1.1)).rejects.toThrow(".threshold");
+        }
+      } finally {
+        await remote.close();
+        await served.stop(100);
+      }
+    });
+
+    test("memories and facts are found by meaning, and not once deleted", async () => {
       await using memory = await openWith(await address());
       const session = await talk(memory, "Hello.");
       await memory.putMemory({ agent: "coder", name: "pet", content: "The cat sleeps a lot." });

@@ -49,7 +49,7 @@ async function talk(metadata: Parameters<Engine["createSession"]>[0]["metadata"]
 const objects = async (session: SessionHandle) =>
   (await session.listFacts()).map(({ object }) => object);
 
-test("a model is shown the messages as data, without secrets, and its facts are kept", async () => {
+test("a model gets the messages as data, without secrets, and its facts are stored", async () => {
   const session = await talk();
   server.answer(says(`Here you are:\n\`\`\`json\n[${ROME},]\n\`\`\``));
   const facts = await session.extractFacts();
@@ -61,7 +61,7 @@ test("a model is shown the messages as data, without secrets, and its facts are 
   expect(request?.model).toBe("large");
 });
 
-test("known facts are shown, so that the model can replace one", async () => {
+test("known facts are shown, so that the model can supersede one", async () => {
   const session = await talk({ facts: { enabled: true, model: "fast" } });
   server.answer(says(`[${ROME}]`));
   await session.extractFacts();
@@ -73,7 +73,7 @@ test("known facts are shown, so that the model can replace one", async () => {
   expect(await objects(session)).toEqual(["Oslo"]);
 });
 
-test("an answer that was cut is asked for in halves", async () => {
+test("a truncated answer is requested again in halves", async () => {
   const session = await talk();
   const halves: Answer = saysOf(({ user }) => (user.includes("Rome") ? `[${ROME}]` : "[]"));
   server.answer(says(`[${ROME}, {"subject`, "length"), halves);
@@ -121,7 +121,7 @@ describe("the command line", () => {
     id = session.id;
   });
 
-  test("has the model that the environment names, and prints what is new", async () => {
+  test("uses the model of the environment, and prints new facts", async () => {
     server.answer(
       says(`[${ROME}, {"subject": "Ana", "predicate": "password", "object": "x9x9x9"}, 7]`),
     );
@@ -143,7 +143,7 @@ describe("the command line", () => {
     expect([again.code, again.stdout, again.stderr]).toEqual([0, "No new facts.\n", ""]);
   });
 
-  test("says what to set where there is no model", async () => {
+  test("names the variables to set where there is no model", async () => {
     const none = await run(["facts", "extract", id]);
     expect(none.code).toBe(5);
     expect(none.stderr).toBe(
@@ -153,7 +153,7 @@ describe("the command line", () => {
     expect(half.stderr).toContain("set BACKSCROLL_MODEL_URL to use one");
   });
 
-  test("never shows the key, and a wrong address harms no other command", async () => {
+  test("never shows the key, and a wrong address affects no other command", async () => {
     await using store = await open(db, { inThread: true });
     const session = await store.getSession(id);
     await session.append({ role: "user", actor: "ana", content: "And I like tea." });
@@ -171,7 +171,7 @@ describe("the command line", () => {
     ]);
   });
 
-  test("loads no SDK for what asks no model", async () => {
+  test("loads no SDK without a model call", async () => {
     const run = (args: readonly string[], env: Record<string, string>) =>
       runCli([...args, "--db", db], { env: { HOME: folder, ...env } });
     // Tells on standard error of each package that is loaded.

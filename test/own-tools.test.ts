@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { isOwnTool, OWN_TOOLS } from "../src/search/document/own-tools.ts";
 
-test("every tool that MCP offers is known as our own, whatever a client puts before its name", () => {
+test("every MCP tool is recognised as ours, with any client's prefix", () => {
   expect(OWN_TOOLS.toSorted()).toEqual(TOOLS.map(({ name }) => name).toSorted());
   for (const name of OWN_TOOLS) {
     for (const prefix of [

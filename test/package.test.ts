@@ -21,8 +21,8 @@ import * as storeKit from "../src/store-kit/index.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
- * What others build upon, word by word. A change here is a change of the public surface: it belongs
- * in CHANGELOG.md, and a name that goes away breaks somebody.
+ * The public surface, pinned word by word. A change here belongs in CHANGELOG.md, and a removed
+ * name breaks users.
  */
 
 const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<
@@ -292,7 +292,7 @@ test("errors have these codes, and each an exit code", () => {
   });
 });
 
-test("exit codes are these, and none means two things", () => {
+test("exit codes are these, and each has one meaning", () => {
   expect(EXIT).toEqual({
     ok: 0,
     nothing: 1,
@@ -567,7 +567,7 @@ describe("the command line", () => {
     ]);
   });
 
-  test("knows the names that other systems gave to the same things", () => {
+  test("has these aliases", () => {
     const aliases = COMMANDS.flatMap(({ name, aliases }) =>
       aliases.map((alias) => [alias, name] as const),
     );
@@ -585,7 +585,7 @@ describe("the command line", () => {
     });
   });
 
-  test("gives an option one meaning of kind in all commands", () => {
+  test("an option has one meaning in all commands", () => {
     const types = new Map<string, string>();
     for (const command of COMMANDS) {
       for (const [name, { type }] of Object.entries(command.options)) {

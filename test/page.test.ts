@@ -38,7 +38,7 @@ test("the first script has at most 60 KB, packed", () => {
   expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000);
 });
 
-test("browsers get the page at /, with a policy that lets nothing inline run; programs get JSON", async () => {
+test("browsers get the page at /, with a policy against inline scripts; programs get JSON", async () => {
   const page = await fetch(server.url, { headers: asBrowser });
   expect(page.status).toBe(200);
   expect(page.headers.get("cache-control")).toBe("no-cache");
@@ -47,12 +47,11 @@ test("browsers get the page at /, with a policy that lets nothing inline run; pr
   expect(policy).toContain("require-trusted-types-for 'script'");
   expect(policy).not.toMatch(/unsafe|\*/);
   expect(await page.text()).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bon\w+=|style="/);
-  const problem = await fetch(server.url, { headers: { accept: "application/json" } });
-  expect(problem.status).toBe(404);
-  expect(await problem.json()).toMatchObject({ code: "route_not_found" });
+  const places = await fetch(server.url, { headers: { accept: "*/*" } });
+  expect(await places.json()).toMatchObject({ docs: "/docs", mcp: "/mcp" });
 });
 
-test("the document says what callers without a token may do, where they may do anything", async () => {
+test("the document has the access of callers without a token, where they have any", async () => {
   const hintOf = async (url: string) => {
     const html = await (await fetch(url, { headers: asBrowser })).text();
     const hint = /<meta name="backscroll-access" content="([^"]*)">/.exec(html)?.[1];
@@ -68,7 +67,7 @@ test("the document says what callers without a token may do, where they may do a
   }
 });
 
-test("assets are kept for good, and come packed as the caller can unpack", async () => {
+test("assets are immutable, and compressed as the caller accepts", async () => {
   const [name = ""] = firstScripts();
   const plain = readFileSync(join(BUILT, name));
   const url = `${server.url}/${name}`;
@@ -86,7 +85,7 @@ test("assets are kept for good, and come packed as the caller can unpack", async
   }
 });
 
-test("files outside the build are not found, whatever path names them", async () => {
+test("files outside the build are not found, by any path", async () => {
   for (const name of [
     "assets/x.js",
     "assets/..%2findex.html",

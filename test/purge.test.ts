@@ -6,7 +6,7 @@ import { open } from "../src/open.ts";
 import { callCli, type Ran } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 
-/** What was deleted is gone from the files, and an index that is built again finds the same. */
+/** Deleted text is gone from the files, and a rebuilt index finds the same. */
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-purge-"));
 let db = "";
@@ -108,12 +108,12 @@ describe("doctor --purge", () => {
     }
   });
 
-  test("without it, the words are there: the test can see them", async () => {
+  test("without it, the words are still there", async () => {
     await fillAndDelete(true);
     expect(leftovers()).not.toEqual([]);
   });
 
-  test("needs a store that is there, and may run beside another process", async () => {
+  test("needs an existing store, and may run beside another process", async () => {
     expect((await doctor("--purge")).code).toBe(4);
     await fillAndDelete(true);
     await using reader = await open(db, { inThread: true });
@@ -125,7 +125,7 @@ describe("doctor --purge", () => {
 });
 
 describe("doctor --rebuild", () => {
-  test("builds every segment of every tenant again, and finds the same", async () => {
+  test("rebuilds every segment of every tenant, and finds the same", async () => {
     const memory = await open(db, { inThread: true, indexing: { flushAt: 0 } });
     for (const tenant of ["default", "acme"]) {
       const own = memory.forTenant(tenant);

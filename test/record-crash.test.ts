@@ -1,4 +1,4 @@
-/** Records that a process was told are stored are there when it was killed, and no half of a write. */
+/** A killed writer's acknowledged records are there, and no partial write. */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ describe.each([
   ["SQLite", async () => join(createFolder(), "records.db")],
   ["PostgreSQL", createDatabase],
 ] as const)("on %s", (_, newAddress) => {
-  test("a killed writer leaves whole writes, and all that it was told of", async () => {
+  test("a killed writer leaves complete writes, and all acknowledged ones", async () => {
     const address = await newAddress();
     const writer = new Child("./record-writer.ts");
     writer.tell({ address });

@@ -20,7 +20,7 @@ describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
     );
   });
 
-  test("says every text that was said, in order", () => {
+  test("contains every text, in order", () => {
     fc.assert(
       fc.property(randomContext(), (all) => {
         const said = stringsIn(renderContext(all, provider)).join("\n");
@@ -36,7 +36,7 @@ describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
     );
   });
 
-  test("is the same each time, and leaves the context as it was", () => {
+  test("is deterministic, and leaves the context unchanged", () => {
     fc.assert(
       fc.property(randomContext(), (all) => {
         const copy = structuredClone(all);
@@ -48,7 +48,7 @@ describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
     );
   });
 
-  test("shares nothing with it that a caller could change", () => {
+  test("shares no mutable state with it", () => {
     fc.assert(
       fc.property(randomContext(), (all) => {
         const rendered = renderContext(freeze(all), provider);

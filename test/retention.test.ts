@@ -1,7 +1,4 @@
-/**
- * What is forgotten is in no file and no table, in no copy that is made later, and nobody who dies in
- * between leaves it there for good.
- */
+/** Erased text is in no file, table or later copy, and a killed process does not leave it there. */
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

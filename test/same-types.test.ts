@@ -1,4 +1,4 @@
-/** What the library takes and gives has one form, on both databases. */
+/** Inputs and results of the library have one form, on both databases. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { autoCompaction, clawPolicy, generate, generateStream } from "../src/gateway/index.ts";
@@ -53,7 +53,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await session.append({ role: "user", content: "y" })).role).toBe("user");
   });
 
-  test("the ttl goes in and comes out under one name, and half a second is told as it is", async () => {
+  test("the ttl has one name in both directions, and keeps half a second", async () => {
     const session = await engine.createSession({ agent: "a", createdBy: "b", ttl: 60 });
     expect((await session.meta()).ttl).toBe(60);
     expect((await session.update({ ttl: null })).ttl).toBeNull();
@@ -62,7 +62,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await expect(session.update(half)).rejects.toMatchObject({ code: "invalid_input", message });
   });
 
-  test("the arguments of a call are an object both ways, and their text is kept", async () => {
+  test("the arguments of a call are an object in both directions, with their text kept", async () => {
     const session = await start();
     const call = { id: "1", name: "bash", input: { command: "ls", n: [1] } };
     const { blocks } = await session.append({ role: "assistant", toolCalls: [call] });
@@ -78,7 +78,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect(await engine.verify()).toMatchObject({ problems: [] });
   });
 
-  test("the digest of a tombstone is hexadecimal digits wherever it is read", async () => {
+  test("the digest of a tombstone is hexadecimal everywhere", async () => {
     const session = await start();
     await session.append({ role: "user", content: "x" });
     const { digest } = await session.delete();
@@ -94,7 +94,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await session.meta()).summary).toBe(summary);
   });
 
-  test("an edit below a summary takes it away, and going back brings it again", async () => {
+  test("an edit below a summary removes it, and going back restores it", async () => {
     const session = await start();
     await talk(session, 3, 10);
     const [first] = (await session.listMessages({ limit: 1 })).messages;
@@ -108,7 +108,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await session.meta()).summary).toBe("the host's own");
   });
 
-  test("the policy claw keeps its messages whatever they take, and writes claw-code's summary", async () => {
+  test("the policy claw keeps its messages whatever their size, and writes claw-code's summary", async () => {
     const session = await start();
     await talk(session, 6, 2_000);
     const policy = clawPolicy({ inputTokens: 5_000 }, {});
@@ -119,7 +119,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await autoCompaction({ policy: two }).afterTurn(session)).compaction?.removed).toBe(2);
   });
 
-  test("the preset claw has its two numbers, and takes no keep beside it", async () => {
+  test("the preset claw has its two numbers, and excludes keep", async () => {
     const session = await start();
     await talk(session, 4, 100);
     expect((await session.compact({ preset: "claw" })).entry).toBeNull();
@@ -135,7 +135,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect(rich.summary).not.toContain("<summary>");
   });
 
-  test("a session whose model is not there is compacted without one, and it is told", async () => {
+  test("a session with a missing model is compacted without one, with a report", async () => {
     const session = await start({ compaction: { summarizerModel: "fast", triggerTurns: 2 } });
     await talk(session, 3, 10);
     const { compaction, events } = await autoCompaction().afterTurn(session);
@@ -150,7 +150,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await other.compact({ fallback: "mechanical" })).entry).not.toBeNull();
   });
 
-  test("an answer takes the place of the one before it that was stopped", async () => {
+  test("an answer replaces the aborted one before it", async () => {
     const session = await start();
     const stop = new AbortController();
     const stopping = {
@@ -182,7 +182,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await session.getEntry(stopped?.id ?? "")).supersededBy).toBe(entry?.id);
   });
 
-  test("a message that is written in pieces has no more blocks than another", async () => {
+  test("a streamed message has no more blocks than another", async () => {
     const session = await start();
     await using message = await session.openMessage({ role: "assistant" });
     for (let i = 0; i < MAX_BLOCKS - 1; i++) {
@@ -199,7 +199,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await message.commit()).blocks).toHaveLength(MAX_BLOCKS);
   });
 
-  test("a fact names an entry of its session, is kept once, and is found by how sure it is", async () => {
+  test("a fact names an entry of its session, is stored once, and is filtered by confidence", async () => {
     const session = await start();
     const { id } = await session.append({ role: "user", content: "tea" });
     const other = await start();
@@ -245,7 +245,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     }
   });
 
-  test("limits are refused with the limit, never met in silence", async () => {
+  test("limits are refused with the limit, never applied silently", async () => {
     const session = await start();
     const limit = (value: number) => ({ code: "too_large", details: { limit: value } });
     const recall = session.buildContext({ semanticRecall: { k: 21 } });

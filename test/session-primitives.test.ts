@@ -1,4 +1,4 @@
-/** What adapters for other frameworks are built on: on both databases, and over the network. */
+/** The primitives of adapters: on both databases, and over the network. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
@@ -40,7 +40,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await tenant.findSessionByOrigin(key)).toMatchObject({ id, origin: { key } });
     });
 
-    test("leaves a session that is there as it is", async () => {
+    test("leaves an existing session unchanged", async () => {
       const origin = { projectPath: "/srv/shop" };
       const first = await tenant.ensureSession({ ...create, key: "k", title: "first", origin });
       const before = await first.meta();
@@ -49,14 +49,14 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(before).toMatchObject({ title: "first", origin: { ...origin, key: "k" } });
     });
 
-    test("makes another one after the session was deleted", async () => {
+    test("creates another one after a deletion", async () => {
       const first = await tenant.ensureSession({ ...create, key: "gone" });
       await first.delete();
       expect((await tenant.ensureSession({ ...create, key: "gone" })).id).not.toBe(first.id);
     });
   });
 
-  test("sessions are listed by the beginning of their key and by their metadata", async () => {
+  test("sessions are listed by key prefix and metadata", async () => {
     const metadata = { ticket: "A 1", open: true, n: 1.5 };
     for (const key of ["list/a/1", "list/a/2 b", "list/b"]) {
       await tenant.ensureSession({ ...create, key, ...(key === "list/b" ? {} : { metadata }) });
@@ -102,7 +102,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect((await tree(session)).at(-1)?.id).toBe(message.id);
     });
 
-    test("gives what is there back, and stores only what is new", async () => {
+    test("returns existing entries, and stores only new ones", async () => {
       const session = await newSession();
       const first = await session.appendEntries(mixed);
       expect(await session.appendEntries(mixed)).toEqual(first);
@@ -117,7 +117,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect((await session.meta()).messageCount).toBe(3);
     });
 
-    test("stores each entry once, however many send it at once", async () => {
+    test("stores each entry once, under concurrent calls", async () => {
       const session = await newSession();
       const batch = (n: number): EntryInput[] =>
         Array.from({ length: 4 }, (_, i) => {
@@ -134,7 +134,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect((await texts(session)).toSorted()).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
     });
 
-    test("finds the same id in another session to be another entry", async () => {
+    test("treats the same id in another session as another entry", async () => {
       const [one, two] = [await newSession(), await newSession()];
       const [a] = await one.appendEntries([{ role: "user", content: "1", externalId: "same" }]);
       const [b] = await two.appendEntries([{ role: "user", content: "2", externalId: "same" }]);
@@ -146,7 +146,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       });
     });
 
-    test("is carried out once under a key, also where part of it was there", async () => {
+    test("is carried out once under a key, also where part of it existed", async () => {
       const session = await newSession();
       await session.appendEntries([{ role: "user", content: "a", externalId: "a" }]);
       const batch: EntryInput[] = [
@@ -193,7 +193,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       await expect(other).rejects.toMatchObject({ code: "idempotency_conflict" });
     });
 
-    test("replaces an entry by a sibling if asked to, and keeps one that is the same", async () => {
+    test("replaces an entry by a sibling on request, and keeps an equal one", async () => {
       const session = await newSession();
       const first = await session.appendEntries(mixed);
       const changed: EntryInput = { role: "assistant", content: "no lock", externalId: "a1" };
@@ -218,7 +218,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(again.externalId).toBe("a1");
     });
 
-    test("leaves one newest version, however many replace an entry at once", async () => {
+    test("leaves one newest version, under concurrent replacements", async () => {
       const session = await newSession();
       await session.appendEntries([{ role: "user", content: "start", externalId: "x" }]);
       const replace = { existing: "replace" } as const;
@@ -233,7 +233,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await texts(session)).toEqual([textOf((await session.getByExternalId("x")).blocks)]);
     });
 
-    test("refuses an id that is there twice in what is to be replaced", async () => {
+    test("refuses a repeated id in a replacement", async () => {
       const session = await newSession();
       const entry = { role: "user", content: "a", externalId: "a" } as const;
       const twice = session.appendEntries([entry, { ...entry, content: "b" }], {
@@ -303,7 +303,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(JSON.stringify(context)).not.toContain(word);
     });
 
-    test("goes where its message goes: into a fork, and with the session", async () => {
+    test("follows its message: into a fork, and with the session's deletion", async () => {
       const session = await newSession();
       const large = { ...raw, large: "x".repeat(10_000) };
       await session.append({ role: "user", content: "said", raw: large, externalId: "e" });
@@ -339,7 +339,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect((await tenant.searchSessions("b", { session: session.id })).hits).toEqual([]);
     });
 
-    test("replaces by nothing, and all of it", async () => {
+    test("replaces by nothing, and everything", async () => {
       const session = await newSession();
       const entries = await session.append([
         { role: "user", content: "a" },
@@ -356,7 +356,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     });
   });
 
-  test("the feed tells of a suffix that annotations alone replace", async () => {
+  test("a suffix replaced by annotations alone is in the feed", async () => {
     const session = await newSession();
     const [a, b] = await session.append([
       { role: "user", content: "kept anteater" },
@@ -375,7 +375,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect((await found()).hits).toEqual([]);
   });
 
-  test("a message cannot take its own place", async () => {
+  test("a message cannot supersede itself", async () => {
     const session = await newSession();
     const open = await session.openMessage({ role: "assistant" });
     await open.write("said");
@@ -388,7 +388,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
 
   describe("removeEntry", () => {
-    test("takes one message away for good, and the rest stays verifiable", async () => {
+    test("removes one message permanently, and the rest stays verifiable", async () => {
       const session = await newSession();
       const [, secret] = await session.appendEntries([
         { role: "user", content: "numbats before", externalId: "a" },
@@ -438,7 +438,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await session.getByExternalId("b")).toEqual(tombstone);
     });
 
-    test("parts no call from its result in what the model sees", async () => {
+    test("splits no call from its result in contexts", async () => {
       const session = await newSession();
       const calls = [{ id: "t1", name: "ls", input: {} }];
       const [, , result] = await session.append([
@@ -457,7 +457,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(sent.includes("tool_use")).toBe(sent.includes("tool_result"));
     });
 
-    test("refuses what others depend on, and what is still being written", async () => {
+    test("refuses entries that others depend on, and open messages", async () => {
       const session = await newSession();
       await session.append(["a", "b", "c"].map((content) => ({ role: "user", content }) as const));
       const { entry } = await session.compact({ keep: { messages: 1 } });

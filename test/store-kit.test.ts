@@ -1,4 +1,4 @@
-/** The suite of a backend, as another package runs it: a wrapped store, through the built package. */
+/** The conformance suite as another package runs it: a wrapped store, through the built package. */
 
 import { describe, expect, test } from "vitest";
 import type * as StoreCases from "../src/store-kit/cases.ts";
@@ -33,14 +33,14 @@ storeCases("a wrapped store", async () => ({
 }));
 
 describe("after the suite", () => {
-  test("it has gone through the wrapper, method by method", () => {
+  test("every method went through the wrapper", () => {
     for (const name of ["createSession", "append", "readEntries", "search", "dump"]) {
       expect([name, calls.get(name) ?? 0]).not.toEqual([name, 0]);
     }
     expect(ALL_CASES.length).toBeGreaterThan(25);
   });
 
-  test("an engine runs on a store of one's own", async () => {
+  test("an engine runs on a foreign store", async () => {
     const own = new Map<string, number>();
     await using engine = engineOn(counted(await openStore(":memory:"), own));
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });

@@ -23,6 +23,8 @@ import { isStress } from "./support/repeats.ts";
 
 const OLDEST_NODE = join(ROOT, "node_modules/.cache/node-22.18.0/node_modules/node/bin/node");
 
+const README = join(ROOT, "README.md");
+
 const folder = mkdtempSync(join(tmpdir(), "backscroll-package-"));
 const installed = join(folder, "node_modules", "backscroll");
 const bin = join(installed, "bin", "backscroll.js");
@@ -105,9 +107,7 @@ describe.each([
     const script = join(folder, "use-library.mjs");
     writeFileSync(script, LIBRARY_SCRIPT);
     const ran = await run(node, [script, db], { cwd: folder });
-    expect(ran.stderr.replace(/^.*ExperimentalWarning: SQLite.*\n.*trace-warnings.*\n/gm, "")).toBe(
-      "",
-    );
+    expect(ran.stderr).toBe("");
     expect(JSON.parse(ran.stdout)).toEqual({
       texts: ["Why does the cron job run twice?", "Because the lock is gone."],
       changes: ["entry_appended", "message_opened", "entry_appended"],
@@ -115,6 +115,16 @@ describe.each([
       found: [1, 1, 1],
       code: "session_not_found",
     });
+  });
+
+  test("runs README's program", async () => {
+    const [, program = ""] = /^```ts\n(.*?)^```$/ms.exec(readFileSync(README, "utf8")) ?? [];
+    mkdirSync(place, { recursive: true });
+    const script = join(place, "readme.mjs");
+    writeFileSync(script, program);
+    const ran = await run(node, [script], { cwd: place });
+    expect([ran.code, ran.stderr]).toEqual([0, ""]);
+    expect(ran.stdout).toContain("ana: Why does the cron job run twice?");
   });
 
   test("works as a command, without a word on standard error", async () => {
@@ -170,6 +180,9 @@ test("gives types to programs that compile against it", async () => {
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
   const options = [
     "--noEmit",
+    // Checkers check the types that they share once each.
+    "--checkers",
+    "1",
     "--strict",
     "--module",
     "nodenext",

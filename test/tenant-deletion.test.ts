@@ -1,4 +1,4 @@
-/** A tenant that is deleted leaves nothing with content, also if the deletion was killed on its way. */
+/** A deleted tenant leaves no content, also if the deletion was killed. */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ describe.each([
   ["SQLite", async () => join(createFolder(), "tenants.db")],
   ["PostgreSQL", createDatabase],
 ] as const)("on %s", (_, newAddress) => {
-  test("a deletion that was killed is finished by the next one, and touches no other", async () => {
+  test("a killed deletion is finished by the next one, and touches no other tenant", async () => {
     const address = await newAddress();
     {
       await using engine = await open(address, { inThread: true });
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-test("a tenant that the store does not have is refused with the nearest name", async () => {
+test("an unknown tenant is refused with the nearest name", async () => {
   await using engine = await open(":memory:");
   await engine.forTenant("acme").createSession({ agent: "coder", createdBy: "ana" });
   await expect(engine.deleteTenant("acmee")).rejects.toMatchObject({
@@ -88,7 +88,7 @@ test("a tenant that the store does not have is refused with the nearest name", a
   });
 });
 
-test("the command asks for --yes and says what went", async () => {
+test("the command asks for --yes and reports the counts", async () => {
   const folder = createFolder();
   const db = join(folder, "tenants.db");
   {

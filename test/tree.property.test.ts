@@ -26,7 +26,7 @@ test("the store and a naive tree agree after any history", async () => {
         await world.compare(pick);
       },
     ),
-    { numRuns: repeats(20, 400) },
+    { numRuns: repeats(12, 400) },
   );
 });
 

@@ -1,4 +1,6 @@
-/** Processes that write the same turns to the session of one key, and are killed: each turn is there once. */
+/**
+ * Killed processes that write the same turns to the session of one key: each turn is stored once.
+ */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -33,7 +35,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     last.tell(task("one"));
     const writers = [...others, last];
     for (const child of writers) await child.succeed();
-    // Whoever was the first to store a turn, all were given the same entries.
+    // Whichever was first to store a turn, all were given the same entries.
     const [first] = writers;
     for (const child of writers) expect(child.lines).toEqual(first?.lines);
 

@@ -1,4 +1,4 @@
-/** A field that an input does not have is refused everywhere, with the name that was meant. */
+/** An unknown field of an input is refused everywhere, with the nearest known name. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -38,7 +38,7 @@ describe("the library", () => {
     throw new Error(`${name} took ${JSON.stringify(input)}`, { cause: outcome });
   }
 
-  test.each(NAMES)("refuses an unknown field of %s, and changes nothing", async (name) => {
+  test.each(NAMES)("refuses an unknown field of %s, without effect", async (name) => {
     const before = await held(engine);
     const error = await refusal(name, { xyzzy: undefined });
     expect(error.code).toBe("invalid_input");
@@ -47,7 +47,7 @@ describe("the library", () => {
     expect(await held(engine)).toEqual(before);
   });
 
-  test.each(NAMES)("says which field of %s was meant", async (name) => {
+  test.each(NAMES)("suggests the intended field of %s", async (name) => {
     for (const field of INPUTS[name]) {
       for (const misspelt of misspellings(field, INPUTS[name])) {
         const error = await refusal(name, { [misspelt]: 1 });
@@ -79,7 +79,7 @@ function misspellings(field: string, known: readonly string[]): string[] {
   return [snake, `${field}${field.at(-1)}`].filter((name) => !known.includes(name));
 }
 
-/** The call whose input a route takes; what the wire has besides, and what stays with the host. */
+/** The call behind a route; further fields of the wire, and those that stay with the host. */
 interface Shared {
   readonly input: InputName;
   readonly also?: readonly string[];

@@ -1,4 +1,4 @@
-/** Stores that another version has written: older rows, newer rows, and schemas to keep away from. */
+/** Stores of other versions: older rows, newer rows, and schemas to refuse. */
 
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -50,7 +50,7 @@ async function failure(action: () => Promise<unknown>): Promise<BackscrollError>
 }
 
 describe("a newer schema", () => {
-  test("that we may not read is refused with what to do, and left alone", async () => {
+  test("that excludes us is refused with the way out, and left unchanged", async () => {
     const path = await createStore();
     change(path, newerSchema(99, 99));
     const before = digest(path);
@@ -72,7 +72,7 @@ describe("a newer schema", () => {
     expect(messages.map((message) => textOf(message.blocks))).toEqual(["first"]);
   });
 
-  test("that only adds to ours is used as our own", async () => {
+  test("that only adds to ours is used", async () => {
     const path = await createStore();
     change(
       path,
@@ -137,7 +137,7 @@ describe("an older schema", () => {
     expect((await engine.status()).schemaVersion).toBeGreaterThan(0);
   });
 
-  test("is brought up to date by a writer, with all that is stored", async () => {
+  test("is migrated by a writer, with all rows", async () => {
     const path = await createStore();
     const sql = "ALTER TABLE sessions ADD COLUMN mood TEXT; UPDATE sessions SET mood = 'calm'";
     const next = { version: 19, name: "mood", minReader: 18, minWriter: 18, sql };
@@ -152,7 +152,7 @@ describe("an older schema", () => {
     expect((await engine.verify()).problems).toEqual([]);
   });
 
-  test("of before the first release is refused with the way out, and left alone", async () => {
+  test("from before the first release is refused with the way out, and left unchanged", async () => {
     const path = await createStore();
     change(path, "UPDATE schema SET version = 17, name = 'session-models', min_reader = 11");
     const before = digest(path);
@@ -168,7 +168,7 @@ describe("an older schema", () => {
 });
 
 describe("rows that another version wrote", () => {
-  test("have defaults for what they lack", async () => {
+  test("get defaults for missing columns", async () => {
     const path = await createStore();
     change(
       path,
@@ -215,7 +215,7 @@ describe("rows that another version wrote", () => {
     expect((await engine.verify()).problems).toEqual([]);
   });
 
-  test("keep fields that we do not know, also when we change others", async () => {
+  test("keep unknown fields, also when others change", async () => {
     const path = await createStore();
     const metadata = '{"known":1,"later":{"deep":[1,{"x":null}]},"__proto__":{"a":1}}';
     change(path, `UPDATE sessions SET metadata = CAST('${metadata}' AS BLOB)`);
@@ -226,7 +226,7 @@ describe("rows that another version wrote", () => {
     expect(stored).toBe('{"known":2,"later":{"deep":[1,{"x":null}]},"__proto__":{"a":1}}');
   });
 
-  test("of kinds that we do not know are shown, and neither counted nor in the way", async () => {
+  test("of unknown kinds are shown, and neither counted nor in the way", async () => {
     const path = await createStore();
     const hologram = "01ZZZZZZZZZZZZZZZZZZZZZZZZ";
     const content = '{"blocks":[{"type":"light","w":3}],"data":{"a":1}}';

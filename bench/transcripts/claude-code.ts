@@ -1,9 +1,9 @@
 /**
- * A session as Claude Code writes it: a line for each block of an answer, with the usage on every one,
- * and what a tool gave twice, as the model saw it and as the program keeps it.
+ * A session in Claude Code's format: a line per block of an answer, with the usage on each, and
+ * tool results twice, as the model saw them and as the program stores them.
  *
- * Every other session is of an older version, which noted each hook as `progress`; newer ones repeat
- * titles, modes and the last prompt instead, and keep no text of a thought.
+ * Every other session is of an older version, which wrote each hook as `progress`; newer ones
+ * repeat titles, modes and the last prompt instead, and keep no text of a thought.
  */
 
 import type { Action, Story } from "./story.ts";
@@ -203,7 +203,7 @@ interface Call {
   readonly input: object;
   /** As the model sees it. */
   readonly output: string;
-  /** As the program keeps it. */
+  /** As the program stores it. */
   readonly result: object;
 }
 

@@ -1,9 +1,9 @@
 /**
- * A session as Codex CLI writes it: requests and answers as response items, and beside them the events
- * of its window, which repeat most of them.
+ * A session in Codex CLI's format: requests and answers as response items, and the window's events,
+ * which repeat most of them.
  *
- * Every other session is of a newer version: its copies are `item_completed` events, the output of a
- * command among them, where older ones repeat messages and thoughts.
+ * Every other session is of a newer version: its copies are `item_completed` events, command
+ * outputs included, where older ones repeat messages and thoughts.
  */
 
 import type { Action, Story } from "./story.ts";

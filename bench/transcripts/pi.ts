@@ -1,4 +1,4 @@
-/** A session as pi writes it: a header, then entries of a tree, a whole answer in each. */
+/** A session in pi's format: a header, then entries of a tree, a whole answer in each. */
 
 import type { Action, Story } from "./story.ts";
 

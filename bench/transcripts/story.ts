@@ -1,6 +1,6 @@
 /**
- * The events of a synthetic session, for every agent's format: a user asks, the agent thinks, says a
- * little, runs commands, reads, searches and changes files, and answers.
+ * The events of a synthetic session, for every agent's format: a user asks; the agent thinks,
+ * writes, runs commands, reads, searches and changes files, and answers.
  */
 
 import { Words } from "./words.ts";
@@ -100,7 +100,7 @@ export class Story {
     return { tool: "read", path, lines: this.#file(path) };
   }
 
-  /** Half of what commands print has a few lines, and most of the bytes are in the few long ones. */
+  /** Half of the commands print a few lines, and most bytes are in the few long outputs. */
   #bash(): Action {
     const { words } = this;
     const kind = words.below(100);

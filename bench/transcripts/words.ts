@@ -1,4 +1,7 @@
-/** What a made transcript consists of: prose, code and sealed bytes, the same for the same seed. */
+/**
+ * The content of a synthetic transcript: prose, code and incompressible bytes, deterministic by
+ * seed.
+ */
 
 import { wordOfRank } from "../search-corpus.ts";
 import { randomNumbers } from "../synthetic.ts";
@@ -57,7 +60,7 @@ export class Words {
     return Array.from({ length: lines }, () => this.codeLine());
   }
 
-  /** What only a provider can read: no part of it comes again. */
+  /** Encrypted data: incompressible. */
   sealed(bytes: number): string {
     const buffer = Buffer.allocUnsafe(bytes);
     for (let i = 0; i < bytes; i++) buffer[i] = this.below(256);

@@ -1,6 +1,6 @@
 /**
- * How each client is installed, told of the mock model, and asked one thing. Our server is added by
- * `backscroll setup`.
+ * How each client is installed, configured for the mock model, and asked one thing. `backscroll
+ * setup` adds our server.
  */
 
 import { mkdirSync, writeFileSync } from "node:fs";

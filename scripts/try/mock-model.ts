@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 
 export interface MockModel {
   readonly url: string;
-  /** What clients handed back as results of tools, in order, as it arrived in the request. */
+  /** Tool results from clients, in order, as in the request. */
   readonly toolResults: string[];
   /** The body of every request that asked for an answer. */
   readonly requests: Body[];
@@ -60,7 +60,7 @@ export async function startMockModel(answerTo: (ask: string) => string): Promise
 }
 
 interface Conversation {
-  /** The newest message of the user that is no result of a tool. */
+  /** The newest user message that is not a tool result. */
   readonly ask: string;
   /** Results of tools since then. */
   readonly results: readonly Result[];
@@ -311,7 +311,7 @@ interface Piece {
   readonly id?: unknown;
 }
 
-/** Clients put reminders of their own beside what the user said: those are no asks. */
+/** Clients add reminders to the user's message: those are not questions. */
 function toConversation(pieces: readonly Piece[], tools: readonly Named[]): Conversation {
   const isAsk = ({ isAsk: asks, text, result }: Piece) =>
     asks && result === undefined && text !== "" && !/^\s*(<|# AGENTS\.md|Tool loaded)/.test(text);

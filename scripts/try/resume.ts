@@ -1,7 +1,6 @@
 /**
- * A conversation that is begun in Claude Code, goes on in Codex and comes back, as a native copy each
- * time: what the model is sent at the end must hold all that was said, and search must find each
- * sentence once.
+ * A conversation begun in Claude Code, continued in Codex and back, as a native copy each time: the
+ * model's last request must hold everything, and search must find each sentence once.
  */
 
 import { CLIENTS, type Client } from "./clients.ts";

@@ -1,4 +1,4 @@
-/** What a server says of its caller. */
+/** The caller's access, as a server reports it. */
 
 import type { Access, AccessScope } from "../model/access.ts";
 

@@ -1,14 +1,14 @@
-/** Blocks on the wire. Text that a provider checks again later is passed on byte for byte. */
+/** Blocks on the wire. Text that a provider verifies is passed on byte for byte. */
 
 import type { Block } from "../model/block.ts";
 
-/** A block with its fields in snake_case; fields that only a provider knows keep their names. */
+/** A block with fields in snake_case; a provider's fields keep their names. */
 export interface WireBlock {
   readonly type: Block["type"];
   readonly [field: string]: unknown;
 }
 
-/** Our own names that differ on the wire, by type. Any other field is passed on under its name. */
+/** Our names that differ on the wire, by type. Other fields keep their names. */
 const WIRE_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   tool_use: { inputText: "input_text" },
   tool_result: { toolUseId: "tool_use_id", toolName: "tool_name", isError: "is_error" },

@@ -1,4 +1,4 @@
-/** What a compaction would do, on the wire. */
+/** The plan of a compaction on the wire. */
 
 import type { CompactionPlan } from "../compaction/plan.ts";
 import { fromWireFields, toWireFields } from "./wire.ts";
@@ -17,7 +17,7 @@ export interface WirePlan {
   readonly gain_tokens: number;
 }
 
-/** A tool result that the context would show shortened. */
+/** A tool result to be shown shortened. */
 interface WireCut {
   readonly [field: string]: string | number;
 }

@@ -30,9 +30,9 @@ export interface WireContextMessage {
   readonly part: ContextMessage["part"];
   readonly blocks: readonly WireBlock[];
   readonly entry_ids: readonly string[];
-  /** The model that wrote it, if one did. */
+  /** The model that wrote it; null for other messages. */
   readonly model: string | null;
-  /** Whether its writer did not finish it. */
+  /** Whether it is unfinished. */
   readonly aborted: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface WireCompaction {
   readonly first_kept_entry_id: string | null;
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** Entries whose content was erased since, as the session's retention says. */
+  /** Entries erased since, by the session's retention. */
   readonly erased: number;
 }
 
@@ -191,7 +191,7 @@ function fromWireMessage(message: WireContextMessage): ContextMessage {
   };
 }
 
-/** How a context is pruned, on the wire. */
+/** The pruning options of a context on the wire. */
 export interface WirePrune {
   readonly window_tokens: number;
   readonly used_tokens?: number;

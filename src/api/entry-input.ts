@@ -1,4 +1,4 @@
-/** An entry that is to be appended together with others, on its way to the wire and from it. */
+/** An entry of a batch, to and from the wire. */
 
 import type { MessageInput } from "../engine/message-input.ts";
 import type { EntryInput } from "../engine/writing/entry-input.ts";
@@ -6,7 +6,7 @@ import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { fromWireMessage, toWireMessage } from "./message-input.ts";
 import { fromWireFields, parseWireTime, toWireFields } from "./wire.ts";
 
-/** Gives the library's form of an entry. What its fields hold is checked by the library itself. */
+/** Gives the library's form of an entry. The library checks its fields. */
 export function fromWireEntryInput(value: unknown, field: string): EntryInput {
   if (!isPlainObject(value)) return fromWireMessage(value, field);
   const { kind, ...fields } = value;

@@ -16,7 +16,7 @@ describe("an entry on the wire", () => {
     });
   });
 
-  test("keeps the names that a caller or an extension chose", () => {
+  test("keeps names chosen by a caller or an extension", () => {
     const data = { type: "editor", data: { openFile: "a.ts" } };
     const wire = toWireEntry({ ...ENTRY, kind: "custom", data });
     expect([wire.data, wire.metadata]).toEqual([data, { camelCase: 1 }]);
@@ -28,7 +28,7 @@ describe("an entry on the wire", () => {
 });
 
 describe("a block on the wire", () => {
-  test("is converted inside a tool's result, too", () => {
+  test("is converted inside a tool's result too", () => {
     const block: Block = {
       type: "tool_result",
       toolUseId: "t1",
@@ -43,7 +43,7 @@ describe("a block on the wire", () => {
     });
   });
 
-  test("keeps fields that only a provider knows", () => {
+  test("keeps a provider's own fields", () => {
     const block = { type: "text", text: "x", cacheControl: { ttl: 5 } } as Block;
     expect(toWireBlock(block)).toEqual(block);
   });

@@ -9,7 +9,7 @@ import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.t
 export interface WireEntry {
   readonly id: string;
   readonly session_id: string;
-  /** What its writer calls it. */
+  /** The writer's id. */
   readonly external_id: string | null;
   readonly sequence: number;
   readonly parent_id: string | null;
@@ -19,7 +19,7 @@ export interface WireEntry {
   readonly status: EntryStatus;
   readonly blocks: readonly WireBlock[];
   readonly data: JsonValue;
-  /** What its writer keeps beside a message. */
+  /** The writer's raw value of a message. */
   readonly raw: JsonValue;
   /** Zero-based index of a message on its own path. */
   readonly msg_idx: number | null;
@@ -34,11 +34,11 @@ export interface WireEntry {
   readonly hash: string | null;
   /** True where a large payload was cut to its head. */
   readonly truncated: boolean;
-  /** True where the content was erased, as the session's retention says. */
+  /** True where the session's retention erased the content. */
   readonly erased: boolean;
 }
 
-/** The kinds whose data has fields of ours. An extension's data keeps the names that it chose. */
+/** The kinds whose data has our fields. An extension's data keeps its own names. */
 const OWN_DATA: ReadonlySet<EntryKind> = new Set([
   "compaction",
   "branch_summary",

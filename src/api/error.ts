@@ -1,4 +1,4 @@
-/** Errors on the wire: a code to act on, a sentence to read, facts to use. */
+/** Errors on the wire: a code, a sentence, details. */
 
 import { BackscrollError, type ErrorCode, type ErrorDetails, messageOf } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -7,7 +7,7 @@ import { fromWireFields, fromWireName, toWireFields } from "./wire.ts";
 
 export interface WireError {
   readonly error: {
-    /** `internal_error` is a bug of ours, and the only code that is not in `ERROR_CODES`. */
+    /** `internal_error` is a bug of ours, and the only code outside `ERROR_CODES`. */
     readonly code: ErrorCode | "internal_error";
     readonly message: string;
     readonly details: JsonObject;
@@ -32,7 +32,7 @@ export function toWireError(error: unknown): WireError {
   return { error: { code: "internal_error", message: hidePasswords(message), details: {} } };
 }
 
-/** The other way round. A code that only a newer version knows is passed on as it is. */
+/** The inverse. A newer version's code is passed on. */
 export function fromWireError(wire: WireError, more: ErrorDetails = {}): BackscrollError {
   const { code, message, details = {} } = wire.error;
   const own = fromWireFields(details) as ErrorDetails;

@@ -15,7 +15,7 @@ export interface WireRoute {
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Under the names that gateways know them by: `thinkingLevel`, `memoryFlushAt` and others. */
+  /** By the names that gateways use: `thinkingLevel`, `memoryFlushAt` and others. */
   readonly fields: JsonObject;
 }
 

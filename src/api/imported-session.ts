@@ -1,8 +1,8 @@
 /**
- * A session that a reader of other agents' files has given, on the wire.
+ * A session from a transcript reader, on the wire.
  *
- * It is sent as JSON lines (`WireImportLine`), so that neither side holds it whole: the session with
- * its options, then one line per entry, and a last one that says where the leaf is.
+ * It is sent as JSON lines (`WireImportLine`), so that neither side holds it whole: the session
+ * with its options, then one line per entry, and a last one with the leaf.
  */
 
 import type { Described } from "../engine/import/describe-session.ts";
@@ -54,7 +54,7 @@ export interface WireImportedEntry {
   readonly role: ImportedEntry["role"];
   readonly actor: string | null;
   readonly blocks: readonly WireBlock[];
-  /** Under the names that it is stored with: `references` are some of them. */
+  /** By the stored names, which `references` refers to. */
   readonly data: JsonObject | null;
   readonly references?: readonly string[] | undefined;
   readonly usage: WireUsage | null;
@@ -76,7 +76,7 @@ export interface WireDescribed {
   readonly title: string;
   readonly metadata: JsonObject;
   readonly figures: WireFigures;
-  /** What the entries say of the title, if they do. */
+  /** The title from the entries, if any. */
   readonly told_title: string | null;
 }
 
@@ -89,12 +89,12 @@ export interface WireImportResult {
   readonly forgotten: boolean;
   /** The session's files in order, if `when_late` refused the import. */
   readonly late: readonly string[] | null;
-  /** What the session is known by. */
+  /** The session's origin key. */
   readonly key: string;
-  /** What could not be stored as it was, counted by code, and the first of them. */
+  /** Problems of storing, counted by code, and the first of them. */
   readonly problem_counts: Readonly<Record<string, number>>;
   readonly problems: readonly { readonly code: string; readonly message: string }[];
-  /** Given if something was stored: what the sender may now describe the session by. */
+  /** Set if something was stored: the input of the sender's description. */
   readonly stored: WireDescribed | null;
 }
 
@@ -123,7 +123,10 @@ export function fromWireSessionHead(session: WireSessionHead): SessionHead {
   };
 }
 
-/** What can be sent of the options; `describe` and `onProgress` stay with the sender, a key goes before. */
+/**
+ * The serialisable options; `describe` and `onProgress` stay with the sender, a key is sent
+ * separately.
+ */
 export function toWireImportOptions(options: ImportOptions): WireImportOptions {
   const { describe: _, onProgress: __, onKnown: ___, idempotencyKey: ____, ...rest } = options;
   return toWireFields(rest as JsonObject) as WireImportOptions;
@@ -182,7 +185,7 @@ export function fromWireDescribed({ title, metadata, figures }: WireDescribed): 
 
 export function fromWireImportResult(result: WireImportResult): Omit<ImportResult, "problems"> {
   const { session_id, created, entries, skipped, last, forgotten, key } = result;
-  // A server of before tells of none.
+  // An older server sends none.
   const late = result.late ?? undefined;
   return {
     sessionId: session_id,

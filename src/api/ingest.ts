@@ -1,4 +1,4 @@
-/** What ingesting did, on the wire. */
+/** The result of ingesting, on the wire. */
 
 import type { IngestReport } from "../archive/ingest.ts";
 import type { FileOutcome, Totals } from "../archive/outcome.ts";
@@ -39,7 +39,7 @@ export interface WireTotals {
   >;
 }
 
-/** `name` is what the caller called the file. */
+/** `name` is the caller's name of the file. */
 export function toWireOutcome(outcome: FileOutcome, name: string = outcome.path): WireFileOutcome {
   return {
     file: name,

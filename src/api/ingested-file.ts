@@ -1,4 +1,4 @@
-/** How far a file was read, on the wire. */
+/** The read position of a file, on the wire. */
 
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { fromWireBytes, fromWireTime, toWireBytes, toWireTime } from "./wire.ts";
@@ -7,7 +7,7 @@ export interface WireIngestedFile {
   readonly path: string;
   readonly source: string;
   readonly size: number;
-  /** Microseconds since 1970: a time of a file is compared, never shown. */
+  /** Microseconds since 1970: a file's time is compared, never shown. */
   readonly mtime_us: number;
   readonly offset: number;
   readonly lines: number;

@@ -1,4 +1,4 @@
-/** What deleting, sweeping and verifying have to say, on the wire. */
+/** Results of deletions, sweeps and verifications, on the wire. */
 
 import type { Tombstone } from "../engine/forget.ts";
 import type { SweepReport } from "../engine/sweep.ts";
@@ -37,7 +37,7 @@ export interface WireVerification {
   readonly sessions: number;
   readonly entries: number;
   readonly changes: number;
-  /** What the database's own check of its files has found. */
+  /** Findings of the database's own file check. */
   readonly damage: readonly string[];
   /** The first thousand. */
   readonly problems: readonly WireProblem[];
@@ -99,7 +99,7 @@ export function fromWireTombstone(tombstone: WireTombstone): Tombstone {
   };
 }
 
-/** A report is of a sweep that was carried to its end: there is never more. */
+/** A reported sweep is complete, so `more` is always false. */
 export function fromWireSweep(result: WireSweep): SweepReport {
   return {
     deletedSessions: result.deleted_sessions.map(({ tenant, session_id }) => ({

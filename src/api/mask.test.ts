@@ -3,10 +3,10 @@ import type { Block } from "../model/block.ts";
 import { open } from "../open.ts";
 import { maskEntry, maskFact, maskMemory, maskSession } from "./mask.ts";
 
-/** Put together here, so that no scanner takes this file for a leak. */
+/** Concatenated, so that secret scanners ignore this file. */
 const KEY = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 
-test("masks every text of an entry, and leaves what a provider checks again", async () => {
+test("masks every text of an entry, and keeps what a provider verifies", async () => {
   await using memory = await open(":memory:");
   const session = await memory.createSession({
     agent: "coder",
@@ -62,7 +62,7 @@ test("masks every text of an entry, and leaves what a provider checks again", as
   expect(maskMemory(note).content).toBe("It is [redacted]");
 });
 
-test("changes nothing where there is nothing to hide", async () => {
+test("leaves text without secrets unchanged", async () => {
   await using memory = await open(":memory:");
   const session = await memory.createSession({ agent: "coder", createdBy: "ana", title: "Cron" });
   const entry = await session.append({ role: "user", content: "Why?", metadata: { n: 1 } });

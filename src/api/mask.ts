@@ -2,7 +2,7 @@
  * Masks secrets in output for people and programs. The log keeps the original, and the library
  * gives it to its host: surfaces mask before they print or convert.
  *
- * Provider data (signatures, ids, pictures) stays as it is.
+ * Provider data (signatures, ids, images) is unchanged.
  */
 
 import { type Block, inputTextOf } from "../model/block.ts";
@@ -59,7 +59,7 @@ export function maskMemory(memory: Memory): Memory {
 
 export function maskFact(fact: Fact): Fact {
   const { subject, predicate, object } = fact;
-  // `subject` and `predicate` may be what says that `object` is a secret.
+  // `subject` and `predicate` may show that `object` is a secret.
   const named = [predicate, subject].some((name) => redactNamed(name, object) === REDACTED);
   return {
     ...fact,

@@ -1,4 +1,4 @@
-/** A message that is to be appended, on its way to the wire and from it. */
+/** A message to append, to and from the wire. */
 
 import type { MessageInput } from "../engine/message-input.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -6,7 +6,7 @@ import { unknownField } from "../model/input.ts";
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 import { toWireFields } from "./wire.ts";
 
-/** The names on the wire, and what the library calls them. */
+/** Wire names and the library's names. */
 const FIELDS: Readonly<Record<string, keyof MessageInput>> = {
   role: "role",
   actor: "actor",
@@ -32,8 +32,8 @@ const USAGE_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Gives the library's form of a message. A field that is not known is an error: a misspelt one would
- * otherwise be lost in silence. What the fields hold is checked by the library itself.
+ * Gives the library's form of a message. An unknown field is an error, because a misspelt one would
+ * otherwise be lost silently. The library checks the values.
  */
 export function fromWireMessage(value: unknown, field = "message"): MessageInput {
   if (!isPlainObject(value))

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SEED, seeded } from "../../test/support/random.ts";
 import { fromBase64, toBase64 } from "./original.ts";
 
-test("bytes are written as base64 and read back, at any length", () => {
+test("bytes round-trip through base64 at any length", () => {
   const random = seeded(SEED);
   for (const length of [0, 1, 2, 3, 32_767, 32_768, 32_769, 100_001]) {
     const bytes = Uint8Array.from({ length }, () => random() * 256);

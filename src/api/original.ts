@@ -64,7 +64,7 @@ export function fromWireOriginalUpdate(update: WireOriginalUpdate): OriginalUpda
   };
 }
 
-/** Bytes that become characters in one call: a call has room for so many arguments everywhere. */
+/** Bytes per call: the number of arguments is limited. */
 const CHUNK_BYTES = 32_768;
 
 /** Browsers have no Buffer, and Node 22 no `Uint8Array.toBase64`. */

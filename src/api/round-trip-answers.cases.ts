@@ -1,4 +1,4 @@
-/** Any answer of a search, a context, a compaction. */
+/** Arbitrary answers of searches, contexts and compactions. */
 
 import fc from "fast-check";
 import type { CompactionPlan } from "../compaction/plan.ts";

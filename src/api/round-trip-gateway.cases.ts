@@ -1,4 +1,4 @@
-/** Any value of what a gateway says of keys and sessions, and of how a context is pruned. */
+/** Arbitrary values of gateway answers and of pruning options. */
 
 import fc from "fast-check";
 import type { PruneOptions } from "../context/prune.ts";

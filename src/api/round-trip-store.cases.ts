@@ -1,4 +1,4 @@
-/** Any value of what is told of a store, beside what is in it. */
+/** Arbitrary values of store reports. */
 
 import fc from "fast-check";
 import type { Tombstone } from "../engine/forget.ts";

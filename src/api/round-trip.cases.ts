@@ -1,4 +1,4 @@
-/** Any value of each type that goes over the wire. */
+/** Arbitrary values of each wire type. */
 
 import fc from "fast-check";
 import type { MessageInput } from "../engine/message-input.ts";
@@ -37,7 +37,7 @@ export const texts: Any<string[]> = fc.array(text, { maxLength: 3 });
 export const flag: Any<boolean> = fc.boolean();
 export const time: Any<number> = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
 const timeOrNull = fc.option(time, { nil: null });
-/** As `JSON.parse` gives it: a zero has no sign. */
+/** As `JSON.parse` gives it: without negative zero. */
 const json: Any<JsonValue> = fc
   .jsonValue({ maxDepth: 3 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
@@ -66,7 +66,7 @@ const usageOrNull = fc.option(usage, { nil: null });
 
 const simpleBlock: Any<Block> = fc.oneof(
   fc.record({ type: fc.constant("text" as const), text }, exact),
-  // A provider's own field keeps its name, also where it looks like one of ours.
+  // A provider's own field keeps its name, even if it looks like ours.
   fc.record({ type: fc.constant("text" as const), text, is_error: flag, toolName: text }, exact),
   fc.record(
     { type: fc.constant("thinking" as const), text, signature: text },
@@ -140,7 +140,7 @@ const optionalText = fc.record(
   { ...exact, requiredKeys: [] },
 );
 
-/** Any value of each kind of field; null as well where the field allows it. */
+/** Arbitrary values of each kind of field; null where allowed. */
 const KINDS: Readonly<Record<FieldKind, () => Any<unknown>>> = {
   text: () => text,
   count: () => count,

@@ -88,7 +88,7 @@ import { fromWireSession, toWireSession } from "./session.ts";
 import { fromWireIndexReport, fromWireStatus, toWireIndexReport, toWireStatus } from "./status.ts";
 import { fromWireBytes, toWireBytes, toWireTime } from "./wire.ts";
 
-/** Through JSON, as it goes over the network. */
+/** Through JSON, as over the network. */
 function check<Value, Wire>(
   values: fc.Arbitrary<Value>,
   toWire: (value: Value) => Wire,
@@ -114,7 +114,7 @@ describe("values survive the wire and back unchanged", () => {
   test("a context", () =>
     check<BuiltContext, ReturnType<typeof toWireContext>>(context, toWireContext, fromWireContext));
   test("a compaction", () => check(compactionResult, toWireCompaction, fromWireCompaction));
-  test("the plan of one", () =>
+  test("a compaction plan", () =>
     check<CompactionPlan, ReturnType<typeof toWirePlan>>(plan, toWirePlan, fromWirePlan));
   test("a summary", () => check(summary, toWireSummary, fromWireSummary));
   test("usage", () => check(contextUsage, toWireContextUsage, fromWireContextUsage));
@@ -123,19 +123,19 @@ describe("values survive the wire and back unchanged", () => {
   test("a verification", () => check(verification, toWireVerification, fromWireVerification));
   test("the status of a store", () => check(status, toWireStatus, fromWireStatus));
   test("the status of an index", () => check(indexStatus, toWireIndexReport, fromWireIndexReport));
-  test("a file that was read", () => check(ingestedFile, toWireIngestedFile, fromWireIngestedFile));
-  test("a session from elsewhere", () =>
-    check(sessionHead, toWireSessionHead, fromWireSessionHead));
+  test("a file's read position", () =>
+    check(ingestedFile, toWireIngestedFile, fromWireIngestedFile));
+  test("an imported session", () => check(sessionHead, toWireSessionHead, fromWireSessionHead));
   test("its entries", () => check(importedEntry, toWireImportedEntry, fromWireImportedEntry));
   test("a route", () => check(route, toWireRoute, fromWireRoute));
-  test("a session of one", () => check(routeSession, toWireRouteSession, fromWireRouteSession));
-  test("how a session stands", () =>
+  test("a route's session", () => check(routeSession, toWireRouteSession, fromWireRouteSession));
+  test("a session's status", () =>
     check(sessionStatus, toWireSessionStatus, fromWireSessionStatus));
   test("a maintenance", () => check(maintenance, toWireMaintenance, fromWireMaintenance));
-  test("how a context is pruned", () => check(prune, toWirePrune, fromWirePrune));
+  test("pruning options", () => check(prune, toWirePrune, fromWirePrune));
   test("bytes", () => check(bytes, toWireBytes, fromWireBytes));
 
-  test("a message that is to be appended", () => {
+  test("a message to append", () => {
     fc.assert(
       fc.property(message, fc.option(count, { nil: undefined }), (input, at) => {
         const dated = at === undefined ? {} : { createdAt: at };

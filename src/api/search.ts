@@ -1,4 +1,4 @@
-/** What a search found, on the wire. */
+/** Search results on the wire. */
 
 import type { SearchResult } from "../engine/search.ts";
 import type { SearchExplanation, SearchHit, WindowItem } from "../search/request.ts";

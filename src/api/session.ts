@@ -1,4 +1,4 @@
-/** A session on the wire: ConversationMeta under its own names, and our fields. */
+/** A session on the wire: ConversationMeta by its own names, and our fields. */
 
 import type { IngestFigures, Origin, Session } from "../model/session.ts";
 import {
@@ -15,7 +15,7 @@ import { fromWireTime, toWireName, toWireTime, type WireName } from "./wire.ts";
 type Fields = typeof SESSION_FIELDS;
 type Figures = typeof FIGURE_FIELDS;
 
-/** Times are ISO 8601; what is composed of several fields has a type of its own. */
+/** Times are ISO 8601; composed fields have their own types. */
 type WireValue<Row, Value> = Row extends { readonly kind: "time" }
   ? string | Extract<Value, null>
   : Row extends { readonly kind: "tokens" }
@@ -28,7 +28,7 @@ export type WireOrigin = {
   readonly [Name in keyof typeof ORIGIN_FIELDS as WireName<Name>]: string | null;
 };
 
-/** What is counted of a session whose files are read; all null of others. */
+/** Figures of an ingested session; all null for others. */
 export type WireFigures = {
   readonly [Name in keyof Figures as Figures[Name] extends {
     readonly wire: infer Wire extends string;
@@ -37,7 +37,7 @@ export type WireFigures = {
     : WireName<Name>]: WireValue<Figures[Name], NonNullable<IngestFigures[Name]>> | null;
 };
 
-/** The fields of the origin that lists are filtered by, once more. */
+/** The origin's filter fields, repeated. */
 interface WireProject {
   readonly workstation_id: string | null;
   readonly project_id: string | null;
@@ -72,7 +72,7 @@ export function fromWireSession(wire: WireSession): Session {
     else if (name === "origin") session[name] = fromWireOrigin(wire.origin);
     else if (name === "tokens") session[name] = fromWireUsage(wire.tokens);
     else {
-      // A server of an older version leaves out what it does not know.
+      // An older server omits unknown fields.
       const value = values[wireNameOf(name, field)] ?? values[field.fallbackTo ?? ""] ?? null;
       session[name] = fromWireValue(field, value);
     }
@@ -111,7 +111,7 @@ export function toWireFigures(figures: IngestFigures | undefined): WireFigures {
   return Object.fromEntries(wire) as WireFigures;
 }
 
-/** The part of a session that holds its figures, if it has any. */
+/** The figures of a session, if any. */
 export function fromWireFigures(wire: WireFigures): { readonly figures?: IngestFigures } {
   if (wire.exchange_count === null) return {};
   const values = wire as Readonly<Record<string, unknown>>;
@@ -122,7 +122,7 @@ export function fromWireFigures(wire: WireFigures): { readonly figures?: IngestF
   return { figures: Object.fromEntries(figures) as unknown as IngestFigures };
 }
 
-/** The schema of each field of a table under its name on the wire, given the schema of each kind. */
+/** The schema of each field of a table by its wire name, given the schema of each kind. */
 export function sessionShape<Schema>(
   table: Readonly<Record<string, Field>>,
   kinds: Readonly<Record<Exclude<FieldKind, "figures">, Schema>>,
@@ -132,7 +132,7 @@ export function sessionShape<Schema>(
   for (const [name, field] of fieldsOf(table)) {
     if (field.kind === "figures") continue;
     const schema = kinds[field.kind];
-    // Figures are null in a session that was not read from files.
+    // Figures are null in a session that was not ingested.
     const isNullable = field.nullable === true || table === FIGURE_FIELDS;
     shape[wireNameOf(name, field)] = isNullable ? toNullable(schema) : schema;
   }
@@ -152,7 +152,7 @@ function fromWireValue({ kind }: Field, value: unknown): unknown {
   return kind === "time" && value !== null ? fromWireTime(value as string) : value;
 }
 
-/** Whether only a program has asked anything in it: lists leave such sessions out unless asked. */
+/** Whether the session is machine-made: lists leave it out unless requested. */
 export function isMachineMade({ metadata }: Pick<Session, "metadata">): boolean {
   return metadata["machineMade"] === true;
 }

@@ -1,4 +1,4 @@
-/** Sessions added up, on the wire. */
+/** Totals over sessions, on the wire. */
 
 import type { Stats, Sum } from "../engine/sessions/stats.ts";
 import { totalTokens } from "../model/entry.ts";

@@ -1,4 +1,4 @@
-/** What a store holds, on the wire. */
+/** The status of a store, on the wire. */
 
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexStatus, VectorStatus } from "../store/index/index-status.ts";
@@ -20,13 +20,13 @@ export interface WireTenantStatus {
   readonly entries: number;
   readonly messages: number;
   readonly content_bytes: number;
-  /** Messages that are being written now, or whose writer died. */
+  /** Open messages, including those of dead writers. */
   readonly pending: number;
   readonly memories: number;
   readonly facts: number;
   readonly feed_position: number;
   readonly feed_head: string;
-  /** Changes that are in no segment yet, and what the segments take. */
+  /** Unindexed changes, and the size of the segments. */
   readonly index: WireIndexStatus;
   readonly quota: {
     readonly max_sessions: number | null;
@@ -35,12 +35,12 @@ export interface WireTenantStatus {
   };
 }
 
-/** A hot standby that reads may run on. */
+/** A hot standby for reads. */
 export interface WireFollowerStatus {
   readonly address: string;
-  /** Whether it answered when it was last asked. */
+  /** Whether it answered the last probe. */
   readonly is_there: boolean;
-  /** Changes that it does not have yet, and for how long it lacks the oldest of them. */
+  /** Changes that it lacks, and how long it has lacked the oldest. */
   readonly behind: number;
   readonly lag_ms: number;
 }
@@ -64,9 +64,9 @@ export interface WireStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly database_bytes: number;
   readonly wal_bytes: number;
-  /** Losses that were not accepted. */
+  /** Unacknowledged losses. */
   readonly losses: readonly WireLoss[];
-  /** The followers of this node: none unless it was given some. */
+  /** The followers of this node, if configured. */
   readonly followers: readonly WireFollowerStatus[];
   readonly tenants: readonly WireTenantStatus[];
 }
@@ -154,7 +154,7 @@ export interface WireIndexReport extends WireIndexStatus {
   readonly failure: string | null;
 }
 
-/** What has vectors, and what has none yet. */
+/** The progress of vectors. */
 export interface WireVectorStatus {
   readonly embedder: string;
   readonly dimensions: number;

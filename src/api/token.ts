@@ -1,4 +1,4 @@
-/** Access tokens on the wire: all that is known of them but what they consist of. */
+/** Access tokens on the wire, without their secrets. */
 
 import type { AccessToken } from "../model/access-token.ts";
 import { fromWireTime, toWireTime } from "./wire.ts";

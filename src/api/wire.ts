@@ -14,7 +14,7 @@ export function toWireTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A date or a time that came in. `invalid_input` for anything else. */
+/** A date or a time from a caller; throws `invalid_input` otherwise. */
 export function parseWireTime(text: string, field: string): Date {
   const date = new Date(text);
   if (/^\d{4}-\d{2}/.test(text) && !Number.isNaN(date.getTime())) return date;
@@ -45,7 +45,7 @@ export function toWireName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Renames the fields of an object of ours. What they hold is left alone: it may be a caller's. */
+/** Renames our object's fields. Values are unchanged: they may be a caller's. */
 export function toWireFields(fields: { readonly [name: string]: JsonValue }): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [toWireName(name), value]),
@@ -64,7 +64,7 @@ type OwnName<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<OwnName<Tail>>}`
   : Name;
 
-/** The fields of a wire object under our names, without those that were left out. */
+/** The present fields of a wire object by our names. */
 export type OwnFields<Fields> = {
   [Name in keyof Fields as OwnName<Name>]: Exclude<Fields[Name], undefined>;
 };
@@ -74,7 +74,7 @@ export function fromWireName(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The other way round: what the fields hold is left alone, and undefined ones are left out. */
+/** The inverse: values are unchanged, and undefined fields are dropped. */
 export function fromWireFields<Fields extends object>(fields: Fields): OwnFields<Fields> {
   return Object.fromEntries(
     Object.entries(fields)

@@ -1,4 +1,4 @@
-/** What the tests of ingesting are written with: a format of our own, and a machine in a folder. */
+/** Fixture of the ingest tests: a minimal format, and a machine in a folder. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import type { JsonObject } from "../model/json.ts";
 import { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
 import type { FileOutcome } from "./outcome.ts";
 
-/** `{"note":"id","text":"…"}` each; a line without a tree, that can be read on from anywhere. */
+/** `{"note":"id","text":"…"}` per line; without a tree, resumable anywhere. */
 export const NOTES: TranscriptSource = {
   name: "notes",
   places: ({ home, variables }) => [
@@ -94,7 +94,7 @@ export interface Machine {
 }
 
 interface Outcomes {
-  /** Of files that were not unchanged, by path. */
+  /** Outcomes of changed files, by path. */
   readonly outcomes: readonly FileOutcome[];
 }
 

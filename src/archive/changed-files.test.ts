@@ -9,7 +9,7 @@ import { createMachine } from "./archive.cases.ts";
 const ID = "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f";
 const sources = { sources: SOURCES };
 
-/** What each session says, one after the other. */
+/** The messages of each session. */
 async function allSaid(tenant: TenantEngine): Promise<string[][]> {
   const { sessions } = await tenant.listSessions();
   const said = sessions.map(async ({ id }) => {
@@ -22,7 +22,7 @@ async function allSaid(tenant: TenantEngine): Promise<string[][]> {
 const asLines = (...records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
-test("a line that was left out as too long keeps its number", async () => {
+test("a line skipped as too long keeps its number", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const say = (role: string, text: string) => ({
@@ -36,7 +36,7 @@ test("a line that was left out as too long keeps its number", async () => {
   await machine.run(engine, { ...sources, oversize: "skip" });
   expect(await allSaid(engine)).toEqual([["one", "three"]]);
   const { totals } = await machine.run(engine, { ...sources, force: true });
-  // Only the line that was left out is new.
+  // Only the skipped line is new.
   expect(totals.entries).toBe(1);
   expect((await allSaid(engine))[0]?.toSorted()).toEqual(["one", "three", "word ".repeat(6)]);
 });
@@ -55,7 +55,7 @@ test.each([
   expect((await allSaid(engine))[0]?.at(-1)).toBe(`Here:\n${last}`.slice(0, 30));
 });
 
-test("an export that ends in a line with its last conversation loses none", async () => {
+test("an export with its last conversation on its last line loses none", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const chat = (id: string) =>
@@ -71,7 +71,7 @@ test("an export that ends in a line with its last conversation loses none", asyn
   expect([totals.created, totals.problems.size]).toEqual([2, 0]);
 });
 
-test("a chat of Gemini CLI in one object of several lines is read to its end", async () => {
+test("a chat of Gemini CLI in one multi-line object is read to its end", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const say = (id: string, content: string) => JSON.stringify({ id, type: "user", content });
@@ -103,7 +103,7 @@ const answer = (uuid: string, parent: string | null, output: number) =>
     usage: { input_tokens: 100, output_tokens: output },
   });
 
-test("an entry that a rewritten file has in the middle is stored", async () => {
+test("a new entry in the middle of a rewritten file is stored", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const path = `.claude/projects/p/${ID}.jsonl`;
@@ -112,7 +112,7 @@ test("an entry that a rewritten file has in the middle is stored", async () => {
   await machine.run(engine, sources);
   machine.put(path, asLines(ask("a", null, "A"), ask("x", "a", "X is new"), ...rest));
   expect((await machine.run(engine, sources)).totals.entries).toBe(1);
-  // It is a branch: the file still ends with what it ended with.
+  // It is a branch: the file's leaf is unchanged.
   expect(await allSaid(engine)).toEqual([["A", "B", "C", "D"]]);
   const [session] = (await engine.listSessions()).sessions;
   const branches = await (await engine.getSession(session?.id ?? "")).branches();
@@ -142,7 +142,7 @@ test.each([
   expect(await allSaid(engine)).toEqual([["Why?", "a1", "a2", "a3"]]);
 });
 
-test("a line without a line break that is another by now is read", async () => {
+test("a changed line without a line break is read", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const path = `.claude/projects/p/${ID}.jsonl`;

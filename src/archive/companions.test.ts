@@ -16,7 +16,7 @@ async function saidAfter(tenant: TenantEngine, machine: Machine): Promise<string
   return messages.map(({ blocks }) => textOf(blocks));
 }
 
-test("a step that is added to a folder of crabtalk is read", async () => {
+test("a step added to a folder of crabtalk is read", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const folder = ".crabtalk/sessions/s1";
@@ -29,12 +29,12 @@ test("a step that is added to a folder of crabtalk is read", async () => {
   expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
   say(2, "assistant", "two");
   expect(await saidAfter(engine, machine)).toEqual(["one", "two"]);
-  // What is no step changes nothing.
+  // A file that is not a step changes nothing.
   machine.put(`${folder}/notes.txt`, "x");
   expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
 });
 
-test("a message in a file of its own is read when it is done", async () => {
+test("a message in its own file is read once it is complete", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const at = 1_770_000_000_000;
@@ -57,7 +57,7 @@ test("a message in a file of its own is read when it is done", async () => {
   expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
 });
 
-test("a folder that leads out of the place is none of its parts", async () => {
+test("a link out of the place is ignored", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const storage = ".local/share/opencode/storage";

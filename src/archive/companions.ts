@@ -1,7 +1,7 @@
 /**
- * Files beside a transcript that are parts of it: the log of a database, a folder with a file for
- * each message. It changes while the transcript itself stays as it is. So its size and its time are
- * counted to the transcript's when it is asked whether that has changed.
+ * Companion files of a transcript: the log of a database, a folder with a file per message. They
+ * change while the transcript itself does not, so their sizes and times are added to the
+ * transcript's for change detection.
  */
 
 import { stat } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { sumFolder } from "../ingest/files/file-access.ts";
 import { type FoundFile, mtimeUsOf } from "../ingest/files/walk.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 
-/** Size and time of a file, or of several together. */
+/** Size and time of a file, or the sum of several. */
 export type FileSum = Pick<FoundFile, "size" | "mtimeUs">;
 
 const NOTHING: FileSum = { size: 0, mtimeUs: 0 };

@@ -7,7 +7,7 @@ import { createMachine, type Machine } from "./archive.cases.ts";
 const sources = { sources: SOURCES };
 const PAST = 1_770_000_000_000;
 
-/** The database of opencode, as it is while the agent runs: with a log beside it. */
+/** opencode's database while the agent runs: with a log beside it. */
 function openOpencode(machine: Machine) {
   const database = new DatabaseSync(machine.put(".local/share/opencode/opencode.db", ""));
   database.exec(`PRAGMA journal_mode = WAL;
@@ -39,7 +39,7 @@ function openOpencode(machine: Machine) {
   };
 }
 
-test("a database that has changed is read only for the sessions that have", async () => {
+test("a changed database is read only for its changed sessions", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   using opencode = openOpencode(machine);
@@ -50,7 +50,7 @@ test("a database that has changed is read only for the sessions that have", asyn
   opencode.say("ses_3", PAST + 900_000);
   const second = await machine.run(engine, sources);
   const [outcome] = second.outcomes;
-  // The newest of before is looked at again: something may have been written at the same time.
+  // The newest one is read again: a row with the same time may have been added.
   expect(outcome?.sessions).toMatchObject([
     { entries: 1, skipped: 1 },
     { entries: 0, skipped: 1 },
@@ -58,12 +58,12 @@ test("a database that has changed is read only for the sessions that have", asyn
   expect(outcome?.how).toBe("continued");
   const grown = await engine.getSessionMeta(outcome?.sessions[0]?.sessionId ?? "");
   expect(grown.figures?.exchangeCount).toBe(2);
-  // Forced, all of it is read.
+  // Forced: everything is read.
   const forced = await machine.run(engine, { ...sources, force: true });
   expect(forced.outcomes[0]).toMatchObject({ how: "read", sessions: { length: 10 } });
 });
 
-test("a database is not done while an answer in it is being written", async () => {
+test("a database with an incomplete answer is not done", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   using opencode = openOpencode(machine);
@@ -71,14 +71,14 @@ test("a database is not done while an answer in it is being written", async () =
   opencode.say("ses_1", now - 10);
   opencode.say("ses_1", now, { role: "assistant" });
   expect((await machine.run(engine, sources)).totals.entries).toBe(1);
-  // Nothing has changed, but what was left is looked for.
+  // Unchanged, but the postponed answer is read again.
   expect((await machine.run(engine, sources)).totals.files).toMatchObject({ continued: 1 });
   opencode.finish(now);
   expect((await machine.run(engine, sources)).totals.entries).toBe(1);
   expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
 });
 
-test("a database that was replaced by an older one is read whole", async () => {
+test("a database replaced by an older one is read whole", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   {

@@ -16,7 +16,7 @@ export function ingestEmpty(setting: IngestSetting, input: FileInput): Ingested 
   const source = setting.only ?? hint;
   const outcome = outcomeOf(file.path, "empty");
   if (source === undefined) return { outcome };
-  // A file that was emptied is still that of its session.
+  // An emptied file still belongs to its session.
   const { key, empty } = parseState(input.known?.state ?? null);
   const kept = {
     ...(key === undefined ? {} : { key }),
@@ -27,7 +27,7 @@ export function ingestEmpty(setting: IngestSetting, input: FileInput): Ingested 
   return { outcome, record: { ...place, state: formatState(kept), seenAt: Date.now() } };
 }
 
-/** Deletes an empty session, unless it is one of `kept` or has been written to. */
+/** Deletes an empty session, unless it is in `kept` or has been written to. */
 export async function dropEmpty(
   { tenant, dryRun }: IngestSetting,
   id: string,

@@ -7,7 +7,9 @@ import type { Candidate } from "./find-files.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
 import type { ReadingPlan } from "./plan-reading.ts";
 
-/** A path of more bytes than a database's index takes is read each time. */
+/**
+ * A longer path than a database's index accepts is not remembered, so its file is read each time.
+ */
 export const MAX_REMEMBERED_PATH = 2_000;
 
 export interface Ingested {
@@ -21,13 +23,13 @@ export interface FileInput {
   readonly known: IngestedFile | undefined;
   readonly plan: Exclude<ReadingPlan, "unchanged">;
   readonly onSession: (source: string, session: SessionOutcome) => void;
-  /** The file as it was kept, if it is read from there: a copy in a folder with the files beside it. */
+  /** The kept original, if the file is read from there: a copy in a folder with its companions. */
   readonly original?: {
     readonly file: TranscriptFile;
     readonly copy: string;
     readonly root: string;
   };
-  /** Given if the file is read because another file of its session was late. */
+  /** Set if the file is read because another file of its session was late. */
   readonly again?: AgainInput;
 }
 

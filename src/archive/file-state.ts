@@ -5,9 +5,9 @@ import { isPlainObject, type JsonObject } from "../model/json.ts";
 export interface FileState {
   /** The reader's resume state. */
   readonly reader?: JsonObject;
-  /** The entry that the next one follows, in a format without a tree. */
+  /** The parent of the next entry, in a format without a tree. */
   readonly last?: string | null;
-  /** Where the bytes of the hash end, if behind the offset: a last line without a line break was read. */
+  /** The end of the hashed bytes, if after the offset: an unterminated last line was read. */
   readonly end?: number;
   /** The origin key of the file's only session. */
   readonly key?: string;

@@ -10,19 +10,19 @@ import type { Environment, TranscriptSource } from "../ingest/source.ts";
 
 export interface Candidate {
   readonly file: FoundFile;
-  /** The source in whose place it was found: its most likely format. */
+  /** The source whose place contains it: its most likely format. */
   readonly hint: TranscriptSource | undefined;
   /** The caller named this file. */
   readonly named: boolean;
 }
 
-/** A named path that cannot be looked at. */
+/** A named path that cannot be read. */
 export interface Missing {
   readonly path: string;
   readonly message: string;
 }
 
-/** All that agents have in their own places. */
+/** All files in the agents' places. */
 export async function* findInPlaces(
   sources: readonly TranscriptSource[],
   environment: Environment,
@@ -37,7 +37,7 @@ export async function* findInPlaces(
   }
 }
 
-/** Only files that agents at work in `cwd` at `now` write: see `near` of a place. */
+/** Only files of agents at work in `cwd` at `now`: see `near` of a place. */
 export async function* findNear(
   sources: readonly TranscriptSource[],
   environment: Environment,
@@ -46,7 +46,7 @@ export async function* findNear(
   for (const source of sources) {
     for (const place of source.places?.(environment) ?? []) {
       for (const folder of place.near?.(cwd, now) ?? []) {
-        // Paths and what may be read beside a transcript are those of the whole place.
+        // Paths and confinement are those of the whole place.
         for await (const group of walk(place, noCounts(), folder)) {
           yield group.map((file) => ({ file, hint: source, named: false }));
         }
@@ -55,7 +55,7 @@ export async function* findNear(
   }
 }
 
-/** Files as they are named, and all in a folder that could be a transcript. */
+/** Named files, and all possible transcripts in named folders. */
 export async function* findNamed(
   paths: readonly string[],
   counts: WalkCounts,
@@ -83,7 +83,7 @@ export async function* findNamed(
   }
 }
 
-/** By the name: what the formats that we read end in, packed or not. */
+/** By the extensions of the supported formats, compressed or not. */
 function couldBeTranscript(path: string): boolean {
   return /\.(jsonl|json|ndjson|md|txt|db|sqlite3?|vscdb)(\.[^/]*)?$/i.test(path);
 }

@@ -8,7 +8,7 @@ import { FreshReader } from "./fresh-reader.ts";
 
 const TIME = 60_000;
 
-test("reads what is new, and nothing twice", async () => {
+test("reads new lines, and nothing twice", async () => {
   const home = createFolder();
   const [here, there] = [join(home, "here"), join(home, "there")];
   await using memory = await open(":memory:");
@@ -25,7 +25,7 @@ test("reads what is new, and nothing twice", async () => {
   expect(await reader.read()).toEqual({ files: 0, bytes: 0, complete: true });
   const before = await count();
   expect((await memory.searchSessions("walrus")).hits).toHaveLength(2);
-  // Two calls at once: the second waits for the first.
+  // Concurrent calls: the second waits for the first.
   writeTurn(home, { id: "mine", cwd: here, text: "and the pelican", turn: 2 });
   const both = await Promise.all([reader.read(), reader.read()]);
   expect(both.map(({ files }) => files)).toEqual([0, 0]);
@@ -40,7 +40,7 @@ test("files beyond the time limit are counted, and the newest file is read first
   await using memory = await open(":memory:");
   const reader = new FreshReader(memory, {
     environment: { home, variables: { WORKSTATION_ID: "desk" }, platform: "linux" },
-    // By this clock no time passes: what fits is decided by sizes alone.
+    // This clock stands still, so only sizes decide.
     cwd: here,
     budgetMs: TIME,
     clock: () => 0,
@@ -56,7 +56,7 @@ test("files beyond the time limit are counted, and the newest file is read first
   ]);
 });
 
-test("a time limit of zero still gets an answer", async () => {
+test("a time limit of zero still gives an answer", async () => {
   const home = createFolder();
   await using memory = await open(":memory:");
   writeTurn(home, { id: "mine", cwd: home, text: "the walrus" });

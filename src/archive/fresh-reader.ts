@@ -12,23 +12,23 @@ import { ingestFiles, type Planned, planGroup } from "./ingest-files.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
 
 export interface FreshReaderInput extends Omit<IngestOptions, "dryRun" | "force" | "source"> {
-  /** The folder in which the caller works. */
+  /** The caller's working folder. */
   readonly cwd: string;
   /** How long a call may wait. */
   readonly budgetMs: number;
   /** Whether a follower in this process has caught up with all folders. */
   readonly isFollowed?: () => boolean;
-  /** Gets errors; the caller is answered all the same. */
+  /** Receives errors; the caller is answered anyway. */
   readonly onError: (error: unknown) => void;
   /** Monotonic, in milliseconds. */
   readonly clock?: () => number;
 }
 
-/** Found and not stored. */
+/** Found but not stored. */
 export interface UnreadFiles {
   readonly files: number;
   readonly bytes: number;
-  /** False if the time was over before everything was looked at. */
+  /** False if the time ended before everything was checked. */
   readonly complete: boolean;
 }
 
@@ -60,7 +60,7 @@ export class FreshReader {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.#input.budgetMs);
     try {
-      // One reading at a time. A caller that comes during one starts another, for lines written
+      // One reading at a time. A caller that arrives during one starts another, for lines written
       // since.
       while (this.#run !== undefined && !late.signal.aborted) await this.#run.endOr(late.signal);
       if (this.#run !== undefined) return this.#run.unread;
@@ -76,7 +76,7 @@ export class FreshReader {
     }
   }
 
-  /** Resolves when no reading is under way. */
+  /** Resolves when no reading is in progress. */
   async ended(): Promise<void> {
     await this.#run?.endOr();
   }
@@ -98,7 +98,7 @@ export class FreshReader {
     }
   }
 
-  /** Made once; a failure is not kept, so that the next call tries again. */
+  /** Created once; a failure is not cached, so that the next call retries. */
   #makeSetting(): Promise<IngestSetting> {
     this.#setting ??= createSetting(this.#tenant, this.#input).catch((error: unknown) => {
       this.#setting = undefined;
@@ -148,7 +148,7 @@ class Run {
   }
 }
 
-/** Notes changed files. True if the time sufficed for all folders. */
+/** Records changed files. True if the time sufficed for all folders. */
 async function look(
   setting: IngestSetting,
   run: Run,
@@ -173,7 +173,7 @@ function bytesOf({ candidate, known, plan }: Planned): number {
   return file.size - (plan === "rest" ? (known?.offset ?? 0) : 0);
 }
 
-/** Reads noted files, the newest first, until the time is up. */
+/** Reads recorded files, newest first, until the time is up. */
 async function readFound(setting: IngestSetting, run: Run): Promise<void> {
   const room = Math.max(0, run.until - run.clock()) * BYTES_PER_MS;
   const chosen: Candidate[] = [];

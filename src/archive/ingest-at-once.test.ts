@@ -4,7 +4,7 @@ import type { TranscriptSource } from "../ingest/source.ts";
 import { open } from "../open.ts";
 import { createMachine, NOTES, notes } from "./archive.cases.ts";
 
-/** The test's format, which says how many of its files were read at the same time. */
+/** The test's format, which records how many of its files were read concurrently. */
 function counting(over: Partial<TranscriptSource> = {}) {
   let reading = 0;
   const seen = { most: 0 };
@@ -40,17 +40,17 @@ async function most(
   return seen.most;
 }
 
-test("many small files are read at once", async () => {
+test("many small files are read concurrently", async () => {
   const { source, seen } = counting();
   expect(await most(source, seen, (text) => text)).toBeGreaterThan(4);
 });
 
-test("of packed files a few, whatever they are called", async () => {
+test("of compressed files a few, whatever their names", async () => {
   const { source, seen } = counting();
   expect(await most(source, seen, (text) => gzipSync(text))).toBe(4);
 });
 
-test("of transcripts with parts beside them a few", async () => {
+test("of transcripts with companions a few", async () => {
   const { source, seen } = counting({ companions: () => [{ folder: "parts" }] });
   expect(await most(source, seen, (text) => text)).toBe(4);
 });

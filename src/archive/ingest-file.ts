@@ -36,7 +36,7 @@ import { readAgain } from "./read-again.ts";
 import { isStoreFailure } from "./store-failure.ts";
 import { type SessionFile, storeSession } from "./store-session.ts";
 
-/** Only a failure of the store is thrown. */
+/** Throws only failures of the store. */
 export async function ingestFile(setting: IngestSetting, input: FileInput): Promise<Ingested> {
   const { file } = input.candidate;
   if (isMostlyHoles(file)) return { outcome: outcomeOf(file.path, "sparse") };
@@ -59,7 +59,7 @@ export async function ingestFile(setting: IngestSetting, input: FileInput): Prom
   }
 }
 
-/** Sessions of one file whose outcome is kept one by one. */
+/** Sessions of one file with individual outcomes. */
 const KEPT_SESSIONS = 100;
 
 class Reading {
@@ -92,7 +92,7 @@ class Reading {
     // Taken before reading, so that lines written meanwhile count as new.
     this.#beside = await sumBeside(source, found);
     const read = () => this.#readOnOrWhole(source);
-    // One that is read again because of another has that one's slot.
+    // A file that is read again because of another one uses that one's slot.
     const isMeasured =
       (this.#file.isPlain && source.companions === undefined) || this.#input.again !== undefined;
     return isMeasured ? read() : this.#setting.unmeasured.take(read);
@@ -107,11 +107,11 @@ class Reading {
     return (await this.#read(source, false)) as Ingested;
   }
 
-  /** Undefined if what follows an earlier reading cannot be understood without the rest. */
+  /** Undefined if the tail cannot be understood without the rest. */
   async #read(source: TranscriptSource, isRest: boolean): Promise<Ingested | undefined> {
     const { file: found } = this.#input.candidate;
     const earlier = parseState(this.#input.known?.state ?? null);
-    // A database gives changed sessions as a whole, so this is no tail.
+    // A database gives changed sessions as a whole, so this is not a tail.
     const goesOn = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
     const { copy, root } = this.#input.original ?? { copy: found.path, root: found.root };
@@ -160,7 +160,7 @@ class Reading {
     if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
-    // The next run must read again the part that was not stored.
+    // The next run must read the unstored part again.
     const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
     const canGoOn = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
     const state: FileState = {
@@ -186,8 +186,8 @@ class Reading {
   }
 
   /**
-   * No originals of databases, which change in place, and of sessions in folders of small files.
-   * The caller leaves out files of forgotten sessions: their bytes would bring the sessions back.
+   * Not for databases, which change in place, nor for folders of small files. The caller excludes
+   * files of forgotten sessions, whose bytes would bring them back.
    */
   async #keepOriginal(
     source: TranscriptSource,
@@ -240,7 +240,7 @@ class Reading {
     return hash !== undefined && Buffer.compare(hash, known.tailHash) === 0;
   }
 
-  /** Whether the same reader has read it before and can tell new from old. */
+  /** Whether the same reader has read it before and can detect changes. */
   #knowsDatabase(source: TranscriptSource): boolean {
     const { known } = this.#input;
     const isSame = source.container === "database" && known?.source === source.name;
@@ -276,7 +276,7 @@ class Reading {
     const { reader, ...rest } = state;
     const canGoOn = reader !== undefined && this.#file.isPlain && !isDatabase;
     const { isOpen, offset } = this.#through;
-    // A line that is read once must still be the same when only what follows it is read.
+    // An unterminated last line must still be the same when the reading is resumed.
     const end = isOpen ? { end: this.#file.size } : {};
     const hash = canGoOn ? await this.#file.tailHash(end.end ?? offset) : undefined;
     const kept = hash === undefined && !isDatabase ? rest : { ...state, ...end };
@@ -301,7 +301,7 @@ class Reading {
   }
 }
 
-/** One of the files of a session, whole. */
+/** One file of a session, whole. */
 async function readOne(
   setting: IngestSetting,
   hint: TranscriptSource,
@@ -327,7 +327,7 @@ async function exists(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch {
-    // Deleted or unreadable: the store alone has its content.
+    // Deleted or unreadable: only the store has its content.
     return false;
   }
 }
@@ -361,7 +361,7 @@ function longLine(isText: boolean): LongLine {
   return isText ? new CutText() : new CutLine();
 }
 
-/** One JSON value, on however few lines: the limit is one of lines that each hold a record. */
+/** One JSON value, on however few lines: the line limit applies to records. */
 function isDocument(path: string): boolean {
   return /\.json(\.(gz|zst))?$/i.test(path);
 }

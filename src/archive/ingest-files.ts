@@ -1,9 +1,9 @@
 /**
  * A run over many files: look each up, read it if it changed, remember it.
  *
- * Some files are read at a time, so that parsing goes on while the store writes, and small sessions
- * share a commit. Memory does not grow with the number of files: they come in groups, and only
- * files in progress are held.
+ * Several files are read concurrently, so that parsing continues while the store writes, and small
+ * sessions share a commit. Memory does not grow with the number of files: they come in groups, and
+ * only files in progress are held.
  */
 
 import type { IngestedFile } from "../store/ingested-file.ts";
@@ -17,13 +17,13 @@ import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
 import { isUnrecognised, planReading, type ReadingPlan } from "./plan-reading.ts";
 
 export interface RunHandlers {
-  /** Each file, as it is done; those that are unchanged and were not named are only counted. */
+  /** Called with each finished file; unchanged files that were not named are only counted. */
   readonly onOutcome?: (outcome: FileOutcome) => void;
-  /** Now and then. */
+  /** Called periodically. */
   readonly onProgress?: (totals: Totals) => void;
   /** The time to find files and look up their state, without reading them. */
   readonly onLooked?: (ms: number) => void;
-  /** Ends the run after the files that are under way. */
+  /** Ends the run after the files in progress. */
   readonly signal?: AbortSignal;
 }
 
@@ -88,10 +88,10 @@ export async function ingestFiles(
   return totals;
 }
 
-/** How long files are begun in one turn of the event loop, of which a small one needs no other. */
+/** The time slice of starting files: small ones complete synchronously. */
 const TURN_MS = 5;
 
-/** A server reads files, too, and has others to answer. */
+/** Yields: a server that reads files also has callers. */
 class ShortTurns {
   #began = performance.now();
 
@@ -102,7 +102,7 @@ class ShortTurns {
   }
 }
 
-/** Looks for the next group while this one is dealt with. */
+/** Scans the next group while this one is processed. */
 async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   const iterator = items[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -172,7 +172,7 @@ export async function planGroup(
   });
 }
 
-/** Sums of the files that have parts beside them, with those parts. */
+/** Sums of files that have companions, including those. */
 async function sumGroup(
   { sources }: IngestSetting,
   group: readonly Candidate[],

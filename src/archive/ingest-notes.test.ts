@@ -19,7 +19,7 @@ const TRANSCRIPT = `${JSON.stringify({
   message: { role: "user", content: "Why?" },
 })}\n`;
 
-test("notes that an agent keeps are memories of their project, and follow their files", async () => {
+test("an agent's notes become memories of their project, and follow their files", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   machine.put(`${FOLDER}/s.jsonl`, TRANSCRIPT);
@@ -49,7 +49,7 @@ test("notes that an agent keeps are memories of their project, and follow their 
   expect(names.sort()).toEqual(["The lock is in run.lock.", "stays"]);
 });
 
-test("a long note is several memories, and nothing of it is lost", async () => {
+test("a long note becomes several memories without loss", async () => {
   const long = Array.from({ length: 900 }, (_, i) => `Line ${i} of a note, with an é.`).join("\n");
   const pieces = splitNote(long);
   expect(pieces.every((piece) => Buffer.byteLength(piece) <= MAX_MEMORY_BYTES)).toBe(true);

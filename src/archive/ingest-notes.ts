@@ -1,8 +1,8 @@
 /**
- * The notes that agents keep for themselves, as memories of the store.
+ * Imports agents' own notes as memories.
  *
- * A memory follows its file: it changes with it, and goes when it is gone. It is known by the
- * workstation, the project and the file's path; a note that is longer than a memory may be is several.
+ * A memory follows its file: it changes with it, and is deleted with it. Workstation, project and
+ * path identify it; a note longer than a memory becomes several.
  */
 
 import { open, readdir, readFile } from "node:fs/promises";
@@ -18,23 +18,23 @@ import type { Memory } from "../model/note.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 
 export interface NoteTotals {
-  /** Memories that are new or have changed. */
+  /** New or changed memories. */
   readonly written: number;
-  /** Memories whose files are gone. */
+  /** Memories of deleted files. */
   readonly removed: number;
-  /** Files that are longer than a note may be, and were left out. */
+  /** Files above the limit, which were skipped. */
   readonly tooLong: number;
 }
 
 export const NO_NOTES: NoteTotals = { written: 0, removed: 0, tooLong: 0 };
 
-/** The key of a memory's metadata that says which file it is of. */
+/** The metadata key of a memory's file. */
 const FILE_KEY = "file";
 
 /** A note is a page or two; larger files are not notes. */
 const MAX_NOTE_BYTES = 256 * 1024;
 
-/** Looks at all notes that agents have in their own places. */
+/** Reads all notes in the agents' places. */
 export async function ingestNotes(setting: IngestSetting): Promise<NoteTotals> {
   const { sources, only, environment, dryRun } = setting;
   let written = 0;
@@ -101,7 +101,7 @@ async function ingestPlace(
   return { written, removed, tooLong };
 }
 
-/** The memories that were made of files below `root` on this workstation. */
+/** The memories of files below `root` on this workstation. */
 async function knownNotes(
   { tenant, workstation }: IngestSetting,
   agent: string,
@@ -148,7 +148,7 @@ async function readNote(
   try {
     text = (await readFile(path, "utf8")).trim();
   } catch {
-    // Gone meanwhile: the next look takes its memory away.
+    // Deleted meanwhile: the next scan deletes its memory.
     return [];
   }
   const id = project === undefined ? folder : projectId(project);
@@ -166,12 +166,12 @@ async function readNote(
   });
 }
 
-/** In pieces that each are a memory, between paragraphs or lines where that is possible. */
+/** Pieces of a memory's size, split between paragraphs or lines if possible. */
 export function splitNote(text: string): string[] {
   const pieces: string[] = [];
   let rest = text;
   while (Buffer.byteLength(rest) > MAX_MEMORY_BYTES) {
-    // No character takes more than three bytes of a UTF-16 unit.
+    // A UTF-16 unit takes at most three bytes.
     let end = Math.floor(MAX_MEMORY_BYTES / 3);
     const window = rest.slice(0, end);
     const cut = [window.lastIndexOf("\n\n"), window.lastIndexOf("\n"), window.lastIndexOf(" ")];
@@ -183,10 +183,12 @@ export function splitNote(text: string): string[] {
   return pieces;
 }
 
-/** How much of a transcript is looked at for the folder that it names. */
+/** The head of a transcript that is searched for its folder. */
 const HEAD_BYTES = 64 * 1024;
 
-/** The folder of the project, as one of its transcripts tells: a folder's name cannot be turned back. */
+/**
+ * The project's folder, from one of its transcripts: a folder's encoded name cannot be reversed.
+ */
 async function findProject(folder: string, name: string): Promise<string | undefined> {
   try {
     const files = (await readdir(folder)).filter((each) => each.endsWith(".jsonl")).sort();

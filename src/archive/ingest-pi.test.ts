@@ -26,7 +26,7 @@ async function path(tenant: TenantEngine): Promise<string[]> {
   return messages.map(({ blocks }) => textOf(blocks));
 }
 
-test("a file of pi that grew is read from where the last reading ended", async () => {
+test("a grown file of pi is resumed where the last reading ended", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const file = machine.put("pi/a.jsonl", lines(HEADER, said("a", null, "one")));
@@ -45,7 +45,7 @@ test("a file of pi that grew is read from where the last reading ended", async (
   expect((await machine.run(engine, { force: true })).totals).toMatchObject({ entries: 0 });
 });
 
-test("a file of pi that goes back to what is long past is read whole", async () => {
+test("a file of pi that refers far back is read whole", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const many = Array.from({ length: 400 }, (_, i) =>
@@ -56,7 +56,7 @@ test("a file of pi that goes back to what is long past is read whole", async () 
   appendFileSync(file, lines(said("x", "m399", "goes on"), said("y", "m2", "goes back")));
   const { outcomes, totals } = await machine.run(engine);
   expect(outcomes.map(({ how }) => how)).toEqual(["read"]);
-  // What was stored before that showed is told with the rest of it.
+  // Entries stored before that are reported with the rest.
   expect(totals).toMatchObject({ grown: 1, entries: 2, problems: new Map() });
   expect(outcomes[0]?.sessions).toMatchObject([{ entries: 2, skipped: 400 }]);
   expect(await path(engine)).toEqual(["message 0", "message 1", "message 2", "goes back"]);
@@ -91,7 +91,7 @@ test("costs that the source reports are summed, and reported for the part that g
   expect(await cost()).toBe(0.75);
 });
 
-test("many files of one session, read at once, are one session with all of their entries", async () => {
+test("many files of one session, read concurrently, are one session with all entries", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   for (let i = 0; i < 12; i++) {

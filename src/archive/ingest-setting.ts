@@ -1,4 +1,4 @@
-/** The setting of a run of ingest. */
+/** The settings of an ingest run. */
 
 import { KeyedQueue } from "../async/keyed-queue.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -12,11 +12,11 @@ import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
 
 export interface IngestOptions {
-  /** The environment: where files are, and which machine this is. */
+  /** Locates files and identifies this machine. */
   readonly environment: Environment;
-  /** Only files of this format. A file that is named is read as one, whatever it looks like. */
+  /** Only files of this format. A named file is read as one, whatever its content. */
   readonly source?: string;
-  /** How to treat lines over 1 MB: their long values are `cut` if left out. */
+  /** How to treat lines over 1 MB. Default: `cut` their long values. */
   readonly oversize?: Oversize;
   /** Also reads unchanged files, and restores forgotten sessions of files that the caller names. */
   readonly force?: boolean;
@@ -24,7 +24,7 @@ export interface IngestOptions {
   readonly dryRun?: boolean;
   /** Whether to keep the original bytes. Default: true. */
   readonly originals?: boolean;
-  /** The formats that are known: all of ours if left out. */
+  /** The known formats. Default: all. */
   readonly sources?: readonly TranscriptSource[];
 }
 
@@ -39,22 +39,24 @@ export interface IngestSetting {
   readonly dryRun: boolean;
   readonly originals: boolean;
   readonly git: GitLookup;
-  /** Parts of one session, one after another. */
+  /** A keyed mutex: parts of one session are sequential. */
   readonly turns: KeyedQueue;
-  /** For files whose size does not tell what they take: packed ones, and those with parts beside them. */
+  /**
+   * For files whose size does not bound their memory: compressed ones, and those with companions.
+   */
   readonly unmeasured: Slots;
   /** The memory budget of companion files until they are stored. */
   readonly held: Slots;
-  /** For lines of more than a megabyte, of all files together. */
+  /** A semaphore for lines of more than a megabyte, across all files. */
   readonly longLines: Slots;
   /** The remembered format of a file that none of `sources` recognises. */
   readonly unrecognised: string;
 }
 
-/** Each may hold tens of megabytes; most are small, and four of them hardly keep the store waiting. */
+/** Each may hold tens of megabytes; most are small, and four hardly keep the store waiting. */
 const UNMEASURED_AT_ONCE = 4;
 
-/** `invalid_input` for a format that there is none of, or a `WORKSTATION_ID` that is no id. */
+/** Throws `invalid_input` for an unknown format, or an invalid `WORKSTATION_ID`. */
 export async function createSetting(
   tenant: TenantApi,
   options: IngestOptions,

@@ -34,7 +34,7 @@ test.each([
   }
 });
 
-test("a packed pipe that is cut off gives what was in it, and says so", async () => {
+test("a truncated compressed pipe gives its complete part, and says so", async () => {
   await using engine = await open(":memory:");
   const setting = await createSetting(engine, { environment });
   const packed = gzipSync(`${EXPORT}${" ".repeat(1_000_000)}`).subarray(0, -8);

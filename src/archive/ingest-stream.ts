@@ -1,4 +1,4 @@
-/** A transcript that comes through a pipe: it has no path to be known by, and no place to go on from. */
+/** Ingests a transcript from a pipe: without a path, and not resumable. */
 
 import { limitLines } from "../ingest/files/oversize.ts";
 import { toPlain } from "../ingest/files/unpack.ts";
@@ -8,7 +8,7 @@ import type { IngestSetting } from "./ingest-setting.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
 import { storeSession } from "./store-session.ts";
 
-/** `unknown_format` if it is none that we know, `invalid_input` for a session without an id. */
+/** Throws `unknown_format`, and `invalid_input` for a session without an id. */
 export async function ingestStream(
   setting: IngestSetting,
   bytes: AsyncIterable<Uint8Array>,

@@ -24,7 +24,7 @@ async function said(tenant: TenantEngine, key: string): Promise<string[]> {
 const KEY = "w1:e7c7ea0b:s1";
 
 describe("ingesting", () => {
-  test("stores what agents have in their places, once", async () => {
+  test("stores the transcripts in the agents' places, once", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     machine.put("notes/a.jsonl", notes("Fix the cron job", { text: "Done.", role: "assistant" }));
@@ -49,7 +49,7 @@ describe("ingesting", () => {
     expect(await engine.listChanges({ limit: 500 })).toEqual(before);
   });
 
-  test("knows a session by workstation, project and id, and what it was about", async () => {
+  test("identifies a session by workstation, project and id, and has its fields", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const tool = { text: "I look.", role: "assistant", tool: "bash" };
@@ -78,7 +78,7 @@ describe("ingesting", () => {
     });
   });
 
-  test("INV-004: size and time are the only way in which change is noticed", async () => {
+  test("INV-004: only size and time detect a change", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const file = machine.put("notes/a.jsonl", notes("one"));
@@ -89,7 +89,7 @@ describe("ingesting", () => {
     utimesSync(file, time, time);
     expect((await machine.run(engine)).totals.files.unchanged).toBe(1);
     expect(await said(engine, KEY)).toEqual(["one"]);
-    // Forced, it is read whatever they say.
+    // Forced, it is read in any case.
     await machine.run(engine, { force: true });
     expect(await said(engine, KEY)).toEqual(["one", "two"]);
   });
@@ -104,7 +104,7 @@ describe("ingesting", () => {
     expect((await machine.run(engine)).totals.created).toBe(1);
   });
 
-  test("takes files and folders that are named, and says what is missing", async () => {
+  test("reads named files and folders, and reports missing ones", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const one = machine.put("else/one.jsonl", notes({ text: "a", session: "one" }));
@@ -115,13 +115,13 @@ describe("ingesting", () => {
     const report = await machine.run(engine, { paths });
     expect(report.totals).toMatchObject({ created: 2, files: { read: 2, unrecognised: 1 } });
     expect(report.missing).toMatchObject([{ path: join(machine.home, "nowhere") }]);
-    // What is of no known format is not opened again either, and is told of again.
+    // A file of no known format is not opened again, and is reported again.
     const { files, unrecognised } = (await machine.run(engine, { paths })).totals;
     expect(files).toMatchObject({ unchanged: 2, unrecognised: 1 });
     expect(unrecognised).toEqual([join(machine.home, "folder/package.json")]);
   });
 
-  test("reads only one format if it is told to, and a named file as that", async () => {
+  test("reads only one format on request, and a named file as that format", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     machine.put("notes/a.jsonl", notes("one"));
@@ -139,7 +139,7 @@ describe("ingesting", () => {
 });
 
 describe("a file that changes", () => {
-  test("is read from where the last reading ended, if it grew", async () => {
+  test("is resumed where the last reading ended, if it grew", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const file = machine.put("notes/a.jsonl", notes("one", "two"));
@@ -181,7 +181,7 @@ describe("a file that changes", () => {
     expect(await said(engine, KEY)).toEqual(["one", "two"]);
   });
 
-  test("a last line without its line break is read, and not twice", async () => {
+  test("a last line without a line break is read once", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const file = machine.put("notes/a.jsonl", notes("one", "two").trimEnd());
@@ -194,7 +194,7 @@ describe("a file that changes", () => {
     expect((await engine.findSessionByOrigin(KEY))?.figures?.exchangeCount).toBe(3);
   });
 
-  test("that vanished keeps its session", async () => {
+  test("that was deleted keeps its session", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     rmSync(machine.put("notes/b.jsonl", ""));
@@ -223,7 +223,7 @@ describe("a session that was forgotten", () => {
 });
 
 describe("the edge cases of the first indexers of such files", () => {
-  test("an empty file, or one without a message, is no session until something is said", async () => {
+  test("an empty file, or one without a message, is no session until its first message", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const sources = { sources: [CLAUDE_CODE] };
@@ -246,7 +246,7 @@ describe("the edge cases of the first indexers of such files", () => {
     const message = { role: "user", content: "Why?" };
     const said = { ...base, type: "user", uuid: "u", parentUuid: "n", message };
     appendFileSync(file, `${JSON.stringify(said)}\n`);
-    // What stands before the message is read again, and stored with it.
+    // The lines before the message are read again, and stored with it.
     expect((await machine.run(engine, sources)).totals).toMatchObject({ created: 1, entries: 3 });
     const { sessions } = await engine.listSessions();
     expect(sessions).toMatchObject([
@@ -254,7 +254,7 @@ describe("the edge cases of the first indexers of such files", () => {
     ]);
   });
 
-  test("a malformed JSON line: left out with a warning, and reading goes on", async () => {
+  test("a malformed JSON line: skipped with a warning, and reading goes on", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     machine.put(
@@ -284,7 +284,7 @@ describe("the edge cases of the first indexers of such files", () => {
     expect(session?.origin.projectPath).toBeUndefined();
   });
 
-  test("a file deleted between being found and being read: told, and the others are read", async () => {
+  test("a file deleted between scan and read: reported, and the others are read", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const environment = { home: machine.home, variables: {}, platform: "linux" };
@@ -312,7 +312,7 @@ describe("the edge cases of the first indexers of such files", () => {
     expect(sessions.map(({ origin }) => origin.workstation).sort()).toEqual(["w1", "w2"]);
   });
 
-  test("an unchanged mtime: not read again, whatever is in it", async () => {
+  test("an unchanged mtime: not read again, whatever its content", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const file = machine.put("notes/a.jsonl", notes("one"));

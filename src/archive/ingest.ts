@@ -1,5 +1,5 @@
 /**
- * Ingests the transcripts that agents keep on this machine as sessions of a store.
+ * Ingests the transcripts of this machine's agents as sessions of a store.
  *
  * Policy on top of the engine: where to look, how to title a session, when to read a file.
  */
@@ -15,7 +15,7 @@ import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-
 import type { Totals } from "./outcome.ts";
 
 export interface IngestInput extends IngestOptions, RunHandlers {
-  /** Files and folders; if left out, the places where agents keep theirs. */
+  /** Files and folders. Default: the agents' own places. */
   readonly paths?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface IngestReport {
   /** Totals of agents' own notes, which are read if no paths are given. */
   readonly notes: NoteTotals;
   readonly skipped: WalkCounts;
-  /** Named paths that cannot be looked at. */
+  /** Named paths that cannot be read. */
   readonly missing: readonly Missing[];
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Lanes } from "./lanes.ts";
 
-/** Begins files of a size until there is no room for another; gives how many. */
+/** Starts files of a size until there is no room; gives their number. */
 async function fill(lanes: Lanes, size: number): Promise<{ count: number; ends: (() => void)[] }> {
   const ends: (() => void)[] = [];
   for (;;) {
@@ -14,7 +14,7 @@ async function fill(lanes: Lanes, size: number): Promise<{ count: number; ends: 
   }
 }
 
-test("many small files are read at once, and one that is large", async () => {
+test("many small files are read concurrently, or one large one", async () => {
   expect((await fill(new Lanes(), 10_000)).count).toBe(40);
   expect((await fill(new Lanes(), 1024 * 1024)).count).toBe(8);
   expect((await fill(new Lanes(), 4 * 1024 * 1024)).count).toBe(2);

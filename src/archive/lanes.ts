@@ -1,14 +1,14 @@
 /**
- * A semaphore weighted by bytes: many small files are read at once, or one that is large.
+ * A semaphore weighted by bytes: many small files run concurrently, or one large one.
  *
- * A small file is mostly waiting, for the store; many of them share a commit. A large one keeps the
- * store busy by itself, and a line of it may be as long as it is: two of them would take as much
- * memory again, and no less time.
+ * A small file mostly waits for the store; many of them share a commit. A large one keeps the store
+ * busy by itself, and one of its lines may be as long as the file: two would double the memory and
+ * save no time.
  */
 
-/** Enough that the store hardly waits: with 16 small files it took a tenth longer. */
+/** Enough that the store hardly waits: 16 small files took a tenth longer. */
 const MAX_FILES = 40;
-/** Bytes of the files that are read at the same time. */
+/** Bytes of the files read concurrently. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 export class Lanes {
@@ -16,7 +16,7 @@ export class Lanes {
   #bytes = 0;
   #wake: (() => void) | undefined;
 
-  /** Resolves when a file of this size may begin. One at a time may wait. */
+  /** Resolves when a file of this size may start. At most one caller waits. */
   async room(size: number): Promise<void> {
     while (!this.#hasRoom(size)) {
       await new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ export class Lanes {
     });
   }
 
-  /** Resolves when all that has begun is done. */
+  /** Resolves when everything started is done. */
   async end(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -22,7 +22,9 @@ function line(uuid: string, parentUuid: string | null, minute: number): string {
   return `${JSON.stringify({ type, uuid, parentUuid, message, ...place })}\n`;
 }
 
-/** Three files of one session: the second begins with a root, the third with a copy of the second. */
+/**
+ * Three files of one session: the second begins with a root, the third with a copy of the second.
+ */
 const SECOND = [line("2u", null, 10), line("2a", "2u", 11), line("2v-u", "2a", 12)];
 const FILES: Readonly<Record<string, readonly string[]>> = {
   b: [line("1u", null, 0), line("1a", "1u", 1), line("1b", "1a", 2)],
@@ -43,14 +45,14 @@ async function path(tenant: TenantEngine): Promise<string[]> {
   return messages.map(({ blocks }) => textOf(blocks));
 }
 
-test("files of one session give one path, in whatever order and pieces they come", async () => {
+test("files of one session give one path, in any order and split", async () => {
   const random = seeded(SEED);
   const orders = ["abc", "acb", "bac", "bca", "cab", "cba"];
   for (const order of orders) {
-    for (let round = 0; round < repeats(3, 40); round++) {
+    for (let round = 0; round < repeats(2, 40); round++) {
       await using engine = await open(":memory:");
       const machine = createMachine();
-      // The first time whole files, then cut at any line, and completed in any order.
+      // First whole files, then cut at any line and completed in any order.
       const steps = [...order].flatMap((name) => {
         const { length } = FILES[name] ?? [];
         const cut = round === 0 ? length : Math.floor(random() * length) + 1;
@@ -81,7 +83,7 @@ test("files of one session give one path, in whatever order and pieces they come
   }
 });
 
-test("files that come together are read by when they were written, none of them twice", async () => {
+test("files found together are read by mtime, none of them twice", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   for (const [i, name] of ["b", "c", "a"].entries()) utimesSync(write(machine, name, 9), i, i);
@@ -116,7 +118,7 @@ test("a watcher stores the same path", async () => {
   await watching;
 });
 
-test("a late file of a session that was gone on with here is a branch, and counted", async () => {
+test("a late file of a session that was continued here is a branch, and counted", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   write(machine, "a", 5);
@@ -135,7 +137,7 @@ test("a late file of a session that was gone on with here is a branch, and count
   const onPath = await engine.searchSessions('"said here"');
   expect(onPath.hits).toMatchObject([{ branch: null, meta: { lateBranches: 1 } }]);
   expect(onPath.notes).toEqual([expect.stringMatching(/^late files of .* are on a branch/)]);
-  // An abandoned branch is no late file, and a file that grows has one branch.
+  // An abandoned branch is not a late file, and a growing file has one branch.
   await session.edit(onPath.hits[0]?.entryId ?? "", "said otherwise");
   const more = [...(FILES["b"] ?? []), line("1c-u", "1b", 3)].join("");
   machine.put(".claude/projects/-srv-shop/b.jsonl", more);
@@ -147,7 +149,7 @@ test("a late file of a session that was gone on with here is a branch, and count
   expect(grown.hits).toMatchObject([{ branch: "late" }]);
 });
 
-test("a late file is a branch, too, where another file of the session is gone", async () => {
+test("a late file is a branch too where another file of the session is gone", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const gone = write(machine, "a", 5);
@@ -159,7 +161,7 @@ test("a late file is a branch, too, where another file of the session is gone", 
   expect(await path(engine)).toEqual(PATH.slice(3));
 });
 
-test("a session that is stored anew is not marked as deleted, also after an interruption", async () => {
+test("a re-imported session is not marked as deleted, also after an interruption", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   write(machine, "a", 5);
@@ -169,7 +171,7 @@ test("a session that is stored anew is not marked as deleted, also after an inte
   const { sessions } = await engine.listSessions({});
   let imports = 0;
   broken.importSession = async (imported, options) => {
-    // The session is gone by then, and its second file not yet read.
+    // The session is deleted by then, and its second file not yet read.
     if (++imports === 3) throw new Error("the machine went down");
     return engine.importSession(imported, options);
   };
@@ -179,7 +181,7 @@ test("a session that is stored anew is not marked as deleted, also after an inte
   expect((await engine.listSessions({})).sessions[0]?.id).toBe(sessions[0]?.id);
 });
 
-test("a line that was changed is a sibling: the leaf if it was the last, aside and counted if not", async () => {
+test("a changed line is a sibling: the leaf if it was last, else aside and counted", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const put = (...lines: readonly string[]) =>

@@ -13,7 +13,7 @@ const ID = "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f";
 const sources = { sources: SOURCES };
 const forced = { ...sources, force: true };
 
-/** The only session, by what it says; fails if there are several. */
+/** The only session; fails if there are several. */
 async function only(tenant: TenantEngine) {
   const { sessions } = await tenant.listSessions();
   expect(sessions).toHaveLength(1);
@@ -36,7 +36,7 @@ const asked = (uuid: string, parentUuid: string | null, content: string) => ({
   timestamp: "2026-05-04T10:00:01.000Z",
   message: { role: "user", content },
 });
-/** A message that tells of no folder. */
+/** A message without a folder. */
 const FIRST = { ...asked("f", null, "Hello"), cwd: "", gitBranch: "" };
 const asLines = (...records: readonly object[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
@@ -55,7 +55,7 @@ describe("a session whose project becomes known later", () => {
     expect(await only(engine)).toEqual({ ...known, said: ["Hello", "Why?"] });
     const [session] = (await engine.listSessions()).sessions;
     expect([session?.entryCount, session?.origin.gitBranch]).toEqual([2, "main"]);
-    // However it is read from now on, nothing is stored twice.
+    // In any later reading, nothing is stored twice.
     expect((await machine.run(engine, forced)).totals.entries).toBe(0);
     machine.put(path, asLines(FIRST, asked("a", null, "Why?"), asked("b", "a", "And then?")));
     await machine.run(engine, sources);
@@ -63,7 +63,7 @@ describe("a session whose project becomes known later", () => {
     expect(await only(engine)).toEqual({ ...known, said: ["Hello", "Why?", "And then?"] });
   });
 
-  test("is of the repository that its project is a checkout of", async () => {
+  test("has the repository of its project", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     machine.put("shop/.git/HEAD", "ref: refs/heads/main\n");
@@ -78,7 +78,7 @@ describe("a session whose project becomes known later", () => {
     expect((await engine.listSessions({ repo: "acme/shop" })).sessions).toHaveLength(1);
   });
 
-  test("stays forgotten", async () => {
+  test("stays deleted", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const path = `.claude/projects/p/${ID}.jsonl`;

@@ -17,7 +17,7 @@ function transcript(id: string, text: string): string {
     .join("");
 }
 
-test("a gateway's list of sessions leads to routes, and follows its resets", async () => {
+test("a gateway's list of sessions becomes routes, and follows its resets", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const sources = { sources: [OPENCLAW] };
@@ -34,13 +34,13 @@ test("a gateway's list of sessions leads to routes, and follows its resets", asy
     version: 1,
     fields: { displayName: "Family", totalTokens: 12, custom: { a: 1 } },
   });
-  // The gateway has begun another session.
+  // The gateway has started another session.
   list("a2");
   machine.put(`${FOLDER}/a2.jsonl`, transcript("a2", "two"));
   await machine.run(engine, sources);
   const route = await engine.routes.get(KEY);
   expect(route.sessionId).not.toBe(first?.id);
-  // The key is continued here: then the route of the source does not move it.
+  // The key is in use here, so the source's route does not move it.
   const live = await engine.createSession({ agent: "a", createdBy: "ana" });
   await engine.routes.put(KEY, { sessionId: live.id });
   list("a3");

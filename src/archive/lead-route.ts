@@ -22,7 +22,7 @@ export async function leadRoute(
     if (known !== undefined && !(await isOf(tenant, known.sessionId, source))) return;
     await tenant.routes.put(key, { sessionId, fields, reason: "ingest" });
   } catch (error) {
-    // A key or a field that is none of ours costs the route and not the transcript.
+    // An invalid key or field drops the route, not the transcript.
     if (!BackscrollError.is(error, "invalid_input") && !BackscrollError.is(error, "too_large")) {
       throw error;
     }

@@ -3,32 +3,31 @@
 import type { ImportProblem } from "../ingest/problems.ts";
 
 export const HOWS = [
-  /** Size and time are what they were: it was not opened. */
+  /** Size and time are unchanged: it was not opened. */
   "unchanged",
   /** From its start. */
   "read",
-  /** From where the last reading ended. */
+  /** Resumed where the last reading ended. */
   "continued",
-  /** The file has no known format. */
   "unrecognised",
   /** Empty, and of no recognisable format yet. */
   "empty",
-  /** Gone between being found and being opened. */
+  /** Deleted between scan and open. */
   "vanished",
-  /** Unreadable: by permissions or by its content. */
+  /** Unreadable, by permissions or content. */
   "unreadable",
-  /** Nearly all holes. */
+  /** A sparse file. */
   "sparse",
 ] as const;
 export type How = (typeof HOWS)[number];
 
 export interface SessionOutcome {
-  /** Null in a dry run of a session that is not there, and for one that was forgotten. */
+  /** Null in a dry run of a new session, and for a forgotten one. */
   readonly sessionId: string | null;
   readonly created: boolean;
   readonly entries: number;
   readonly skipped: number;
-  /** It was deleted here, and was not stored again. */
+  /** It was deleted here and skipped. */
   readonly forgotten: boolean;
 }
 
@@ -43,7 +42,7 @@ export interface FileOutcome {
   /** The first hundred. */
   readonly problems: readonly ImportProblem[];
   readonly problemCounts: ReadonlyMap<string, number>;
-  /** Records that were left out on purpose, by the source's name of their type. */
+  /** Deliberately skipped records, by the source's type. */
   readonly ignoredCounts: ReadonlyMap<string, number>;
   /** Why it is unreadable. */
   readonly message?: string;
@@ -57,19 +56,19 @@ export function outcomeOf(path: string, how: How): FileOutcome {
   return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE };
 }
 
-/** Files of no known format that are named one by one. */
+/** The limit of listed files of no known format. */
 const KEPT_NAMES = 1_000;
 
 export interface SourceTotals {
   files: number;
   /** Files that were not opened. */
   unchanged: number;
-  /** Sessions that were not there before. */
+  /** New sessions. */
   created: number;
   entries: number;
 }
 
-/** Everything that was done, counted. */
+/** The totals of a run. */
 export class Totals {
   readonly files: Record<How, number> = Object.fromEntries(HOWS.map((how) => [how, 0])) as Record<
     How,
@@ -77,13 +76,13 @@ export class Totals {
   >;
   readonly sources: Map<string, SourceTotals> = new Map();
   readonly problems: Map<string, number> = new Map();
-  /** The first thousand files of no known format, whether they were opened this time or before. */
+  /** The first thousand files of no known format, opened now or before. */
   readonly unrecognised: string[] = [];
   /** Skipped records without conversation content. */
   readonly ignored: Map<string, number> = new Map();
   bytes = 0;
   created = 0;
-  /** Known sessions that have got something new. */
+  /** Known sessions with new entries. */
   grown = 0;
   forgotten = 0;
   entries = 0;

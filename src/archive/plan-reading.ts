@@ -22,14 +22,14 @@ export function planReading(
   { force, unrecognised }: { readonly force: boolean; readonly unrecognised: string },
 ): ReadingPlan {
   if (known === undefined || force) return "whole";
-  // We may know more formats than the last time.
+  // This version may know more formats.
   if (isUnrecognised(known) && known.source !== unrecognised) return "whole";
   if (file.size === known.size && file.mtimeUs === known.mtimeUs) return "unchanged";
   const canGoOn = file.size > known.size && known.tailHash !== null;
   return canGoOn ? "rest" : "whole";
 }
 
-/** Whether a file was of no known format when it was opened last. */
+/** Whether a file had no known format when it was last opened. */
 export function isUnrecognised({ source }: Pick<IngestedFile, "source">): boolean {
   return source.startsWith("?");
 }

@@ -1,9 +1,9 @@
 /**
- * Reading a session again from all of its files, because one of them came late: it was found behind a
- * later one, or has grown behind it.
+ * Imports a session again from all of its files, because one of them came late: it was found after
+ * a later one, or grew after it.
  *
- * The session keeps its id and the ids of its entries. Its files are marked unread first, so the next
- * run repairs an interrupted re-import.
+ * The session and its entries keep their ids. Its files are marked unread first, so the next run
+ * repairs an interrupted re-import.
  */
 
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
@@ -11,7 +11,7 @@ import type { ProblemLog } from "../ingest/problems.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 
-/** Reads and stores one file of the session, whole; undefined if it cannot be read. */
+/** Reads and stores one file of the session, whole; undefined if unreadable. */
 export type ReadOne = (
   path: string,
   whenLate: ImportOptions["whenLate"],
@@ -60,7 +60,7 @@ export async function readAgain(
   return aside?.result ?? result;
 }
 
-/** As if they had another time: the next look finds them changed. */
+/** Clears their recorded mtimes, so that the next scan reads them. */
 async function forgetReading(
   { tenant, workstation }: IngestSetting,
   paths: readonly string[],

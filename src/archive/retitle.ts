@@ -1,4 +1,4 @@
-/** Makes the titles of stored sessions again: for those that were made before, or never given. */
+/** Regenerates the derived titles of stored sessions. */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { textOf } from "../model/block.ts";
@@ -24,16 +24,16 @@ export interface RetitleInput {
 }
 
 export interface RetitleReport {
-  /** Sessions whose title no person set. */
+  /** Sessions with a derived title or none. */
   readonly looked: number;
   readonly changed: number;
 }
 
-/** A subject that is named later than this is not the session's. */
+/** A subject named later is not the session's. */
 const MESSAGES = 200;
 const PAGE = 50;
 
-/** Titles that a person, a program or an agent has set stay. */
+/** Titles set by a user, a program or an agent stay. */
 export async function retitleSessions(
   tenant: TenantApi,
   input: RetitleInput = {},
@@ -82,7 +82,7 @@ async function makeTitle(tenant: TenantApi, sessionId: string): Promise<string |
   return titles.made()?.title;
 }
 
-/** A preview has the beginning only: a request is read whole. */
+/** A preview has only the head, so a request is read whole. */
 async function addMessage(tenant: TenantApi, titles: TitleMaker, message: Entry): Promise<void> {
   if (isInjected(message.metadata)) return;
   if (message.role === "assistant") titles.addAnswer(textOf(message.blocks));

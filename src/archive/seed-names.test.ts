@@ -23,7 +23,7 @@ describe("parseSessionFile", () => {
     });
   });
 
-  test("an empty file has no exchanges, and the id of its name", async () => {
+  test("an empty file has no exchanges, and its id from its name", async () => {
     const id = "6a1c2f3e-0d4b-4c5a-9e8f-7b6a5c4d3e2f";
     const file = createMachine().put(`${id}.jsonl`, "");
     expect(await parseSessionFile(file)).toMatchObject({
@@ -41,7 +41,7 @@ describe("parseSessionFile", () => {
   });
 });
 
-test("indexFile and indexAll are ingest under other names", async () => {
+test("indexFile and indexAll are aliases of ingest", async () => {
   await using engine = await open(":memory:");
   const { home } = createMachine();
   const environment = { home, variables: { WORKSTATION_ID: "w" }, platform: "linux" };

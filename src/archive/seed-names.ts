@@ -1,6 +1,6 @@
 /**
- * The names that the first indexers of such files gave to the same things: `parseSessionFile`,
- * `indexFile`, `indexAll`.
+ * Aliases by the names of the first indexers of such files: `parseSessionFile`, `indexFile`,
+ * `indexAll`.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -18,7 +18,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
 import { SessionFigures } from "./session-figures.ts";
 
-/** A request, and all that was answered until the next. */
+/** A request, with all answers up to the next. */
 export interface Exchange {
   readonly user: string;
   readonly assistant: string;
@@ -95,12 +95,12 @@ export function indexFile(
   return ingest(tenant, { ...input, paths: [path] });
 }
 
-/** As `ingest` of all that agents have on this machine. */
+/** As `ingest` of all transcripts on this machine. */
 export function indexAll(tenant: TenantApi, input: IngestInput): Promise<IngestReport> {
   return ingest(tenant, input);
 }
 
-/** A new exchange begins where the count of them has grown; what comes before the first is none. */
+/** A new exchange begins where their count grows; entries before the first belong to none. */
 function addTo(
   exchanges: { user: string; assistant: string }[],
   entry: ImportedEntry,

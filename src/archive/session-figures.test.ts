@@ -30,7 +30,7 @@ async function titleOf(...requests: readonly string[]): Promise<string | undefin
   return figures.describe(nothing, null, { mtime: 0, isAdded: false }).title;
 }
 
-describe("a session without a title has that of its first request", () => {
+describe("a session without a title has its first request's", () => {
   test.each([
     ["its first line", "Fix the invoice parser\nand then the rest", "Fix the invoice parser"],
     ["without what is round it", "\n\n   Fix \t the\u00A0parser  \n", "Fix the parser"],
@@ -54,7 +54,7 @@ describe("a session without a title has that of its first request", () => {
     expect(await titleOf("x".repeat(1_000_000))).toBe(`${"x".repeat(79)}…`);
   });
 
-  test("none of what a client put in", async () => {
+  test("without injected text", async () => {
     expect(await titleOf("<system-reminder>Be kind.</system-reminder>", "Fix the parser")).toBe(
       "Fix the parser",
     );
@@ -62,7 +62,7 @@ describe("a session without a title has that of its first request", () => {
   });
 });
 
-describe("sessions that a program began", () => {
+describe("machine-made sessions", () => {
   const TIME = { timestamp: "2026-05-04T10:00:00.000Z", cwd: "/srv/shop" };
   const asked = (uuid: string, parentUuid: string | null, content: string) =>
     `${JSON.stringify({ ...TIME, type: "user", uuid, parentUuid, sessionId: "s", message: { role: "user", content } })}\n`;

@@ -1,6 +1,6 @@
 /**
- * Figures of an ingested session for lists, counted while its entries pass by: exchanges, tools, times,
- * and the requests that a title is made of where the source has none.
+ * Figures of an ingested session for lists, counted as its entries pass: exchanges, tools, times,
+ * and the requests that a title derives from.
  */
 
 import type { Described, Description } from "../engine/import/describe-session.ts";
@@ -15,7 +15,7 @@ import { lineMarkOf } from "../transcript/copy-mark.ts";
 import { TitleMaker } from "../transcript/title/title-maker.ts";
 import { titlePatch } from "../transcript/title/title-patch.ts";
 
-/** A session names few tools; what claims to name more is not counted on. */
+/** A session names few tools; beyond this they are not counted. */
 const MAX_TOOLS = 200;
 const MAX_TOOL_NAME = 128;
 
@@ -54,16 +54,16 @@ class Counts {
 
 export class SessionFigures {
   readonly #all = new Counts();
-  /** Counts of entries stored before; undefined until they are reported. */
+  /** Counts of known entries; undefined until reported. */
   #known: Counts | undefined;
   #first: number | null = null;
   #last: number | null = null;
   readonly #titles = new TitleMaker();
-  /** Whether there were requests of a program, and of a person. */
+  /** Whether programs, and users, wrote requests. */
   #hasMachine = false;
   #hasPerson = false;
 
-  /** Passes the entries on, and counts them. */
+  /** Passes the entries on, counting them. */
   watch(entries: AsyncIterable<ImportedEntry>): Batched<ImportedEntry> {
     const count = (entry: ImportedEntry) => {
       if (entry.kind === "message") this.#add(entry);
@@ -76,16 +76,16 @@ export class SessionFigures {
     });
   }
 
-  /** Tells of an entry that was stored before. */
+  /** Reports a known entry. */
   noteKnown(entry: ImportedEntry): void {
     this.#known ??= new Counts();
     if (entry.kind === "message") this.#known.add(entry);
   }
 
   /**
-   * The patch of `session`. `isAdded`: add the counts, since they come from a file's tail or from
-   * another file of the session. Otherwise the file was read as a whole, and its counts replace the
-   * session's.
+   * The patch of `session`. `isAdded`: the counts are added, because they come from a file's tail
+   * or from another file of the session. Otherwise the file was read as a whole, and its counts
+   * replace the session's.
    */
   describe(
     session: Described,
@@ -110,7 +110,7 @@ export class SessionFigures {
   #markPatch({ metadata, figures }: Described, isAdded: boolean): JsonObject {
     const isMarked = metadata[MACHINE_MADE_KEY] === true;
     if (isMarked && this.#hasPerson) return { [MACHINE_MADE_KEY]: null };
-    // Decide only if all earlier requests were read now.
+    // Decided only if all earlier requests were read now.
     const isWhole = (figures?.exchangeCount ?? 0) <= (isAdded ? 0 : this.#all.exchanges);
     const isMade = this.#hasMachine && !this.#hasPerson && isWhole && !isMarked;
     return isMade ? { [MACHINE_MADE_KEY]: true } : {};
@@ -120,7 +120,7 @@ export class SessionFigures {
     earlier: IngestFigures | undefined,
     { mtime, isAdded }: { readonly mtime: number; readonly isAdded: boolean },
   ): IngestFigures {
-    // An archive that knows which entries it had adds the others, whatever file they are in.
+    // With the known entries reported, the rest is added, whatever file it is in.
     const isTold = this.#known !== undefined && earlier !== undefined;
     const join = isAdded || isTold ? (a: number, b: number) => a + b : Math.max;
     const own = isTold ? this.#all.without(this.#known ?? new Counts()) : this.#all;
@@ -162,7 +162,7 @@ function isRequest({ role, metadata, blocks }: ImportedEntry): boolean {
   return role === "user" && !isInjected(metadata) && requestOf(blocks) !== undefined;
 }
 
-/** The user's request; empty for an image alone; undefined if there is none. */
+/** The user's request; empty for an image alone; undefined if none. */
 function requestOf(blocks: readonly Block[]): string | undefined {
   const text = withoutInjected(textOf(blocks)).trim();
   if (text !== "") return text;

@@ -1,8 +1,8 @@
-/** Failures that concern the store, and not the file that is read. */
+/** Failures of the store, as opposed to those of a file. */
 
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
-/** Failures that every other file would meet as well. */
+/** Failures that every other file would meet too. */
 const STORE_FAILURES: readonly ErrorCode[] = [
   "store_closed",
   "store_busy",

@@ -18,24 +18,24 @@ import { leadRoute } from "./lead-route.ts";
 import { SessionFigures } from "./session-figures.ts";
 
 export interface SessionFile {
-  /** Empty for what comes through a pipe. */
+  /** Empty for a pipe. */
   readonly path: string;
   readonly mtimeUs: number;
-  /** Only what follows an earlier reading is given. */
+  /** Only the part after an earlier reading. */
   readonly isRest: boolean;
-  /** The entry at which that reading ended. */
+  /** The last entry of that reading. */
   readonly last: string | null;
   /** The earlier origin key of the file's only session. */
   readonly key?: string | undefined;
-  /** Stores it again if it was forgotten. */
+  /** Restores it if it was forgotten. */
   readonly revive: boolean;
-  /** How many sessions of the file were given before. */
+  /** The session's index within the file. */
   readonly index: number;
   /** How to import a file that precedes an imported one of its session; see `ImportOptions`. */
   readonly whenLate?: ImportOptions["whenLate"];
   /** The caller holds the session's mutex. */
   readonly hasTurn?: boolean;
-  /** Reads the files of the session again, in their order, when this one is late. */
+  /** Reads the session's files again, in order, if this one is late. */
   readonly readAgain?: (late: ImportResult) => Promise<ImportResult>;
 }
 
@@ -83,12 +83,12 @@ export async function storeSession(
   return file.hasTurn ? store() : setting.turns.run(turnOf(own, key), store);
 }
 
-/** Two files of one session have different keys while one of them does not tell of its project. */
+/** Two files of one session have different keys while one of them does not name its project. */
 function turnOf(own: string, key: string): string {
   return uuidInName(own) === undefined ? key : own;
 }
 
-/** A project may become known when some of the session is stored: then it goes on as the same one. */
+/** A project may become known after a part is stored: the session continues as the same one. */
 function earlierKeys(
   { workstation }: IngestSetting,
   { source, cwd }: ImportedSession,
@@ -106,14 +106,12 @@ function earlierKeys(
 
 function nameless({ path, index }: SessionFile): string {
   if (path !== "") return idFromFile(path) + (index === 0 ? "" : `-${index}`);
-  throw new BackscrollError(
-    "invalid_input",
-    "the session has no id of its own; name the file that it comes from",
-    { details: { field: "file" } },
-  );
+  throw new BackscrollError("invalid_input", "the session has no id; name its source file", {
+    details: { field: "file" },
+  });
 }
 
-/** The repository, and the session that this one was made from. */
+/** The repository, and the parent session. */
 function attributes(
   { workstation }: IngestSetting,
   { parentSession }: ImportedSession,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { KeyedQueue } from "./keyed-queue.ts";
 import { pause } from "./pause.ts";
 
-test("work under one key runs one after another, under two at once", async () => {
+test("work under one key is sequential, under two concurrent", async () => {
   const queue = new KeyedQueue();
   const events: string[] = [];
   const work = (name: string) => async () => {
@@ -21,7 +21,7 @@ test("work under one key runs one after another, under two at once", async () =>
   expect(events.indexOf("second begins")).toBeGreaterThan(events.indexOf("first ends"));
 });
 
-test("work that fails lets the next of its key go on", async () => {
+test("failed work lets the next of its key run", async () => {
   const queue = new KeyedQueue();
   const failing = queue.run("a", () => Promise.reject(new Error("no")));
   const next = queue.run("a", async () => "yes");

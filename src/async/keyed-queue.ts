@@ -1,12 +1,12 @@
 /**
- * A keyed mutex, FIFO: work under one key runs one after another, work under different keys at the
- * same time. Work that finds its queue empty starts within the call itself.
+ * A keyed mutex, FIFO: work under one key is sequential, under different keys concurrent. Work that
+ * finds its queue empty starts within the call.
  */
 export class KeyedQueue {
   /** The newest work of each key that has not ended. */
   readonly #newest = new Map<string, Promise<unknown>>();
 
-  /** Runs `work` when all work that was queued under `key` before has settled, well or not. */
+  /** Runs `work` when all earlier work under `key` has settled. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#newest.get(key);
     const result = before === undefined ? work() : before.then(work, work);
@@ -18,7 +18,7 @@ export class KeyedQueue {
     }
   }
 
-  /** Whether work under `key` runs or waits. */
+  /** Whether work under `key` is running or queued. */
   isBusy(key: string): boolean {
     return this.#newest.has(key);
   }

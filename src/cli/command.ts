@@ -1,8 +1,7 @@
 /**
  * The description of a command: name, arguments, options, action.
  *
- * The parser, `--help` and the reference in docs/cli.md are all made from this one description, so
- * that they cannot disagree.
+ * The parser, `--help` and the reference in docs/cli.md derive from it, so they cannot disagree.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -10,12 +9,12 @@ import type { Context } from "./context.ts";
 import type { OptionSpecs } from "./option-spec.ts";
 
 export interface ArgumentSpec {
-  /** In capitals, as it stands in the usage line. */
+  /** In capitals, as in the usage line. */
   readonly name: string;
   readonly optional?: true;
-  /** Takes all words that are left, joined by spaces. Only the last argument may. */
+  /** Takes all remaining words, joined by spaces. Only the last argument may. */
   readonly rest?: true;
-  /** Takes all words that are left, each for itself. Only the last argument may. */
+  /** Takes all remaining words, each by itself. Only the last argument may. */
   readonly many?: true;
   readonly help: string;
 }
@@ -25,7 +24,7 @@ export type ArgumentValue = string | readonly string[] | undefined;
 export interface Command {
   /** One word, or two: `memory put`. */
   readonly name: string;
-  /** Names that other systems gave to the same thing. */
+  /** Other systems' names for the same command. */
   readonly aliases: readonly string[];
   readonly summary: string;
   /** Details for the user, in sentences. */
@@ -69,7 +68,7 @@ interface Definition<Arguments extends readonly ArgumentSpec[], Options extends 
   ) => Promise<number>;
 }
 
-/** Gives `run` its words and options under their own names and types. */
+/** Gives `run` typed arguments and options. */
 export function defineCommand<
   const Arguments extends readonly ArgumentSpec[] = readonly [],
   const Options extends OptionSpecs = Record<never, never>,

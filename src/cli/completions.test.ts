@@ -9,7 +9,7 @@ import { completionScript, SHELLS, type Shell } from "./completions.ts";
 
 const folder = createFolder(afterAll);
 
-/** What is typed, and what stands there after the key for completion. */
+/** The typed text, and the line after completion. */
 const TYPED: readonly (readonly [string, string])[] = [
   ["sea", "search"],
   ["memory p", "memory put"],
@@ -21,7 +21,7 @@ const TYPED: readonly (readonly [string, string])[] = [
   ["facts add 7a", "facts add 7a9b8c7d"],
 ];
 
-/** In place of the program: a shell's function that gives what `list` gives. */
+/** A shell function that stands for the program and prints what `list` would. */
 let stub: string;
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ function scriptOf(shell: Shell): string {
   return join(folder, `completions.${shell}`);
 }
 
-/** What the shell prints when it runs `script` and nothing goes wrong. */
+/** The output of `script`, which must succeed. */
 function run(shell: Shell, args: readonly string[], script: string): string {
   const file = join(folder, `run.${shell}`);
   writeFileSync(file, script);
@@ -56,7 +56,7 @@ function isThere(shell: Shell): boolean {
   return spawnSync(shell, ["-c", "true"]).status === 0;
 }
 
-/** The words that bash offers for the last word of each line. */
+/** bash's completions for the last word of each line. */
 function bash(lines: readonly string[]): string[] {
   const asked = lines.map((line) => {
     const words = line.split(" ");
@@ -73,7 +73,7 @@ function fish(lines: readonly string[]): string[] {
   return run("fish", ["--no-config"], script).trimEnd().split("\n");
 }
 
-/** The lines as they stand in an interactive zsh after the tabulator. */
+/** The lines in an interactive zsh after pressing Tab. */
 function zsh(lines: readonly string[]): string[] {
   const inner = `autoload -Uz compinit; compinit -u -D
 backscroll() { ${stub}; }

@@ -1,4 +1,4 @@
-/** Scripts that complete commands and options in a shell, made from the table of commands. */
+/** Shell completion scripts, generated from the table of commands. */
 
 import type { Command } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
@@ -17,7 +17,7 @@ const WRITERS: Readonly<Record<Shell, (commands: readonly Command[]) => string>>
   fish: fishScript,
 };
 
-/** The first words, each with the summary of its only command, or with its second words. */
+/** The first words, each with its command's summary, or with its second words. */
 function firstWords(commands: readonly Command[]): ReadonlyMap<string, readonly Command[]> {
   return Map.groupBy(commands, ({ name }) => name.split(" ")[0] ?? name);
 }
@@ -30,7 +30,7 @@ function optionsOf(command: Command): [string, OptionSpec][] {
   return [...Object.entries(command.options), ...Object.entries(GLOBAL_OPTIONS)];
 }
 
-/** The place of the session among the words behind the command's name, from 0; -1 if it takes none. */
+/** The index of the session among the arguments, from 0; -1 if there is none. */
 function sessionPlace({ arguments: args }: Command): number {
   return args.findIndex(({ name }) => name === "SESSION");
 }
@@ -39,10 +39,10 @@ function wordsIn({ name }: Command): number {
   return name.split(" ").length;
 }
 
-/** The newest sessions, one a line: short id and description. */
+/** The newest sessions, one per line: short id and description. */
 const NEWEST = "backscroll list --limit 50 2>/dev/null | tail -n +2";
 
-/** Options whose value is a path are left to the shell. */
+/** Options with a path are left to the shell. */
 function bashScript(commands: readonly Command[]): string {
   const names = [...firstWords(commands).keys(), "help"].join(" ");
   const places = commands.flatMap((command) => {
@@ -144,7 +144,7 @@ function zshArguments(command: Command): string {
   return [...options, ...session, "'*:file:_files'"].join(" ");
 }
 
-/** Whether the words behind `backscroll` begin so, and how many words there are before the cursor. */
+/** Whether the words after `backscroll` begin so, and the number of words before the cursor. */
 const FISH_FUNCTIONS = `function __backscroll_is
     set -l words (commandline -opc)
     test "$words[2]" = "$argv[1]"; or return 1
@@ -199,7 +199,7 @@ function summaryOf(group: readonly Command[]): string {
   return group.map((command) => secondWord(command) ?? command.name).join(", ");
 }
 
-/** The three shells escape a quote differently: a typographic one needs no escape in any. */
+/** The three shells escape a quote differently; a typographic one needs no escape. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "’")}'`;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { OptionSpecs } from "./option-spec.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The options that every command takes, before or after its name. */
+/** Options of every command, before or after its name. */
 export const GLOBAL_OPTIONS: OptionSpecs = {
   db: {
     type: "string",
@@ -32,9 +32,9 @@ export interface Context {
   /** For a server. Never printed. */
   readonly token: string | undefined;
   readonly tenant: string;
-  /** The options as the caller typed them, for commands that we suggest. */
+  /** The options as typed, for suggested commands. */
   readonly given: { readonly db?: string; readonly tenant?: string };
-  /** Whether the caller, or their environment, has named a tenant. */
+  /** Whether the caller or the environment named a tenant. */
   readonly tenantNamed: boolean;
   readonly json: boolean;
   readonly terminal: Terminal;
@@ -55,7 +55,7 @@ export function createContext(
   terminal: Terminal,
 ): Context {
   const { db, tenant, json = false } = options;
-  // An empty variable is how a shell unsets one for a single command.
+  // An empty variable counts as unset.
   const environment = (name: string) => process.env[name] || undefined;
   const namedTenant = tenant ?? environment("BACKSCROLL_TENANT");
   return {

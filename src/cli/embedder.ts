@@ -1,6 +1,6 @@
 /**
- * The embedder of the command line: the environment names it, or else the configuration. No command
- * needs one to start.
+ * The embedder of the command line: from the environment, else the configuration. No command needs
+ * one to start.
  */
 
 import { existsSync } from "node:fs";
@@ -11,10 +11,10 @@ import { BackscrollError } from "../model/errors.ts";
 import { compatibleEmbedder } from "../providers/embedding/compatible-embedder.ts";
 import { localEmbedder } from "../providers/embedding/local-embedder.ts";
 
-/** The model's name for one that runs on this machine without a server. */
+/** The name of the model that runs in this process. */
 const LOCAL = "local";
 
-/** An embedder, and how its fields are called where they come from. */
+/** An embedder, and the names of its settings at their source. */
 interface Named {
   readonly url: string | undefined;
   readonly model: string | undefined;
@@ -39,7 +39,7 @@ function ofEnvironment(): Named | undefined {
   return { url, model, dimensions, names };
 }
 
-/** Reads the file only where there is one: most commands have no use for it. */
+/** Reads the file only if it exists: most commands do not need it. */
 async function ofConfiguration(): Promise<Named | undefined> {
   const named = process.env["BACKSCROLL_CONFIG"];
   if (!named && !existsSync(join(homedir(), ".backscroll", "config.json"))) return undefined;
@@ -73,7 +73,7 @@ function toEmbedder({ url: baseUrl, model, dimensions, names }: Named): Embedder
   });
 }
 
-/** An empty variable is how a shell unsets one for a single command. */
+/** An empty variable counts as unset. */
 function read(name: string): string | undefined {
   return process.env[`BACKSCROLL_EMBED_${name}`] || undefined;
 }

@@ -1,4 +1,4 @@
-/** This machine, for what asks where agents keep their files. */
+/** This machine's environment, for locating agents' files. */
 
 import { homedir } from "node:os";
 import type { Environment } from "../ingest/source.ts";

@@ -1,4 +1,4 @@
-/** Exit codes: what a script can act on without reading the message. */
+/** Exit codes, for scripts. */
 
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 
@@ -13,9 +13,9 @@ export const EXIT = {
   refused: 6,
   damaged: 7,
   version: 8,
-  /** A bug of ours, under the number that sysexits.h has for it. */
+  /** A bug of ours, under sysexits.h's number. */
   internal: 70,
-  /** Given by `bin/backscroll.js` before anything else is loaded. */
+  /** From `bin/backscroll.js`, before anything else is loaded. */
   oldNode: 78,
 } as const;
 
@@ -35,7 +35,7 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   oldNode: "Node is older than 22.18.",
 };
 
-/** Leaves no code unanswered, or it does not compile. */
+/** Exhaustive: a new code does not compile without an entry. */
 export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = {
   invalid_input: EXIT.usage,
   too_large: EXIT.usage,

@@ -1,4 +1,4 @@
-/** The text of `--help`, made from the description of the commands. */
+/** The text of `--help`, derived from the commands' descriptions. */
 
 import type { Command } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
@@ -77,7 +77,7 @@ function optionName(name: string, option: OptionSpec): string {
   return `${short}--${name}${value}`;
 }
 
-/** `term`, and beside it its explanation. */
+/** `term` with its explanation in a hanging column. */
 function hanging(term: string, explanation: string): string[] {
   const indent = " ".repeat(term.length + 4);
   const [first = "", ...rest] = wrap(explanation, indent);

@@ -13,7 +13,7 @@ import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
 
-/** Agents wait for these commands to start: they are loaded without the others. */
+/** Agents wait for these commands to start, so they are loaded without the others. */
 const LOADED_ALONE: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   hook: async () => (await import("./commands/serve/hook.ts")).hook,
@@ -79,7 +79,7 @@ async function runCommand(
   return command.run(createContext(options, terminal), args, options);
 }
 
-/** One line for a person, one object for a program. A bug shows its stack: it must be reported. */
+/** One line for a person, one object for a program. A bug shows its stack, for a report. */
 function report(error: unknown, argv: readonly string[], terminal: Terminal): void {
   const wire = toWireError(error);
   const { code, message } = wire.error;

@@ -1,4 +1,4 @@
-/** A task of the index's upkeep, done for one tenant after another, with a line that counts. */
+/** Runs an index maintenance task for one tenant after another, with progress. */
 
 import { toWireIndexStatus, type WireIndexStatus } from "../api/status.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
@@ -27,7 +27,7 @@ export async function maintainTenants(
       const expected = formatCount(before.documents + before.lag);
       const started = Date.now();
       let written = 0;
-      // One piece may take minutes: the seconds show that it goes on.
+      // One step may take minutes: the seconds show that it is running.
       const ticker = setInterval(() => {
         const seconds = Math.round((Date.now() - started) / 1_000);
         const counts = `${formatCount(written)} of ${expected} documents`;

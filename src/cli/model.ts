@@ -1,4 +1,4 @@
-/** The language model of the command line: the environment names it, and no command needs one to start. */
+/** The language model of the command line, from the environment. No command needs one to start. */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -10,7 +10,7 @@ export function modelsOfEnvironment(): Record<string, TextModel> {
   const { url, model, apiKey } = readEnvironment();
   if (url === undefined || model === undefined) return {};
   const key = apiKey === undefined ? {} : { apiKey };
-  // A wrong address fails the command that asks the model, and no other.
+  // A wrong address fails only commands that call the model.
   const asked = () => {
     if (!/^https?:\/\//i.test(url)) throw wrongUrl();
     return compatibleModel({ baseUrl: url, model, ...key });
@@ -33,7 +33,7 @@ function wrongUrl(): BackscrollError {
   );
 }
 
-/** Adds to `model_unavailable` what to set: only the command line has an environment. */
+/** Adds the environment variables to set to `model_unavailable`. */
 export async function explainMissingModel<Result>(action: () => Promise<Result>): Promise<Result> {
   try {
     return await action();
@@ -63,7 +63,7 @@ interface ModelEnvironment {
 }
 
 function readEnvironment(): ModelEnvironment {
-  // An empty variable is how a shell unsets one for a single command.
+  // An empty variable counts as unset.
   const read = (name: string) => process.env[name] || undefined;
   return {
     url: read("BACKSCROLL_MODEL_URL"),

@@ -1,4 +1,4 @@
-/** How an option of a command is described: for the parser, the help and the reference alike. */
+/** The description of a command's option, for the parser, the help and the reference. */
 
 export interface OptionSpec {
   readonly type: "string" | "boolean";

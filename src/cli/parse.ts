@@ -1,7 +1,7 @@
 /**
- * From the words of a command line to a command, its arguments and its options.
+ * Parses a command line into a command, its arguments and its options.
  *
- * Strict: an option that a command does not have is a mistake to point out, not a word to ignore.
+ * Strict: an unknown option is an error, not an ignored word.
  */
 
 import { parseArgs } from "node:util";
@@ -16,14 +16,14 @@ export interface Invocation {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** The words of the command, and everything else in the order in which it came. */
+/** The words of the command, and everything else in order. */
 export interface Split {
   readonly words: readonly string[];
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Finds where the command begins: options that stand before it must be global ones. */
+/** Finds the command's start: options before it must be global ones. */
 export function splitCommand(argv: readonly string[]): Split {
   const options: OptionSpecs = GLOBAL_OPTIONS;
   let i = 0;
@@ -148,7 +148,7 @@ function nameArguments(command: Command, words: readonly string[]): Record<strin
   );
 }
 
-/** An argument that takes the rest of the line is one text. */
+/** Joins the rest of the line into one argument. */
 function joinRest(command: Command, words: readonly string[]): readonly string[] {
   const before = command.arguments.length - 1;
   if (!command.arguments.at(-1)?.rest || words.length <= before) return words;

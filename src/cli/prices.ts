@@ -1,4 +1,4 @@
-/** The prices of models on this machine: ours, or a file that overrides them. */
+/** Model prices on this machine: built-in, or from a file. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";

@@ -7,17 +7,17 @@ import { formatBytes, formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 import { clean, clip, oneLine } from "./text.ts";
 
-/** How much of an entry is shown unless everything is asked for. */
+/** The lines and characters of an entry shown by default. */
 const PREVIEW_LINES = 8;
 const PREVIEW_COLUMNS = 400;
 const FOLDED_COLUMNS = 120;
 
 export interface EntryStyle {
-  /** Everything, instead of the first lines. */
+  /** Shows everything instead of the first lines. */
   readonly full: boolean;
-  /** Prints inputs and outputs of tools instead of a line of each. */
+  /** Prints tool inputs and outputs instead of a line each. */
   readonly tools?: boolean;
-  /** The names that entries were given, by id. */
+  /** Labels of entries, by id. */
   readonly labels?: ReadonlyMap<string, string>;
   readonly leaf?: string | null;
 }
@@ -31,7 +31,7 @@ export function formatEntry(entry: Entry, terminal: Terminal, style: EntryStyle)
   return [formatHeading(entry, terminal, style), ...body, ...cut];
 }
 
-/** Blocks of what the model is given, indented. */
+/** Blocks of a context, indented. */
 export function formatBlocks(
   blocks: readonly Block[],
   terminal: Terminal,
@@ -40,7 +40,7 @@ export function formatBlocks(
   return formatText(blocks.map(blockText).join("\n"), terminal, full);
 }
 
-/** One line: what `--tree` shows of an entry. */
+/** An entry's line in `--tree`. */
 export function formatTreeLine(entry: Entry, terminal: Terminal, style: EntryStyle): string {
   const text = oneLine(textOf(entry));
   const heading = formatHeading(entry, terminal, style);
@@ -67,7 +67,7 @@ function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): str
   ].join("  ");
 }
 
-/** Indented; the first lines, and how many follow, unless all is asked for. */
+/** Indented; the first lines and the number of the rest, unless everything is requested. */
 function formatText(raw: string, terminal: Terminal, full: boolean): string[] {
   const text = clean(raw).replace(/^(?:[ \t]*\n)+|\s+$/g, "");
   if (text === "") return [];
@@ -87,7 +87,7 @@ function textOf(entry: Entry, folds = false): string {
   return entry.data === null ? "" : JSON.stringify(entry.data);
 }
 
-/** A call with its most telling argument, and what came of it, on a line each. */
+/** A call with its main argument, and its result, on a line each. */
 function foldedText(block: Block): string {
   const text = blockText(block);
   if (block.type === "tool_use") {
@@ -100,7 +100,7 @@ function foldedText(block: Block): string {
   return clip(first, FOLDED_COLUMNS) + more;
 }
 
-/** Reasoning that a provider encrypts, and takes back as it came. */
+/** Reasoning that a provider encrypts and takes back unchanged. */
 function isSealed(json: string): boolean {
   return /"(?:encrypted_content|redacted_thinking|encrypted_reasoning)"/.test(json);
 }

@@ -35,7 +35,7 @@ export function formatSession(session: Session, terminal: Terminal): string {
     ],
     ["summary", session.summary ?? ""],
   ];
-  // A summary may be as long as a page.
+  // A summary may have a page.
   const room = Math.min(terminal.columns, MAX_COLUMNS) - 16;
   const title = session.title === "" ? "" : `  ${oneLine(session.title)}`;
   return [

@@ -1,4 +1,4 @@
-/** A session's tree: a run of entries stays flush, each further branch is set in. */
+/** Prints a session's tree: a run of entries is flush, each further branch is indented. */
 
 import type { Entry } from "../model/entry.ts";
 import { type EntryStyle, formatTreeLine } from "./print-entry.ts";
@@ -12,18 +12,18 @@ export function formatTree(
   const known = new Set(entries.map((entry) => entry.id));
   const children = new Map<string | null, Entry[]>();
   for (const entry of entries) {
-    // On a later page the parent is on an earlier one: then the entry starts a run of its own.
+    // On a later page the parent may be on an earlier one: then the entry starts a new run.
     const parent = known.has(entry.parentId ?? "") ? entry.parentId : null;
     children.set(parent, [...(children.get(parent) ?? []), entry]);
   }
   const lines: string[] = [];
-  // A stack of its own: a conversation can be longer than the call stack is deep.
+  // An explicit stack: a conversation can be deeper than the call stack.
   const todo = (children.get(null) ?? []).map((entry) => ({ entry, level: 0 })).reverse();
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const { entry, level } = next;
     lines.push(`${"  ".repeat(level)}${formatTreeLine(entry, terminal, style)}`);
     const [first, ...rest] = children.get(entry.id) ?? [];
-    // The first child goes on in line and is printed last, after the branches beside it.
+    // The first child continues in line and is printed last, after the branches beside it.
     if (first !== undefined) todo.push({ entry: first, level });
     for (const branch of rest.reverse()) todo.push({ entry: branch, level: level + 1 });
   }

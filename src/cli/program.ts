@@ -20,7 +20,7 @@ export function versions(): Record<string, string> {
   return { version: readVersion(), node, sqlite };
 }
 
-/** A command line that works where this one did: same program, same store, same tenant. */
+/** A command line for the same program, store and tenant. */
 export function commandLine(context: Context, words: string): string {
   const { db, tenant } = context.given;
   const options = [
@@ -38,7 +38,7 @@ function programName(): string {
   return `node ${quote(relative(process.cwd(), script))}`;
 }
 
-/** For a POSIX shell, with quotes only where needed. */
+/** Quotes for a POSIX shell, only where needed. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** A line that counts, for work that takes longer than a person waits without a sign. */
+/** A progress line for work of more than a moment. */
 
 const QUIET_MS = 500;
 const EVERY_MS = 250;
@@ -9,7 +9,7 @@ export class Progress {
   readonly #started = Date.now();
   #shown = false;
 
-  /** Writes on a terminal's standard error only, once half a second has passed, and again as it goes on. */
+  /** Writes only to a terminal's standard error, after half a second, and updates it. */
   show(text: () => string): void {
     if (!process.stderr.isTTY) return;
     this.#text = text;

@@ -1,4 +1,4 @@
-/** Text that comes through a pipe. */
+/** Text from a pipe. */
 
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_BATCH_BYTES } from "../model/limits.ts";

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 
 const MB = 1024 * 1024;
 
-test("new objects get a few megabytes on every thread, and no more later", async () => {
-  // Left alone, both begin with 4 and have 64 then.
+test("young generations get a few megabytes on every thread, and do not grow", async () => {
+  // By default both begin with 4 and grow to 64.
   const { own, thread } = await roomOfProcess();
   expect(own).toEqual({ first: 32 * MB, later: 32 * MB });
   expect(thread.first).toBeGreaterThanOrEqual(4 * MB);
@@ -14,11 +14,11 @@ test("new objects get a few megabytes on every thread, and no more later", async
 
 interface Room {
   readonly first: number;
-  /** When much was kept. */
+  /** After much was retained. */
   readonly later: number;
 }
 
-/** Of a process of its own, as a command is: the heap of one that runs tests has grown before. */
+/** In a separate process, like a command: a test process's heap has grown before. */
 async function roomOfProcess(): Promise<{ own: Room; thread: Room }> {
   const code = `
     import { getHeapSpaceStatistics } from "node:v8";
@@ -43,7 +43,7 @@ async function roomOfProcess(): Promise<{ own: Room; thread: Room }> {
   return JSON.parse(stdout);
 }
 
-/** Before and after keeping more than there is room for. */
+/** Before and after retaining more than there is room for. */
 function roomWhenKept(spaces: () => { space_name: string; space_size: number }[]): Room {
   const roomBytes = () => spaces().find((each) => each.space_name === "new_space")?.space_size ?? 0;
   const first = roomBytes();

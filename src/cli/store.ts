@@ -1,4 +1,4 @@
-/** Opening the store for the time of one command. */
+/** Opens the store for one command. */
 
 import { getPriority, setPriority } from "node:os";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
@@ -10,6 +10,7 @@ import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
+import { MEMORY } from "../store/store-options.ts";
 import { type Context, isServer } from "./context.ts";
 import { ownEmbedder } from "./embedder.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
@@ -19,28 +20,29 @@ import { commandLine } from "./program.ts";
 export type Access =
   /** Never writes, creates or migrates anything. */
   | "read"
-  /** Writes to a store that is there. */
+  /** Writes to an existing store. */
   | "write"
-  /** Makes the store if need be. */
+  /** Creates the store if needed. */
   | "create";
 
 /**
- * How much a command writes.
+ * The write load of a command.
  *
- * `bulk`: SQLite runs on threads, so that reading and writing overlap, and does not wait for the disk
- * at each commit. What power loss takes back of it is the newest part, and can be had again from where
- * it came.
+ * `bulk`: SQLite runs on threads, so that reading and writing overlap, and commits do not wait for
+ * the disk. Power loss can undo only the newest part, which can be ingested again.
  */
 export type Load =
   | "short"
   | "bulk"
-  /** Many callers at once, for long: on threads, and every answered write is on the disk. */
+  /**
+   * Many concurrent callers over a long time: on threads, and every acknowledged write is durable.
+   */
   | "server";
 
 /** Further servers of a store on PostgreSQL. */
 export type FleetOptions = Pick<StoreOptions, "replicas" | "notify">;
 
-/** Runs `use` on the tenant that the command line names, and closes the store whatever happens. */
+/** Runs `use` on the command line's tenant, and always closes the store. */
 export async function withStore<Result>(
   context: Context,
   access: Access,
@@ -65,7 +67,7 @@ const SIZES: Readonly<
   server: { searchThread: true, indexing: { mergeShare: 0.25 } },
 };
 
-/** For what needs more than calls that a server answers, too: see `withStore`. */
+/** For operations that a server does not offer: see `withStore`. */
 export async function withOwnTenant<Result>(
   context: Context,
   access: Access,
@@ -109,7 +111,7 @@ export async function withOwnStore<Result>(
   }
 }
 
-/** The same on a server's store: it is there, or not, and its models are the server's. */
+/** The same on a server's store, with the server's models. */
 export async function withServer<Result>(
   context: Context,
   use: (tenant: RemoteTenant, engine: RemoteEngine) => Promise<Result>,
@@ -124,13 +126,13 @@ export async function withServer<Result>(
   }
 }
 
-/** For what needs the files of a store: `way` says what to do instead. */
+/** For commands that need a store's files: `way` is the alternative. */
 export function refuseServer(context: Context, what: string, way: string): void {
   if (!isServer(context.address)) return;
   throw new BackscrollError("invalid_address", `${what} needs the store itself; ${way}`);
 }
 
-/** A short command has no event loop to keep free: it runs SQLite on its own thread. */
+/** A short command has no event loop to keep free: SQLite runs on its own thread. */
 function openStore(
   context: Context,
   access: Access,
@@ -138,8 +140,8 @@ function openStore(
   fleet: FleetOptions = {},
 ): Promise<Engine> {
   const { address } = context;
-  // A store in memory begins with this command: no check needed.
-  const readOnly = access === "read" && address !== ":memory:";
+  // An in-memory store is created by this command, so it needs no check.
+  const readOnly = access === "read" && address !== MEMORY;
   return explainMissingStore(context, async () => {
     // Loaded on demand: help and usage errors do not need it.
     const { open } = await import("../open.ts");
@@ -155,13 +157,13 @@ function openStore(
   });
 }
 
-/** Reported by each command until accepted. */
+/** Reported by each command until acknowledged. */
 export function noteLoss(context: Context, loss: StoreLoss): void {
   const accept = commandLine(context, "doctor --accept-loss");
   context.terminal.note(`Warning: ${describeLoss(loss)}. To stop this warning: ${accept}`);
 }
 
-/** Adds to `store_not_found` how to make a store: only the command line knows its own name. */
+/** Adds the command that creates a store to `store_not_found`. */
 export async function explainMissingStore<Result>(
   context: Context,
   action: () => Promise<Result>,
@@ -191,15 +193,15 @@ const THREAD_MB = 4;
 const GROWING_PERCENT = 150;
 
 /**
- * Before a bulk load, and before its threads start. It changes the whole process, so only a program may
- * do it: a host of the library decides for itself.
+ * Before a bulk load, and before its threads start. It changes the whole process, so only a program
+ * does it: a host of the library decides for itself.
  */
 export function prepareBulk(): void {
   sizeHeap();
   giveWay();
 }
 
-/** As low as the thread that keeps the index, see `store/sqlite/executor/thread-priority.ts`. */
+/** The same priority as the index thread's, see `store/sqlite/executor/thread-priority.ts`. */
 const POLITE = 5;
 
 /**
@@ -210,7 +212,7 @@ function giveWay(): void {
   try {
     if (getPriority() < POLITE) setPriority(POLITE);
   } catch {
-    // Not allowed here: then it is one program among others.
+    // Not permitted: keep the normal priority.
   }
 }
 
@@ -227,7 +229,7 @@ export function sizeHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
 
-/** Room grows by a factor, when more was kept than it has. If it does not, it stays as it is. */
+/** A semi-space grows by a factor when more survives than it holds. If it does not, it stays. */
 function growTo(bytes: number): void {
   const factor = Math.floor(bytes / roomBytes());
   if (factor < 2) return;

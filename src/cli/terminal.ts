@@ -3,7 +3,7 @@
 import { clean } from "./text.ts";
 
 export class Terminal {
-  /** Whether a person reads along: then lines are cut to the width and parts are dimmed. */
+  /** Whether a person reads: then lines are cut to the width and parts are dimmed. */
   readonly interactive: boolean;
   readonly #color: boolean;
 
@@ -19,7 +19,7 @@ export class Terminal {
     return this.interactive ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   }
 
-  /** Waits when the reader is slower than we are, so that a large export takes no memory. */
+  /** Back-pressure: waits for a slow reader, so that a large export takes no memory. */
   write(text: string | Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
@@ -35,7 +35,7 @@ export class Terminal {
     return this.write(`${JSON.stringify(value, null, 2)}\n`);
   }
 
-  /** A line beside the output, such as a hint: never part of what a script reads. */
+  /** A line on standard error, such as a hint, which scripts do not read. */
   note(line: string): void {
     process.stderr.write(`${clean(line)}\n`);
   }
@@ -44,7 +44,7 @@ export class Terminal {
     return this.#color ? `\u001b[1m${text}\u001b[22m` : text;
   }
 
-  /** Matches. */
+  /** Highlights matches. */
   mark(text: string): string {
     return this.#color ? `\u001b[1;33m${text}\u001b[22;39m` : text;
   }

@@ -16,13 +16,13 @@ describe("widthOf", () => {
 });
 
 describe("clip", () => {
-  test("cuts between characters, and says so", () => {
+  test("cuts between characters, with an ellipsis", () => {
     expect(clip("abcdef", 4)).toBe("abc…");
     expect(clip("abcd", 4)).toBe("abcd");
     expect(clip("日本語", 4)).toBe("日…");
   });
 
-  test("never takes more columns than it was given", () => {
+  test("never exceeds its columns", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 20 }), (text, n) => {
         expect(widthOf(clip(text, n))).toBeLessThanOrEqual(n);
@@ -32,11 +32,11 @@ describe("clip", () => {
 });
 
 describe("clean", () => {
-  test("shows what would play tricks with a terminal", () => {
+  test("makes control sequences visible", () => {
     expect(clean("\u001b[2J\u0007 \u009b31m \u202Eabc")).toBe("␛[2J␇ \\u009b31m \\u202eabc");
   });
 
-  test("leaves lines and tabs as they are", () => {
+  test("keeps line breaks and tabs", () => {
     expect(clean("a\r\n\tb\n")).toBe("a\n\tb\n");
   });
 

@@ -1,6 +1,6 @@
-/** Text for a terminal: its width, and what must not reach it. */
+/** Text for a terminal: its width, and protection against control sequences. */
 
-/** Made when the first text needs it: loading its tables is a tenth of a short command's time. */
+/** Lazy: loading its tables is a tenth of a short command's time. */
 let graphemes: Intl.Segmenter | undefined;
 
 /** The grapheme clusters of `text`. */
@@ -13,9 +13,9 @@ function charactersOf(text: string): string[] {
 const WIDE =
   /\p{Emoji_Presentation}|\uFE0F|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]/u;
 
-/** How many columns of a terminal `text` takes. */
+/** The columns of `text` on a terminal. */
 export function widthOf(text: string): number {
-  // Most texts are plain, and counting them is then a matter of length.
+  // Fast path for plain text.
   if (/^[ -~]*$/.test(text)) return text.length;
   return charactersOf(text).reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0);
 }
@@ -34,20 +34,20 @@ export function clip(text: string, columns: number): string {
 }
 
 /**
- * Makes control characters visible. What agents and tools have written may hold escape sequences
- * that would recolour, overwrite or retitle the reader's terminal.
+ * Makes control characters visible. Text of agents and tools may hold escape sequences that would
+ * recolour, overwrite or retitle the reader's terminal.
  */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HARMFUL, (character) => {
     const code = character.charCodeAt(0);
     if (character === "\n" || character === "\t") return character;
-    // Unicode has pictures of the old control characters; the others are shown by number.
+    // Unicode has pictures of the C0 control characters; others are shown by number.
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return `\\u${code.toString(16).padStart(4, "0")}`;
   });
 }
 
-/** Control characters, and those that change lines or the direction of writing. */
+/** Control characters, line separators and bidirectional controls. */
 const HARMFUL = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 /** On one line, for a column of a table. */

@@ -3,17 +3,17 @@ import { nearest } from "../model/suggest.ts";
 import { given, toCount, toFuture, toTime } from "./values.ts";
 
 describe("toTime", () => {
-  test("takes a date as the local midnight", () => {
+  test("reads a date as local midnight", () => {
     expect(toTime("2026-05-04", "--since")).toEqual(new Date(2026, 4, 4));
   });
 
-  test("takes an ISO 8601 time with its own zone", () => {
+  test("reads an ISO 8601 time with its own zone", () => {
     expect(toTime("2026-05-04T14:00+02:00", "--since")?.toISOString()).toBe(
       "2026-05-04T12:00:00.000Z",
     );
   });
 
-  test("takes an age", () => {
+  test("reads an age", () => {
     const before = Date.now();
     const since = toTime("2h", "--since")?.getTime() ?? 0;
     expect(since + 2 * 3_600_000).toBeGreaterThanOrEqual(before);
@@ -28,7 +28,7 @@ describe("toTime", () => {
   );
 });
 
-test("toFuture takes a duration as time to come, and dates as they are", () => {
+test("toFuture reads a duration as a time to come, and dates unchanged", () => {
   const before = Date.now();
   const expires = toFuture("2h", "--expires")?.getTime() ?? 0;
   expect(expires - 2 * 3_600_000).toBeGreaterThanOrEqual(before);
@@ -37,18 +37,18 @@ test("toFuture takes a duration as time to come, and dates as they are", () => {
   expect(() => toFuture("soon", "--expires")).toThrow(/--expires must be a date.* a duration/);
 });
 
-test("toCount refuses what is no whole number", () => {
+test("toCount refuses anything but a whole number", () => {
   expect(toCount("12", "--limit")).toBe(12);
   for (const text of ["", "-1", "1.5", "1e3", "0x10", " 1"]) {
     expect(() => toCount(text, "--limit")).toThrow(/--limit must be a whole number/);
   }
 });
 
-test("given leaves out what was not said", () => {
+test("given drops undefined fields", () => {
   expect(given({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
 });
 
-test("nearest finds a slip of the finger, and does not make up a meaning", () => {
+test("nearest finds a typo, and does not guess", () => {
   const names = ["list", "label", "delete", "doctor"];
   expect(nearest("lst", names)).toBe("list");
   expect(nearest("del", names)).toBe("delete");

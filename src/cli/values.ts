@@ -1,4 +1,4 @@
-/** From the text of an option to the value that the library takes. */
+/** Parses the text of options. */
 
 import { parseTime } from "../api/text/time-input.ts";
 import { normalizeRemote } from "../ingest/repository-name.ts";
@@ -11,7 +11,7 @@ export function toCount(text: string | undefined, option: string): number | unde
   throw usageError(`${option} must be a whole number, not "${text}"`, option);
 }
 
-/** A repository as it is stored: pasted from `git remote -v`, from a browser, or typed in part. */
+/** A repository as stored: pasted from `git remote -v` or a browser, or typed in part. */
 export function toRepo(text: string | undefined): string | undefined {
   return text === undefined ? undefined : normalizeRemote(text);
 }
@@ -58,7 +58,7 @@ export function toPeriod(
   };
 }
 
-/** As `toTime`, but `30d` is in thirty days. */
+/** As `toTime`, but `30d` is in the future. */
 export function toFuture(text: string | undefined, option: string): Date | undefined {
   return toMoment(text, option, "a duration", 1);
 }
@@ -74,7 +74,7 @@ function toMoment(
   if (count !== undefined) {
     return new Date(Date.now() + direction * Number(count) * (UNIT_MS[unit] ?? 0));
   }
-  // Without a time, JavaScript reads a date as UTC; a person means their own day.
+  // JavaScript reads a date without a time as UTC; a user means the local day.
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const time = new Date(isDate ? `${text}T00:00` : text);
   if (startsWithDay(text) && !Number.isNaN(time.getTime())) return time;
@@ -84,7 +84,7 @@ function toMoment(
   );
 }
 
-/** JavaScript would take the 30th of February for the 2nd of March. */
+/** JavaScript would read the 30th of February as the 2nd of March. */
 function startsWithDay(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})(?!\d)/.exec(text) ?? [];
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));

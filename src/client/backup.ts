@@ -1,8 +1,8 @@
 /**
  * Downloads a copy of a whole remote store as a stream.
  *
- * The caller writes it to a file, as browsers have none. Reading fails if the bytes do not match
- * the hash.
+ * The caller writes it to a file, because browsers have none. Reading fails if the bytes do not
+ * match the hash.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -12,7 +12,7 @@ import type { Connection } from "./connection.ts";
 import { lostConnection, notOurs } from "./failure.ts";
 
 export interface RemoteBackup {
-  /** A SQLite store, whatever the original is. Fails at its end on a hash mismatch. */
+  /** A SQLite store, whatever the original. Fails at its end on a hash mismatch. */
   readonly body: ReadableStream<Uint8Array>;
   /** The SHA-256 of the file, in hex. */
   readonly sha256: string;
@@ -20,7 +20,7 @@ export interface RemoteBackup {
   readonly rows: number;
 }
 
-/** Computes a SHA-256 piece by piece, which browsers have no way to. */
+/** Computes a SHA-256 incrementally, which browsers cannot. */
 export interface PieceHash {
   update(piece: Uint8Array): unknown;
   digest(encoding: "hex"): string;
@@ -53,7 +53,7 @@ export async function backup(
   const rows = Number(headers.get("backscroll-rows"));
   if (digest === undefined || !Number.isSafeInteger(bytes) || !Number.isSafeInteger(rows)) {
     await body.cancel();
-    throw notOurs(connection.address, "what it sends is no backup");
+    throw notOurs(connection.address, "its answer is not a backup");
   }
   const sha256 = Array.from(atob(digest), (c) => c.charCodeAt(0).toString(16).padStart(2, "0"));
   const expected = { bytes, sha256: sha256.join("") };

@@ -1,4 +1,4 @@
-/** A real server over a SQLite file, a client of it, and a line between them that can be cut. */
+/** A real server over a SQLite file, a client, and a proxy between them that can be cut. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect as connectSocket, createServer, type Server, type Socket } from "node:net";
@@ -21,7 +21,7 @@ export interface ServedStore {
   connect(options?: ConnectOptions): Promise<RemoteEngine>;
 }
 
-/** All of it is gone when the test is over, or when `atEnd` says. */
+/** Everything is removed when the test is over, or by `atEnd`. */
 export async function serveStore(
   options: Partial<ServerOptions> & { readonly leaseMs?: number } = {},
   atEnd: (end: () => Promise<void>) => void = onTestFinished,
@@ -58,10 +58,10 @@ export async function serveStore(
   };
 }
 
-/** A proxy that sees every request, and can lose answers. */
+/** A proxy that records every request and can drop answers. */
 export class Line {
   readonly url: string;
-  /** What was asked, as in `POST /v1/search`. */
+  /** The requests, as in `POST /v1/search`. */
   readonly requests: string[] = [];
   #lose: RegExp | undefined;
   #times = 0;
@@ -80,13 +80,13 @@ export class Line {
     server.on("connection", (client) => this.#join(client, port));
   }
 
-  /** The next `times` requests that match are carried out, and their answers never arrive. */
+  /** The next `times` matching requests are carried out, and their answers dropped. */
   loseAnswers(match: RegExp, times = 1): void {
     this.#lose = match;
     this.#times = times;
   }
 
-  /** Ends every connection, in the middle of whatever is being said. */
+  /** Cuts every connection at once. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -6,7 +6,7 @@ import { openServer } from "../server/serve.ts";
 import type { Store } from "../store/store.ts";
 import { connect } from "./connect.ts";
 
-/** A store that is busy now and then: the end of a message that is sent again says nothing twice. */
+/** A store that is sometimes busy: a repeated commit duplicates nothing. */
 
 let url: string;
 let engine: Engine;

@@ -1,4 +1,4 @@
-/** Compaction behind a server. What a host would decide in code is decided by options alone. */
+/** Compaction of a remote session. Hooks are replaced by options. */
 
 import { fromWirePlan, type WirePlan } from "../api/compaction-plan.ts";
 import { fromWireCompaction, type WireCompaction } from "../api/context.ts";
@@ -21,7 +21,7 @@ export async function compact(
     method: "POST",
     path: at`/v1/sessions/${sessionId}/compact`,
     body: toBody(options),
-    // A key stands in the compaction for good, so none is made up.
+    // A key is stored in the compaction permanently, so none is generated.
     ...(idempotencyKey === undefined ? {} : { headers: keyHeader(idempotencyKey) }),
     slow: true,
     ...(signal === undefined ? {} : { signal }),

@@ -1,4 +1,4 @@
-/** From an address to an engine that is somewhere else. */
+/** Connects to a remote engine by address. */
 
 import { hidePasswords } from "../api/address.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -13,15 +13,15 @@ import { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
 export interface ConnectOptions {
   /** The access token; a server on loopback may need none. */
   readonly token?: string;
-  /** The host's own way to send a request; `fetch` if left out. */
+  /** Replaces `fetch`. */
   readonly fetch?: typeof fetch;
-  /** How long a request may take: 60,000 if left out. What a model writes, and upkeep, may take longer. */
+  /** The timeout of a request. Default 60,000. Model calls and maintenance may take longer. */
   readonly timeoutMs?: number;
-  /** How often a request that may safely be sent again is: 4 times if left out. */
+  /** The limit of retries of a repeatable request. Default 4. */
   readonly retries?: number;
   /**
-   * What this server has said of the caller already: then `connect` sends nothing, and the first call
-   * finds out whether it still holds.
+   * The access that this server reported before: `connect` then sends nothing, and the first call
+   * validates it.
    */
   readonly access?: RemoteAccess;
 }
@@ -30,8 +30,8 @@ const TIMEOUT_MS = 60_000;
 const RETRIES = 4;
 
 /**
- * Connects to a server, `http://host:7423` or `https://…`, and checks the address and the token, unless
- * `access` says what the server would.
+ * Connects to a server, `http://host:7423` or `https://…`, and checks the address and the token,
+ * unless `access` is given.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<RemoteEngine> {
   checkFields(options, "options", INPUTS.connect);
@@ -58,7 +58,7 @@ function isAccess(value: unknown): value is RemoteAccess {
   return server === "backscroll" && typeof tenant === "string";
 }
 
-/** Without a slash at its end; there may be a path, where a proxy has one. */
+/** Without a trailing slash; a proxy may add a path. */
 function checkAddress(url: unknown): string {
   if (typeof url !== "string" || !URL.canParse(url) || !/^https?:/i.test(url)) {
     const given = typeof url === "string" ? `"${hidePasswords(url).slice(0, 80)}"` : describe(url);

@@ -1,8 +1,8 @@
 /**
- * Requests to one server, and when they are sent again.
+ * Requests to one server, and their retries.
  *
- * A request that was lost on the way may have been carried out. So only what may be carried out twice
- * is sent twice: reads, and writes under a key by which the server knows them again.
+ * A lost request may have been carried out. So only idempotent requests are retried: reads, and
+ * writes under a key that the server recognises.
  */
 
 import {
@@ -34,23 +34,23 @@ export interface Call {
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | RepeatedBody;
-  /** A body that is no JSON. */
+  /** A body other than JSON. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  /** May be carried out twice. Reads by GET, and writes with an idempotency key, always may. */
+  /** Safe to repeat. GET requests, and writes with an idempotency key, always are. */
   readonly repeatable?: boolean;
-  /** Takes as long as it takes: a model writes, or a whole store is gone through. */
+  /** Without a timeout: a model call, or a scan of a whole store. */
   readonly slow?: boolean;
   readonly signal?: AbortSignal;
-  /** Told when an answer was lost, before the request is sent again or given up. */
+  /** Called when an answer was lost, before the request is repeated or abandoned. */
   readonly onLost?: () => void;
 }
 
-/** A server that asks for more patience than this is not waited for. */
+/** A longer `Retry-After` is not awaited. */
 const MAX_WAIT_MS = 60_000;
 
 export class Connection {
   readonly address: string;
-  /** What must be stored before the connection is closed. */
+  /** Messages to flush before the connection is closed. */
   readonly openMessages: Set<{ flush(): Promise<void> }> = new Set();
   readonly #options: ConnectionOptions;
   readonly #closed = new AbortController();
@@ -102,7 +102,7 @@ export class Connection {
     });
   }
 
-  /** An answer that is read as it comes, for as long as `call.signal` lets it. */
+  /** An answer read as it arrives, until `call.signal` is aborted. */
   async stream(call: Call & { readonly signal: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
     return (await this.open(call)).body;
   }
@@ -138,7 +138,7 @@ export class Connection {
     }
   }
 
-  /** One try. What goes wrong with the connection becomes an error with a code. */
+  /** One attempt. Connection failures become coded errors. */
   async #attempt<Result>(
     call: Call,
     run: (signal: AbortSignal) => Promise<Result>,
@@ -179,7 +179,8 @@ export class Connection {
       },
       ...(typeof body === "string" ? { body } : {}),
       ...(bytes === undefined ? {} : { body: bytes }),
-      // Node and browsers want to be told that the body is sent before the answer is read.
+      // Node and browsers require half-duplex to be stated: the body is sent before the answer is
+      // read.
       ...(body instanceof RepeatedBody ? { body: body.open(), duplex: "half" } : {}),
     } as RequestInit);
     if (response.ok) return response;

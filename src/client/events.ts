@@ -1,4 +1,4 @@
-/** Server-sent events, from the bytes of an answer. */
+/** Parses server-sent events from a response. */
 
 export interface ServerEvent {
   readonly type: string;
@@ -6,7 +6,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** A server says something at least every 15 seconds; after this long it is taken for gone. */
+/** A server sends something at least every 15 seconds; after this long it counts as gone. */
 const SILENCE_MS = 45_000;
 
 /** Ends with the response. Throws a TypeError if the connection is lost or silent. */

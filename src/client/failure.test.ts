@@ -20,7 +20,7 @@ async function answerWith(listener: RequestListener): Promise<string> {
 }
 
 describe("a request that the store refuses", () => {
-  test("has the code, the words and the details of the library", async () => {
+  test("has the library's code, message and details", async () => {
     const { remote, engine } = served;
     const failures = async (of: typeof remote | typeof engine) => {
       const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -49,7 +49,7 @@ describe("a request that the store refuses", () => {
     expect(await failures(remote)).toEqual(await failures(engine));
   });
 
-  test("names a field as the library calls it", async () => {
+  test("names a field as the library does", async () => {
     const { remote } = served;
     const wrong = remote.listSessions({ projectId: "x".repeat(1_000) });
     await expect(wrong).rejects.toMatchObject({ details: { field: "projectId" } });
@@ -57,7 +57,7 @@ describe("a request that the store refuses", () => {
 });
 
 describe("a caller without access", () => {
-  test("hears so when connecting, and the token is in no message", async () => {
+  test("is refused when connecting, and the token is in no message", async () => {
     const failed = served.connect({ token: "s3cret-token" });
     await expect(failed).rejects.toMatchObject({ code: "unauthorized" });
     await expect(failed).rejects.not.toThrow(/s3cret/);
@@ -69,7 +69,7 @@ describe("a caller without access", () => {
 });
 
 describe("a caller with a token", () => {
-  test("is in its tenant, and goes as far as it reaches", async () => {
+  test("has its tenant and its scope", async () => {
     const { connect, engine } = await serveStore();
     const acme = engine.forTenant("acme");
     const { token } = await acme.createToken({ scope: "read", actor: "ana" });
@@ -101,7 +101,7 @@ describe("an address", () => {
     await expect(failed).rejects.not.toThrow(/s3cret/);
   });
 
-  test("may have a path, and a slash at its end", async () => {
+  test("may have a path and a trailing slash", async () => {
     const urls: (string | undefined)[] = [];
     const url = await answerWith((request, response) => {
       urls.push(request.url);
@@ -111,7 +111,7 @@ describe("an address", () => {
     expect(urls).toEqual(["/memory/v1/access"]);
   });
 
-  test("is not asked for what is known of the caller already", async () => {
+  test("is not contacted if the access is given", async () => {
     const urls: (string | undefined)[] = [];
     const url = await answerWith((request, response) => {
       urls.push(request.url);
@@ -130,7 +130,7 @@ describe("an address", () => {
 });
 
 describe("a server that", () => {
-  test("is not there cannot be reached", async () => {
+  test("does not listen is reported as unreachable", async () => {
     const url = await answerWith((_, response) => response.destroy());
     const failed = connect(url, { retries: 0 });
     await expect(failed).rejects.toMatchObject({ code: "store_unavailable" });
@@ -140,7 +140,7 @@ describe("a server that", () => {
     await expect(connect("http://127.0.0.1:9")).rejects.toThrow(/\(bad port\)/);
   });
 
-  test("takes too long is given up", async () => {
+  test("takes too long times out", async () => {
     const url = await answerWith(() => undefined);
     const failed = connect(url, { retries: 0, timeoutMs: 50 });
     await expect(failed).rejects.toMatchObject({
@@ -156,12 +156,12 @@ describe("a server that", () => {
     ["sends us elsewhere", (_, response) => response.writeHead(302, { location: "/x" }).end()],
   ] satisfies [string, RequestListener][])("%s is not ours", async (name, listener) => {
     const failed = connect(await answerWith(listener), { retries: 0 });
-    // A redirect is refused by fetch itself, which does not say why.
+    // fetch itself refuses a redirect, without a reason.
     const code = name === "sends us elsewhere" ? "store_unavailable" : "foreign_database";
     await expect(failed).rejects.toMatchObject({ code });
   });
 
-  test("fails by a bug says which request it was", async () => {
+  test("fails by a bug names the request", async () => {
     const problem = { code: "internal_error", detail: "something went wrong", details: {} };
     const url = await answerWith((_, response) =>
       response.writeHead(500, { "x-request-id": "r-1" }).end(JSON.stringify(problem)),
@@ -173,13 +173,13 @@ describe("a server that", () => {
 });
 
 describe("a connection that was closed", () => {
-  test("takes no more calls", async () => {
+  test("refuses further calls", async () => {
     const client = await served.connect();
     await client.close();
     await expect(client.tenantStatus()).rejects.toMatchObject({ code: "store_closed" });
   });
 
-  test("ends what follows the feed", async () => {
+  test("ends its feeds", async () => {
     const client = await served.connect();
     const following = client.subscribe();
     const next = following.next();
@@ -188,7 +188,7 @@ describe("a connection that was closed", () => {
   });
 });
 
-test("a call that asks a model ends when its signal says so", async () => {
+test("a model call ends on its signal", async () => {
   const url = await answerWith((request, response) => {
     if (request.url === "/v1/access") {
       response.end(JSON.stringify({ server: "backscroll", tenant: "default" }));

@@ -1,10 +1,10 @@
-/** What went wrong on the way, or at the other end, as the one class of error that callers know. */
+/** Maps network failures and server errors to `BackscrollError`. */
 
 import { fromWireError, type WireError } from "../api/error.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";
 
-/** What may be different a moment later. */
+/** Transient codes. */
 const PASSING: readonly ErrorCode[] = [
   "rate_limited",
   "request_timeout",
@@ -17,7 +17,7 @@ export function isPassing(error: unknown): error is BackscrollError {
   return BackscrollError.is(error) && PASSING.includes(error.code);
 }
 
-/** The answer never came, or not whole: whether the request was carried out is not known. */
+/** No complete answer: the outcome of the request is unknown. */
 export function lostConnection(address: string, cause: unknown): BackscrollError {
   return new BackscrollError(
     "store_unavailable",
@@ -34,7 +34,7 @@ export function timedOut(address: string, timeoutMs: number): BackscrollError {
   );
 }
 
-/** The caller's own signal. Only calls that may ask a model have one. */
+/** The caller's own signal; only model calls have one. */
 export function stopped(signal: AbortSignal): BackscrollError {
   return new BackscrollError("model_failed", "the call was stopped", {
     details: { kind: "aborted" },
@@ -57,7 +57,7 @@ export function notOurs(
   );
 }
 
-/** The error that an answer tells of. */
+/** The error of an answer. */
 export async function toError(response: Response, address: string): Promise<Error> {
   const { status } = response;
   const text = await response.text();
@@ -102,7 +102,7 @@ interface NodeError {
   readonly message: string;
 }
 
-/** `fetch` says only that it failed; why is in its cause. */
+/** `fetch` gives only a general message; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   const { cause, message } = (error ?? {}) as { cause?: Partial<NodeError>; message?: string };
   const reasons = [cause?.code, cause?.message, message];

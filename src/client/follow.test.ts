@@ -7,7 +7,7 @@ beforeAll(async () => {
   served = await serveStore({}, afterAll);
 });
 
-/** Takes changes until one is of the kind, and gives the positions of all. */
+/** Reads changes up to one of the kind, and gives all positions. */
 async function until(
   changes: AsyncGenerator<Change, void>,
   isLast: (change: Change) => boolean,
@@ -21,7 +21,7 @@ async function until(
 }
 
 describe("following the feed over the network", () => {
-  test("tells of what comes after the call, as the library does", async () => {
+  test("gives changes after the call, as the library does", async () => {
     const { remote, engine } = served;
     const { next } = await engine.listChanges({ after: "end" });
     const following = remote.subscribe();
@@ -34,7 +34,7 @@ describe("following the feed over the network", () => {
     expect(taken.length).toBeGreaterThanOrEqual(3);
   });
 
-  test("tells of one session, from a cursor on, until its signal is aborted", async () => {
+  test("gives one session's changes from a cursor on, until its signal is aborted", async () => {
     const { remote } = served;
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
     const other = await remote.createSession({ agent: "coder", createdBy: "ana" });
@@ -63,14 +63,14 @@ describe("following the feed over the network", () => {
     await following.return();
   });
 
-  test("refuses a cursor of another life", async () => {
+  test("refuses a cursor of another epoch", async () => {
     const following = served.remote.subscribe({ after: "f2.00000000.0a0a.7.0000000000000000" });
     await expect(following.next()).rejects.toMatchObject({ code: "cursor_expired" });
     const wrong = served.remote.subscribe({ after: "wrong" });
     await expect(wrong.next()).rejects.toMatchObject({ code: "invalid_cursor" });
   });
 
-  test("goes on through cuts and restarts, without gap or repeat", async () => {
+  test("continues through cuts and restarts, without gap or repeat", async () => {
     const { remote, engine, line, restart } = served;
     const { next } = await engine.listChanges({ after: "end" });
     const following = remote.subscribe({ after: next });

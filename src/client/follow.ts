@@ -1,7 +1,7 @@
 /**
- * The change feed, live, through lost connections.
+ * Follows the change feed across reconnects.
  *
- * Each change carries its cursor. Reconnecting with it gives no gap and no repeat, also on another
+ * Each change has its cursor. Reconnecting with it gives no gap and no repeat, also on another
  * server.
  */
 
@@ -16,7 +16,7 @@ import { isPassing, lostConnection } from "./failure.ts";
 import { at } from "./request.ts";
 import { backOff, pause } from "./wait.ts";
 
-/** How long a server that is gone is waited for. */
+/** How long to wait for an unreachable server. */
 const PATIENCE_MS = 120_000;
 
 interface WirePage {
@@ -44,7 +44,7 @@ export async function listChanges(
   }
 }
 
-/** "From now" means from this call: writes that this client begins later are seen. */
+/** "From now" means from this call: later writes of this client are seen. */
 export function follow(
   connection: Connection,
   input: SubscribeInput,
@@ -56,7 +56,7 @@ export function follow(
           listChanges(connection, { after: "end", limit: 1 }).then(({ next }) => next),
         )
       : Promise.resolve(after);
-  // A failure rejects the iteration; avoid an unhandled rejection without one.
+  // A failure rejects the iteration; this avoids an unhandled rejection before it starts.
   start.catch(() => undefined);
   const ended = new AbortController();
   const changes = new Following(connection, session, [
@@ -65,7 +65,7 @@ export function follow(
     ...(signal === undefined ? [] : [signal]),
   ]).run(start);
   const finish = changes.return.bind(changes);
-  // Left to itself, a generator ends only after the change that it waits for.
+  // By default a generator's return waits for the pending change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -77,7 +77,7 @@ class Following {
   readonly #connection: Connection;
   readonly #session: string | undefined;
   readonly #signal: AbortSignal;
-  /** The session has no feed of its own any more: it was deleted, or never there. */
+  /** The session has no feed of its own: it was deleted, or never existed. */
   #fromTenant: boolean;
   #cursor = "";
   #isResumed = false;
@@ -110,7 +110,7 @@ class Following {
           if (this.#signal.aborted) return;
         }
         if (this.#signal.aborted) return;
-        // It let us go, as a server does that stops.
+        // The server ended the stream, as when it stops.
         throw lostConnection(this.#connection.address, new TypeError("it ended the answer"));
       } catch (error) {
         if (this.#signal.aborted) return;

@@ -4,7 +4,7 @@ import type { ImportedEntry } from "../ingest/source.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 import { numbered, sessionOf } from "./import.cases.ts";
 
-/** Imports whose answers are lost, or whose way is cut: stored once, counted once, described. */
+/** Imports with lost answers or cut connections: stored once, counted once, described. */
 
 let served: ServedStore;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const describeIt = (): Description => ({
 });
 
 describe("an import that is sent again", () => {
-  test("answers as the one did whose answer was lost", async () => {
+  test("answers as the first one whose answer was lost", async () => {
     const { remote, engine, line } = served;
     const before = timesSent();
     line.loseAnswers(IMPORT, 2);
@@ -44,7 +44,7 @@ describe("an import that is sent again", () => {
     expect((await engine.verify()).ok).toBe(true);
   });
 
-  test("goes on with what the one had stored that was cut off in the middle", async () => {
+  test("continues after the part that the interrupted one stored", async () => {
     const { remote, engine, line } = served;
     const stored = async () => (await engine.findSessionByOrigin("test:cut"))?.messageCount ?? 0;
     async function* cutAfter(count: number): AsyncGenerator<ImportedEntry> {
@@ -52,7 +52,7 @@ describe("an import that is sent again", () => {
       for await (const entry of numbered(5_000)) {
         if (!isCut && entry.sourceId === `e${count}`) {
           isCut = true;
-          // Some of it has arrived, and is stored.
+          // A part has arrived and is stored.
           await expect.poll(stored).toBeGreaterThan(0);
           line.cut();
         }
@@ -69,7 +69,7 @@ describe("an import that is sent again", () => {
     expect(texts.at(-1)).toMatchObject({ text: expect.stringContaining("message 4999 ") });
   });
 
-  test("counts what was there before as there before", async () => {
+  test("counts entries that existed before as known", async () => {
     const { remote, line } = served;
     await remote.importSession(sessionOf("grown", numbered(700)));
     line.loseAnswers(IMPORT);
@@ -79,7 +79,7 @@ describe("an import that is sent again", () => {
     expect(same).toMatchObject({ created: false, entries: 0, skipped: 900 });
   });
 
-  test("is not sent again when its reader has failed", async () => {
+  test("is not repeated when its reader has failed", async () => {
     async function* broken(): AsyncGenerator<ImportedEntry> {
       yield* numbered(5);
       throw new Error("the disk is gone");
@@ -87,11 +87,11 @@ describe("an import that is sent again", () => {
     const before = timesSent();
     const failing = served.remote.importSession(sessionOf("broken", broken()));
     await expect(failing).rejects.toThrow("the disk is gone");
-    // It may fail before anything has gone out.
+    // It may fail before anything was sent.
     expect(timesSent() - before).toBeLessThanOrEqual(1);
   });
 
-  test("is known by the caller's own key", async () => {
+  test("uses the caller's own key", async () => {
     const { remote } = served;
     const options = { idempotencyKey: "import-1" };
     const first = await remote.importSession(sessionOf("keyed", numbered(3)), options);

@@ -52,27 +52,27 @@ async function importFile(tenant: TenantApi, file: string) {
     results,
     problems: transcript.problems.first,
     counts: transcript.problems.counts,
-    // As text, because what is hashed is text. The hash covers the session's id, too.
+    // As text, because the hash is over text. It also covers the session's id.
     entries: entries.map(({ sessionId: _, hash: __, ...entry }) =>
       JSON.stringify(entry, withoutNow),
     ),
   };
 }
 
-/** What a file does not date is dated when it is stored. */
+/** Entries without a time get the storing time. */
 function withoutNow(_name: string, value: unknown): unknown {
   return typeof value === "number" && value > Date.now() - 3_600_000 ? "now" : value;
 }
 
-describe("a session that is read here and stored at a server", () => {
-  test("is the same as one that is stored here, to the order of its fields", async () => {
+describe("a session parsed here and stored at a server", () => {
+  test("equals a locally stored one, to the order of its fields", async () => {
     const local = await open(":memory:");
     expect(FILES.length).toBeGreaterThan(5);
     for (const file of FILES) {
       expect(await importFile(served.remote, file), file).toStrictEqual(
         await importFile(local, file),
       );
-      // And nothing is stored twice.
+      // Nothing is stored twice.
       const again = await importFile(served.remote, file);
       expect(again.results.every(({ entries }) => entries === 0)).toBe(true);
     }
@@ -88,7 +88,7 @@ describe("a session that is read here and stored at a server", () => {
     expect(told.at(-1)).toBe(3_000);
   });
 
-  test("is counted and not stored in a dry run, and left alone once it was forgotten", async () => {
+  test("is only counted in a dry run, and skipped once it was forgotten", async () => {
     const { remote } = served;
     const dry = await remote.importSession(sessionOf("dry", numbered(3)), { dryRun: true });
     expect(dry).toMatchObject({ sessionId: null, created: true, entries: 3 });
@@ -99,7 +99,7 @@ describe("a session that is read here and stored at a server", () => {
     expect(forgotten).toMatchObject({ sessionId: null, forgotten: true, entries: 0 });
   });
 
-  test("fails as its reader does, or as the store does", async () => {
+  test("fails as its reader or the store does", async () => {
     const { remote, engine } = served;
     async function* broken(): AsyncGenerator<ImportedEntry> {
       yield* numbered(5);
@@ -115,7 +115,7 @@ describe("a session that is read here and stored at a server", () => {
     await expect(remote.importSession(wrong)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
-  test("brings back what the server could not store as it was", async () => {
+  test("returns the server's problems", async () => {
     async function* twice(): AsyncGenerator<ImportedEntry> {
       yield* numbered(1);
       yield* numbered(1);

@@ -1,9 +1,9 @@
 /**
- * Storing a session that is read here in a store that is elsewhere.
+ * Stores a session parsed here in a remote store.
  *
- * It is sent as it is read, packed, under a key by which the server knows it again: if the answer is
- * lost, it is sent again, and what the lost try has stored counts as stored. What could not be stored
- * as it was comes back into the reader's own log.
+ * It is sent compressed while it is parsed, under an idempotency key: after a lost answer it is
+ * sent again, and entries of the lost attempt count as stored. Problems of the server return to the
+ * reader's own log.
  */
 
 import {
@@ -31,7 +31,7 @@ const PIECE = 64 * 1024;
  */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-/** `update` applies what the caller has to say of the session once it is stored. */
+/** `update` applies the caller's description once the session is stored. */
 export async function importSession(
   connection: Connection,
   imported: ImportedSession,
@@ -68,7 +68,7 @@ export async function importSession(
 class ImportLines {
   readonly #imported: ImportedSession;
   readonly #options: ImportOptions;
-  /** What the reader itself has thrown: more telling than that the request broke off. */
+  /** The reader's own error, which explains more than the aborted request. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(imported: ImportedSession, options: ImportOptions) {
@@ -76,7 +76,7 @@ class ImportLines {
     this.#options = options;
   }
 
-  /** Asks the reader for more when there is room for it, and not before. */
+  /** Pulls from the reader when there is room (back-pressure). */
   pack(): ReadableStream<Uint8Array> {
     const pieces = this.#pieces();
     const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-/** What the tests of imports over the network send: a session of numbered messages. */
+/** Fixture of the import tests: a session of numbered messages. */
 
 import { ProblemLog } from "../ingest/problems.ts";
 import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
@@ -31,7 +31,7 @@ export async function* numbered(count: number): AsyncGenerator<ImportedEntry> {
       model: null,
       createdAt: 1_000 + i,
       metadata: {},
-      // Little of it can be packed: pieces must go out before all is read.
+      // Hardly compressible, so that chunks are sent before everything is read.
       blocks: [{ type: "text", text: `message ${i} ${noise(i)}` }],
     };
   }

@@ -1,4 +1,4 @@
-/** The public names of `backscroll/client`: the library, over the network. Runs in browsers, too. */
+/** The public names of `backscroll/client`: the library over the network. Also runs in browsers. */
 
 export type { EngineApi } from "../engine/interfaces/engine-api.ts";
 export type { RoutesApi } from "../engine/interfaces/routes-api.ts";

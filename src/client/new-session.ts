@@ -1,4 +1,4 @@
-/** A session that is to be made, under its names on the wire. */
+/** A new session by its wire names. */
 
 import { toWireFields } from "../api/wire.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";

@@ -31,7 +31,7 @@ async function serveHeld(): Promise<{
 test("a slow answer is awaited beyond the timeout of fetch itself", async () => {
   const { url, held } = await serveHeld();
   const client = await connect(url, { retries: 0 });
-  // Node's own limit is 300 seconds: this one is of the same kind, and over soon.
+  // Node's own limit is 300 seconds: this one is of the same kind, but short.
   const known = globalThis as { [DISPATCHER]?: Dispatcher };
   const usual = known[DISPATCHER] as Dispatcher;
   const hasty = new (usual.constructor as DispatcherClass)({ headersTimeout: 100 });
@@ -43,7 +43,7 @@ test("a slow answer is awaited beyond the timeout of fetch itself", async () => 
   });
   const [checked, copied] = [client.checkIntegrity(), client.backup()];
   await expect.poll(() => held.size).toBe(2);
-  // What is not slow begins later and is given up: so would the others be.
+  // A request that is not slow starts later and times out: so would the others.
   await expect(client.status()).rejects.toMatchObject({
     code: "store_unavailable",
     message: expect.stringContaining("UND_ERR_HEADERS_TIMEOUT"),

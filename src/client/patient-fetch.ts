@@ -3,22 +3,22 @@
  *
  * Node's gives up without headers after 300 seconds, which a copy or a verification of a large
  * store may take. A per-request dispatcher, under undici's documented global symbol, raises the
- * limit. Browsers have none and stay as they are.
+ * limit. Browsers have none.
  */
 
 interface Dispatcher {
   dispatch(options: object, handler: unknown): boolean;
 }
 
-/** Later versions of what Node's `fetch` is made of keep it beside their own. */
+/** Later versions of undici keep it beside their own. */
 const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 
 export const patientFetch: typeof fetch = (input, init) =>
   fetch(input, { ...init, ...withPatience() } as RequestInit);
 
-/** Connections are those of everybody else, also where the host has chosen how they are made. */
+/** Uses the host's usual connections, also with a custom dispatcher. */
 function withPatience(): { readonly dispatcher?: Dispatcher } {
-  // Read when it is needed: the host may choose another at any time.
+  // Read on demand: the host may replace it at any time.
   const usual = (globalThis as { [DISPATCHER]?: Dispatcher })[DISPATCHER];
   if (usual === undefined) return {};
   return {

@@ -1,4 +1,4 @@
-/** A whole store behind a server: what an operator may do, beside what everybody may in their tenant. */
+/** A remote store: an operator's calls beside those of a tenant. */
 
 import type { WireAccess } from "../api/access.ts";
 import {
@@ -17,11 +17,11 @@ import { type BackupOptions, backup, type RemoteBackup } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { RemoteTenant } from "./remote-tenant.ts";
 
-/** What the server says of the caller. */
+/** The caller's access, as the server reports it. */
 export type RemoteAccess = WireAccess;
 
 export class RemoteEngine extends RemoteTenant implements EngineApi {
-  /** What the server said that we may do. */
+  /** The reported access. */
   readonly access: RemoteAccess;
 
   constructor(connection: Connection, access: RemoteAccess) {
@@ -60,7 +60,7 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
     return problems;
   }
 
-  /** `onProgress` is not told anything: the server answers when it is done. */
+  /** `onProgress` is not called: the server answers when it is done. */
   async verify({ head }: VerifyOptions = {}): Promise<VerifyReport> {
     const report = await this.connection.call<WireVerification>({
       method: "POST",
@@ -72,14 +72,14 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
     return fromWireVerification(report);
   }
 
-  /** A copy of the whole store as of one moment. The server makes it first: that may take a while. */
+  /** A snapshot of the whole store. The server makes it first, which may take a while. */
   backup(options: BackupOptions = {}): Promise<RemoteBackup> {
     return backup(this.connection, options);
   }
 
-  /** Stores what open messages have buffered. The server goes on. */
+  /** Flushes open messages. The server goes on. */
   async close(): Promise<void> {
-    // A message that is lost cannot be stored; that is for its own writer to hear.
+    // A lost message cannot be stored; its own writer gets the error.
     await Promise.allSettled([...this.connection.openMessages].map((message) => message.flush()));
     this.connection.close();
   }

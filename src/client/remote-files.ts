@@ -1,4 +1,4 @@
-/** How far files were read, and their bytes, at a server. */
+/** Read positions of files, and their bytes, at a server. */
 
 import {
   fromWireIngestedFile,
@@ -36,7 +36,7 @@ export async function putIngestedFiles(
   files: readonly IngestedFile[],
 ): Promise<void> {
   await connection.call({
-    // The same rows twice are the same rows.
+    // Idempotent.
     method: "PUT",
     path: "/v1/ingest/files",
     repeatable: true,
@@ -53,7 +53,7 @@ export class RemoteOriginals implements OriginalsApi {
 
   async put(workstation: string, update: OriginalUpdate): Promise<boolean> {
     const { kept } = await this.#connection.call<{ readonly kept: boolean }>({
-      // The same parts twice are the same parts.
+      // Idempotent.
       method: "PUT",
       path: "/v1/ingest/originals",
       repeatable: true,

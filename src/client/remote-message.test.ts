@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 
-/** The client renews it every third of it, on a busy machine a little later. */
+/** The client renews it every third of it, a little later on a busy machine. */
 const LEASE_MS = 6_000;
 let served: ServedStore;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ function textOfEntry(entry: { readonly blocks: readonly object[] }): string {
 }
 
 describe("a message that is written over the network", () => {
-  test("is seen as it grows, and is part of the conversation when it is committed", async () => {
+  test("is visible as it grows, and part of the conversation once committed", async () => {
     const { session, message } = await openMessage();
     const following = served.remote.subscribe({ session: session.id });
     await message.write("Because ");
@@ -38,7 +38,7 @@ describe("a message that is written over the network", () => {
     await expect(message.write("more")).rejects.toMatchObject({ code: "stream_lost" });
   });
 
-  test("stands there once, although answers are lost while it is written", async () => {
+  test("is stored once although answers are lost", async () => {
     const { session, message } = await openMessage();
     const { line } = served;
     for (let i = 0; i < 6; i++) {
@@ -54,7 +54,7 @@ describe("a message that is written over the network", () => {
     expect(await session.history()).toStrictEqual([entry]);
   });
 
-  test("is whole, although a piece never arrived", async () => {
+  test("is complete although a chunk was lost", async () => {
     const { message } = await openMessage();
     await message.write("first ");
     await message.flush();
@@ -65,7 +65,7 @@ describe("a message that is written over the network", () => {
     expect(textOfEntry(await message.commit())).toBe("first second third");
   });
 
-  test("may be long, and comes in pieces of any size", async () => {
+  test("may be long, in chunks of any size", async () => {
     const { message } = await openMessage();
     const pieces = ["a".repeat(200_000), "b", "\ud83d", "\ude00", "c".repeat(64 * 1024), "d"];
     for (const piece of pieces) await message.write(piece);
@@ -103,7 +103,7 @@ describe("a message that is written over the network", () => {
     expect((await session.getEntry(third)).status).toBe("aborted");
   });
 
-  test("is kept by its lease while nothing is said, and goes on elsewhere", async () => {
+  test("is kept by its lease during silence, and continued elsewhere", async () => {
     const { session, message } = await openMessage();
     expect(message.leaseMs).toBe(LEASE_MS);
     await message.write("one ");
@@ -125,7 +125,7 @@ describe("a message that is written over the network", () => {
     });
   });
 
-  test("is stored as far as it was written when the client is closed", async () => {
+  test("is flushed when the client is closed", async () => {
     const client = await served.connect();
     const session = await client.createSession({ agent: "coder", createdBy: "ana" });
     const message = await session.openMessage({ role: "assistant" });

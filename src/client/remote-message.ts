@@ -1,8 +1,8 @@
 /**
  * A streamed message in a remote store.
  *
- * Pieces are sent within the flush interval, in order. After a lost or failed answer the client
- * first asks the server for the stored length, so that no piece is lost or duplicated.
+ * Chunks are sent within the flush interval, in order. After a lost or failed answer the client
+ * first reads the stored length, so that no chunk is lost or duplicated.
  */
 
 import { toWireBlock } from "../api/block.ts";
@@ -15,6 +15,7 @@ import type { BlockInput } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
+import { LEASE_MS } from "../model/lease.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
 import type { Connection } from "./connection.ts";
 import { at, keyHeader, known, leafHeader, newKey, toBody } from "./request.ts";
@@ -22,9 +23,6 @@ import { addSize, isSameSize, NO_SIZE, type Size, sizeOfBlocks, sizeOfChunks } f
 import { type SentChunk, WriteBuffer } from "./write-buffer.ts";
 
 const FLUSH_MS = 250;
-
-/** What a server grants unless it was told otherwise. */
-const LEASE_MS = 30_000;
 
 export async function openMessage(
   connection: Connection,
@@ -62,7 +60,7 @@ interface Opened {
   readonly sessionId: string;
   readonly lease: string;
   readonly leaseMs: number;
-  /** What of it the server holds. */
+  /** The stored length. */
   readonly stored: Size;
 }
 
@@ -76,11 +74,11 @@ export class RemoteMessage implements MessageApi {
   #stored: Size;
   /** Sent, outcome unknown. */
   #doubtful: readonly SentChunk[] | undefined;
-  /** Every request so far, one after another. */
+  /** The queue of requests. */
   #queue: Promise<unknown> = Promise.resolve();
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #leaseTimer: ReturnType<typeof setInterval>;
-  /** Why the message is lost for good. */
+  /** The permanent failure, if the message is lost. */
   #failure: unknown;
   readonly #commitKey = newKey();
   #isCommitDoubtful = false;
@@ -152,7 +150,7 @@ export class RemoteMessage implements MessageApi {
     else await this.abort("disposed");
   }
 
-  /** If it fails, the message is still open, for another try. */
+  /** If it fails, the message is still open for a retry. */
   async #end(
     how: "commit" | "abort",
     fields: object,
@@ -178,7 +176,7 @@ export class RemoteMessage implements MessageApi {
     fields: object,
     headers: Record<string, string>,
   ): Promise<Entry> {
-    // Before the end, and not along with it: an end may be sent again, and text may not.
+    // Before the commit, not with it: a commit may be repeated, text may not.
     await this.#sendAll();
     try {
       const entry = await this.#connection.call<WireEntry>({
@@ -201,7 +199,7 @@ export class RemoteMessage implements MessageApi {
     }
   }
 
-  /** Sends what waits, each piece as one operation of the store. */
+  /** Sends the buffer, each chunk as one store operation. */
   async #sendAll(): Promise<void> {
     await this.#clearDoubt();
     while (!this.#buffer.isEmpty) await this.#sendPiece(this.#buffer.take());
@@ -217,7 +215,7 @@ export class RemoteMessage implements MessageApi {
     }
   }
 
-  /** Asks the server for the stored length, if unknown. */
+  /** Reads the stored length, if unknown. */
   async #clearDoubt(): Promise<void> {
     const chunks = this.#doubtful;
     if (chunks === undefined) return;
@@ -305,7 +303,7 @@ function streamLost(id: string): BackscrollError {
   });
 }
 
-/** Whether the message cannot be written to any more, however often it is tried. */
+/** Permanent failures. */
 const FINAL: readonly ErrorCode[] = [
   "stream_lost",
   "entry_not_found",

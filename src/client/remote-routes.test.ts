@@ -4,7 +4,7 @@ import { maintainSessions } from "../gateway/maintenance/maintain.ts";
 import { sessionStatus } from "../gateway/status/session-status.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 
-/** What the library says of session keys, and a gateway of sessions, is what the client must say. */
+/** Compares the client's session keys and gateway calls with the library's. */
 
 const { config } = readConfig({ session: { maintenance: { mode: "warn", maxEntries: 1 } } });
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 const KEY = "agent:main:telegram:direct:a/b";
 
 describe("session keys over the network", () => {
-  test("are led to sessions, changed, listed and forgotten", async () => {
+  test("are pointed at sessions, changed, listed and deleted", async () => {
     const { routes } = served.remote;
     const local = served.engine.routes;
     const session = await served.remote.createSession({ agent: "main", createdBy: "ana" });
@@ -68,7 +68,7 @@ describe("session keys over the network", () => {
     expect(await local.find(KEY)).toBeUndefined();
   });
 
-  test("a route leads to one session, made or named", async () => {
+  test("a route has one session, created or named", async () => {
     const put = served.remote.routes.put(KEY, {});
     await expect(put).rejects.toMatchObject({
       code: "invalid_input",
@@ -78,7 +78,7 @@ describe("session keys over the network", () => {
 });
 
 describe("a gateway's answers, by the server's settings", () => {
-  test("how a session stands", async () => {
+  test("the status of a session", async () => {
     const { engine, remote } = served;
     const session = await remote.createSession({ agent: "main", createdBy: "ana" });
     await session.append([
@@ -93,7 +93,7 @@ describe("a gateway's answers, by the server's settings", () => {
     await expect(remote.sessionStatus("none")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  test("which sessions may go", async () => {
+  test("the plan of deletions", async () => {
     const { engine, remote } = served;
     const report = await remote.maintainSessions({ dryRun: true });
     expect(report).toStrictEqual(await maintainSessions(engine, config, { dryRun: true }));

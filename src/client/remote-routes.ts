@@ -1,4 +1,4 @@
-/** Session keys behind a server: the names, arguments and results of `Routes`. */
+/** Remote session keys: the names, arguments and results of `Routes`. */
 
 import {
   fromWireRoute,

@@ -3,7 +3,7 @@ import type { BuildContextInput } from "../engine/context/context-options.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 import type { RemoteSession } from "./remote-session.ts";
 
-/** What the library says of the same session is what the client must say. */
+/** Compares the client with the library on the same session. */
 
 let served: ServedStore;
 beforeAll(async () => {
@@ -17,8 +17,8 @@ async function createSession() {
 }
 
 describe("a session over the network", () => {
-  test("takes as large a batch as the library, all or none, and refuses a larger one", async () => {
-    // A store of its own: others would wait until so much is indexed.
+  test("accepts the library's largest batch, atomically, and refuses a larger one", async () => {
+    // A separate store: others would wait for its indexing.
     const { engine, remote } = await serveStore();
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
     const local = await engine.getSession(session.id);
@@ -32,7 +32,7 @@ describe("a session over the network", () => {
     expect((await local.listMessages()).total).toBe(2);
   });
 
-  test("takes messages of every shape, one or many, and pages through them", async () => {
+  test("accepts messages of every shape, one or many, and pages through them", async () => {
     const { engine, session, local } = await createSession();
     const one = await session.append({
       role: "user",
@@ -89,7 +89,7 @@ describe("a session over the network", () => {
     expect((await session.labels()).size).toBe(0);
     const branches = await session.branches();
     expect(branches).toStrictEqual(await local.branches());
-    // The other answer, the edit of the first message, the way elsewhere, and what all began with.
+    // The other answer, the edit of the first message, the other path, and the original.
     expect(branches.map(({ parentLeaf, forkIndex }) => [parentLeaf, forkIndex])).toEqual([
       [answer.id, 1],
       [null, 0],
@@ -208,7 +208,7 @@ describe("a session over the network", () => {
     expect(built).toStrictEqual(await local.buildContext(input));
   });
 
-  test("gives pages of the largest size, whatever is in them", async () => {
+  test("gives pages of the largest size, whatever their content", async () => {
     const { session, local } = await createSession();
     const messages = Array.from({ length: 500 }, (_, i) => ({
       role: "user" as const,

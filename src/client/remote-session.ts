@@ -1,4 +1,4 @@
-/** A session behind a server: the names, arguments and results of `SessionHandle`. */
+/** A remote session: the names, arguments and results of `SessionHandle`. */
 
 import {
   fromWireContext,
@@ -358,7 +358,7 @@ export class RemoteSession implements SessionApi {
     return this.#tenant.listFacts({ ...input, sessionId: this.id });
   }
 
-  /** The session in another format, as it comes. */
+  /** The session in another format, as a stream. */
   export(options: ExportOptions): Promise<ReadableStream<Uint8Array>> {
     return exportSession(this.#connection, this.id, options);
   }

@@ -11,13 +11,13 @@ import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { RemoteTenant } from "./remote-tenant.ts";
 
-/** What the library says of the same store is what the client must say. */
+/** Compares the client with the library on the same store. */
 
 function namesOf(type: { readonly prototype: object }): string[] {
   return Object.getOwnPropertyNames(type.prototype).sort();
 }
 
-/** Other tenants and serving need the store itself. */
+/** Calls that need the store itself. */
 const ONLY_HERE = [
   "acceptLosses",
   "authenticate",
@@ -32,7 +32,10 @@ const ONLY_HERE = [
   "openShare",
   "setIndexing",
 ];
-/** Functions of `backscroll` and `backscroll/gateway` where the store is opened here, and what only servers tell. */
+/**
+ * Functions of `backscroll` and `backscroll/gateway` for a local store, and calls that only servers
+ * have.
+ */
 const ONLY_THERE = [
   "backup",
   "maintainSessions",
@@ -70,7 +73,7 @@ describe("the client has the names of the library", () => {
 });
 
 describe("a tenant over the network", () => {
-  test("creates sessions with all that is said of them, and lists them by page", async () => {
+  test("creates sessions with all fields, and lists them by page", async () => {
     const { engine, remote } = await serveStore();
     const session = await remote.createSession({
       agent: "coder",
@@ -122,7 +125,7 @@ describe("a tenant over the network", () => {
     }
   });
 
-  test("searches with every option, and explains itself", async () => {
+  test("searches with every option, and explains scores", async () => {
     const { engine, remote } = await serveStore();
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
     await session.append([
@@ -164,7 +167,7 @@ describe("a tenant over the network", () => {
     expect((await session.searchOthers("cron", { excludeSession: "x" })).hits).toEqual([]);
   });
 
-  test("keeps memories and facts, under any name, and finds them by long texts", async () => {
+  test("stores memories and facts under any name, and finds them by long texts", async () => {
     const { engine, remote } = await serveStore();
     const memory = await remote.putMemory({
       agent: "a/b",
@@ -201,7 +204,7 @@ describe("a tenant over the network", () => {
     expect(await session.searchMemory("likes")).toHaveLength(1);
   });
 
-  test("deletes with what was derived, and finds the tombstone", async () => {
+  test("deletes with derived data, and finds the tombstone", async () => {
     const { engine, remote } = await serveStore();
     const session = await remote.createSession({
       agent: "coder",
@@ -221,7 +224,7 @@ describe("a tenant over the network", () => {
     expect(await remote.findTombstone("nobody")).toBeUndefined();
   });
 
-  test("looks after the store, and says what it holds", async () => {
+  test("maintains the store, and reports its contents", async () => {
     const { engine, remote } = await serveStore();
     expect(await remote.tenantStatus()).toBeUndefined();
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
@@ -243,7 +246,7 @@ describe("a tenant over the network", () => {
     expect((await remote.verify({ head: "0".repeat(64) })).ok).toBe(false);
   });
 
-  test("remembers how far files were read", async () => {
+  test("stores read positions of files", async () => {
     const { engine, remote } = await serveStore();
     const file = {
       path: "/p/ö.jsonl",
@@ -262,7 +265,7 @@ describe("a tenant over the network", () => {
     expect(await engine.findIngestedFiles("laptop", [file.path])).toEqual([file]);
   });
 
-  test("keeps the bytes of files", async () => {
+  test("stores the bytes of files", async () => {
     const { engine, remote } = await serveStore();
     const session = await engine.createSession({ agent: "a", createdBy: "b" });
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
@@ -288,7 +291,7 @@ describe("a tenant over the network", () => {
     expect(await remote.originals.readPart("laptop", "/p/ö.jsonl", 1)).toBeUndefined();
   });
 
-  test("pages through the feed, also of a session that was deleted", async () => {
+  test("pages through the feed, also of a deleted session", async () => {
     const { engine, remote } = await serveStore();
     const session = await remote.createSession({ agent: "coder", createdBy: "ana" });
     await session.append({ role: "user", content: "hi", usage: { inputTokens: 5 }, model: "m" });

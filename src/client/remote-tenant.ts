@@ -1,4 +1,4 @@
-/** A tenant behind a server: the names, arguments and results of `TenantEngine`. */
+/** A remote tenant: the names, arguments and results of `TenantEngine`. */
 
 import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import {
@@ -78,7 +78,7 @@ import { unlessMissing } from "./unless-missing.ts";
 
 export class RemoteTenant implements TenantApi {
   readonly tenant: string;
-  /** For the parts of the client; hosts have no need of it. */
+  /** For the parts of the client, not for hosts. */
   protected readonly connection: Connection;
 
   constructor(connection: Connection, tenant: string) {
@@ -107,12 +107,12 @@ export class RemoteTenant implements TenantApi {
     return sessionStatus(this.connection, sessionId);
   }
 
-  /** What the session's own agent is started with to go on with it. */
+  /** The command that continues the session in its own agent. */
   resumeCommand(sessionId: string): Promise<ResumeCommand> {
     return readResumeCommand(this.connection, sessionId);
   }
 
-  /** Which of the newest sessions went wrong, and the tools and files in them. */
+  /** Failures in the newest sessions, with their tools and files. */
   review(input: ReviewInput = {}): Promise<Review> {
     return reviewSessions(this.connection, input);
   }
@@ -284,7 +284,7 @@ export class RemoteTenant implements TenantApi {
     try {
       return fromWireSearchResult(await this.connection.call<WireSearchResult>(call));
     } catch (error) {
-      // As in the library: with the signal's own reason.
+      // As in the library: throws the signal's own reason.
       signal?.throwIfAborted();
       throw error;
     }
@@ -305,7 +305,7 @@ export class RemoteTenant implements TenantApi {
     );
   }
 
-  /** `onProgress` is not told anything: the server answers when it is done. */
+  /** `onProgress` is not called: the server answers when it is done. */
   async maintainIndex(task: IndexTask): Promise<IndexStatus> {
     const body = toBody({ task });
     const call = { method: "POST", path: "/v1/admin/index", body, slow: true } as const;

@@ -17,7 +17,7 @@ function bodyOf(pieces: readonly string[], limit: number, failure?: Error): Repe
 
 const read = (body: RepeatedBody) => new Response(body.open()).text();
 
-test("sent pieces are sent again from the beginning, and the source is read on from its position", async () => {
+test("sent chunks are repeated from the start, and the source continues from its position", async () => {
   const body = bodyOf(["a", "b", "c"], 100);
   const first = body.open().getReader();
   await first.read();
@@ -34,13 +34,13 @@ test("a piece with waiting readers reaches each of them", async () => {
   expect(new TextDecoder().decode((await waiting).value)).toBe("a");
 });
 
-test("no more is kept than is allowed; then it is sent once", async () => {
+test("chunks beyond the limit are not kept, and the body is sent once", async () => {
   const body = bodyOf(["aaaa", "bbbb", "cccc"], 8);
   expect(await read(body)).toBe("aaaabbbbcccc");
   expect(body.isRepeatable).toBe(false);
 });
 
-test("a body whose source failed is not sent again", async () => {
+test("a body whose source failed is not repeated", async () => {
   const body = bodyOf(["a"], 100, new Error("the disk is gone"));
   await expect(read(body)).rejects.toThrow("the disk is gone");
   expect(body.isRepeatable).toBe(false);

@@ -1,15 +1,15 @@
 /**
- * A streamed body that can be sent again.
+ * A streamed body that can be repeated.
  *
  * Sent bytes are kept until the response, up to a limit; beyond it they are dropped, and the body
- * cannot be retried.
+ * cannot be repeated.
  */
 
 export class RepeatedBody {
   readonly #source: ReadableStreamDefaultReader<Uint8Array>;
   readonly #limit: number;
   readonly #kept: Uint8Array[] = [];
-  /** Pieces that were let go. */
+  /** The number of dropped chunks. */
   #gone = 0;
   #bytes = 0;
   #end: { readonly error?: unknown } | undefined;
@@ -20,12 +20,12 @@ export class RepeatedBody {
     this.#limit = limitBytes;
   }
 
-  /** Whether it can be sent from its beginning. One that could not be made would fail again. */
+  /** Whether it can be sent from its start. A failed source would fail again. */
   get isRepeatable(): boolean {
     return this.#gone === 0 && this.#end?.error === undefined;
   }
 
-  /** From the beginning. Of several only the last is read on. */
+  /** From the start. Of several readers only the last continues the source. */
   open(): ReadableStream<Uint8Array> {
     let next = 0;
     return new ReadableStream<Uint8Array>({

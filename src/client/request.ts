@@ -7,7 +7,7 @@ import { INPUTS } from "../model/inputs/index.ts";
 import { describe, stringifyJson } from "../model/json.ts";
 import { MAX_APPEND_REQUEST_BYTES } from "../model/limits.ts";
 
-/** The input of a call if its fields are all known, as in the library. */
+/** Checks that a call's fields are all known, as the library does. */
 export function known<Input extends object>(
   call: keyof typeof INPUTS,
   input: Input,
@@ -18,29 +18,29 @@ export function known<Input extends object>(
 
 export type QueryValue = string | number | boolean | undefined;
 
-/** A path with ids in it, each encoded: one may hold a slash. */
+/** A path with encoded ids: one may hold a slash. */
 export function at(parts: TemplateStringsArray, ...ids: readonly string[]): string {
   return String.raw({ raw: parts }, ...ids.map(encodeId));
 }
 
 function encodeId(id: string): string {
   if (typeof id !== "string") throw invalid("id", `an id must be a string, not ${describe(id)}`);
-  // A URL takes dots for the way up, however they are written.
+  // A URL treats dot segments as navigation, in any encoding.
   if (id === "" || id === "." || id === ".." || !id.isWellFormed() || id.includes("\0")) {
     throw invalid("id", `"${id.toWellFormed()}" cannot be asked for over the network`);
   }
   return encodeURIComponent(id);
 }
 
-/** The fields that were given, under their names on the wire. */
+/** The given fields by their wire names. */
 export function toQuery(fields: object): Record<string, QueryValue> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.map(([name, value]) => [toWireName(name), value as QueryValue]));
 }
 
 /**
- * The JSON of a request. What `JSON.stringify` would drop or change is an error that names its place,
- * as in the library.
+ * The JSON of a request. A value that `JSON.stringify` would drop or change is an error that names
+ * its place, as in the library.
  */
 export function toBody(fields: object): string {
   const members = Object.entries(fields)
@@ -54,7 +54,7 @@ export function toBody(fields: object): string {
  * split.
  */
 export function checkBatchBody(body: string): string {
-  // UTF-8 takes one byte for each UTF-16 unit at least, and three at most.
+  // UTF-8 takes one to three bytes per UTF-16 unit.
   if (body.length * 3 <= MAX_APPEND_REQUEST_BYTES) return body;
   const bytes = new TextEncoder().encode(body).length;
   if (bytes <= MAX_APPEND_REQUEST_BYTES) return body;
@@ -72,10 +72,10 @@ export function toTimeText(value: number | Date, field: string): string {
   throw invalid(field, `${field} must be a Date or a time in milliseconds since 1970`);
 }
 
-/** The end of the year 9999: later times have no four digits for the year. */
+/** The end of the year 9999: later years have five digits. */
 const MAX_TIME = Date.UTC(10_000, 0) - 1;
 
-/** The times among `fields`, written out. */
+/** The times among `fields`, as text. */
 export function toTimes(fields: Readonly<Record<string, number | Date | undefined>>): object {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>
@@ -108,7 +108,7 @@ function checkHeader(value: string, field: string): string {
   throw invalid(field, `over the network ${field} must be visible ASCII characters`);
 }
 
-/** Refuses options that are code: it cannot be sent to where the store is. */
+/** Refuses options with functions, which cannot be sent. */
 export function refuseCode(input: object, fields: readonly string[]): void {
   for (const field of fields) {
     const value = (input as Record<string, unknown>)[field];

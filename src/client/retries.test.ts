@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type ServedStore, serveStore } from "./client.cases.ts";
 import { connect } from "./connect.ts";
 
-/** Answers that never arrive: what was asked is carried out once, or not asked again. */
+/** Lost answers: the request is carried out once, or not repeated. */
 
 let served: ServedStore;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ function timesAsked(path: RegExp): number {
 }
 
 describe("a write whose answer is lost", () => {
-  test("is sent again under its key, and stored once", async () => {
+  test("is repeated under its key, and stored once", async () => {
     const { session, local } = await createSession();
     served.line.loseAnswers(/^POST .*\/messages/, 2);
     const before = timesAsked(/\/messages$/);
@@ -53,7 +53,7 @@ describe("a write whose answer is lost", () => {
     expect((await engine.tenantStatus())?.pending).toBe(0);
   });
 
-  test("is not sent again if the store could not tell that it is the same", async () => {
+  test("is not repeated if the store could not recognise it", async () => {
     const { session, local } = await createSession();
     const entry = await session.append({ role: "user", content: "hi" });
     served.line.loseAnswers(/\/label$/);
@@ -85,7 +85,7 @@ describe("a write whose answer is lost", () => {
   });
 });
 
-test("a read is asked again, and given up after so many times", async () => {
+test("a read is repeated, up to a limit", async () => {
   const { line, connect } = served;
   const client = await connect({ retries: 1 });
   line.loseAnswers(/\/v1\/status/, 1);
@@ -95,7 +95,7 @@ test("a read is asked again, and given up after so many times", async () => {
 });
 
 describe("a server that asks for patience", () => {
-  /** Refuses the first requests that come after the first one, and counts all. */
+  /** Refuses the first requests after the first one, and counts all. */
   async function startBusy(status: number, headers: Record<string, string>, refused: number) {
     let asked = 0;
     const server = createServer((request, response) => {
@@ -113,7 +113,7 @@ describe("a server that asks for patience", () => {
     return { client: await connect(`http://127.0.0.1:${port}`), asked: () => asked };
   }
 
-  test("is waited for as long as it says", async () => {
+  test("is retried after its Retry-After", async () => {
     const { client, asked } = await startBusy(429, { "retry-after": "1" }, 1);
     const started = performance.now();
     await client.tenantStatus();
@@ -121,7 +121,7 @@ describe("a server that asks for patience", () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(999);
   });
 
-  test("is asked again after a 503, but only what may be asked twice", async () => {
+  test("is retried after a 503, for repeatable requests only", async () => {
     const { client, asked } = await startBusy(503, {}, 2);
     await client.tenantStatus();
     expect(asked()).toBe(3);
@@ -133,7 +133,7 @@ describe("a server that asks for patience", () => {
     expect(refusing.asked()).toBe(1);
   });
 
-  test("is not waited for longer than a minute", async () => {
+  test("is not awaited for more than a minute", async () => {
     const { client, asked } = await startBusy(503, { "retry-after": "3600" }, 1);
     await expect(client.tenantStatus()).rejects.toMatchObject({ details: { status: 503 } });
     expect(asked()).toBe(1);

@@ -3,7 +3,7 @@ import { serveStore } from "./client.cases.ts";
 
 const OWN = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
 
-test("over the network reads take a short id or the agent's own, and writes neither", async () => {
+test("remote reads accept a short id or the agent's own, and writes neither", async () => {
   const { remote } = await serveStore();
   const origin = { source: "codex", key: `codex:${OWN}`, projectPath: "/srv/shop" };
   const session = await remote.createSession({ agent: "codex", createdBy: "codex", origin });

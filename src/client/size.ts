@@ -3,7 +3,7 @@
 import type { Block } from "../model/block.ts";
 import type { Chunk } from "../transcript/chunks.ts";
 
-/** Neighbouring texts may have become one; how long they are together stays. */
+/** Neighbouring texts may have been joined; their total length stays. */
 export interface Size {
   readonly characters: number;
   readonly blocks: number;

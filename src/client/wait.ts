@@ -1,11 +1,12 @@
-/** Waiting before another try. */
+/** Waits before a retry. */
+
+import { backOffMs, withJitter } from "../async/back-off.ts";
 
 const FIRST_MS = 100;
 const LONGEST_MS = 5_000;
 
-/** Twice as long each time, and never quite the same: many clients must not come back at once. */
 export function backOff(attempt: number): number {
-  return Math.min(LONGEST_MS, FIRST_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
+  return withJitter(backOffMs(attempt, FIRST_MS, LONGEST_MS));
 }
 
 /** Ends early if one of the signals is aborted. */

@@ -1,15 +1,15 @@
-/** What of an open message waits to be sent, in pieces that the store takes as one. */
+/** The unsent part of an open message, in chunks that the store takes atomically. */
 
 import type { Chunk } from "../transcript/chunks.ts";
 
 export type SentChunk = Chunk;
 
 /**
- * The server stores a request's content at once, or in parts of this size: a smaller piece is
- * stored whole or not at all.
+ * The server stores a request's content at once, or in parts of this size: a smaller chunk is
+ * atomic.
  */
 const PIECE_CHARACTERS = 64 * 1024;
-/** What the server takes a block for. */
+/** The size that the server assumes for a block. */
 const BLOCK_CHARACTERS: number = PIECE_CHARACTERS / 16;
 
 export class WriteBuffer {
@@ -20,7 +20,7 @@ export class WriteBuffer {
     return this.#chunks.length === 0;
   }
 
-  /** More than one operation of the store should take along. */
+  /** More than one store operation should carry. */
   get isFull(): boolean {
     return this.#length >= PIECE_CHARACTERS;
   }
@@ -34,7 +34,7 @@ export class WriteBuffer {
     } else this.#chunks.push(chunk);
   }
 
-  /** The next piece, and no more of it than one operation takes. */
+  /** The next chunk, up to one operation's size. */
   take(): readonly Chunk[] {
     let length = 0;
     let count = 0;

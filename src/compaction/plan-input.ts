@@ -1,9 +1,9 @@
-/** What a compaction is planned from: the path in plain figures, and what the caller wants to keep. */
+/** The planner's input: the path as figures, and the caller's wishes. */
 
 import type { EntryKind, Role } from "../model/entry.ts";
 import type { ToolTraffic } from "../transcript/tool-pairs.ts";
 
-/** An entry of the path as the planner sees it: no content, only what decides. */
+/** An entry of the path as the planner sees it, without content. */
 export interface PlanItem extends ToolTraffic {
   readonly id: string;
   readonly sequence: number;
@@ -12,35 +12,35 @@ export interface PlanItem extends ToolTraffic {
   readonly role: Role | null;
   readonly tokens: number;
   readonly pinned: boolean;
-  /** The one message that an answer answers; if left out, all messages before it. */
+  /** The message that an answer answers. Default: all before it. */
   readonly replyTo?: string;
-  /** The part of `tokens` that lies in tool results which may be shortened, by call id. */
+  /** The part of `tokens` in tool results that may be shortened, by call id. */
   readonly resultTokens: ReadonlyMap<string, number>;
 }
 
-/** How much stays as it was said. */
+/** The part that stays verbatim. */
 export type KeepStrategy =
   /** The last n messages; claw-code keeps 4, and only if there is enough to compact. */
   | { readonly keep: "messages"; readonly count: number }
   /** The newest messages that together reach this many tokens. */
   | { readonly keep: "tokens"; readonly tokens: number }
-  /** The newer half of the messages that no summary covers; at least one message is covered. */
+  /** The newer half of the unsummarised messages; at least one message is covered. */
   | { readonly keep: "half" }
   | { readonly keep: "none" };
 
 export interface PlanOptions {
   readonly strategy: KeepStrategy;
-  /** No plan unless there are more unpinned messages than this … */
+  /** Minimum of unpinned messages for a plan (exclusive) … */
   readonly minMessages?: number;
-  /** … and at least this many tokens in them. */
+  /** … and of their tokens (inclusive). */
   readonly minTokens?: number;
   /**
    * The limit of summary, pinned and kept part together. The excess is cut from the largest tool
-   * results; if that is not enough, fewer messages are kept.
+   * results; if that does not suffice, fewer messages are kept.
    */
   readonly limitTokens?: number;
-  /** The tokens that the new summary is expected to take. */
+  /** The expected tokens of the new summary. */
   readonly summaryTokens: number;
-  /** The tokens of the summary that stands before `items` now; 0 if there is none. */
+  /** The tokens of the current summary before `items`; 0 without one. */
   readonly previousSummaryTokens: number;
 }

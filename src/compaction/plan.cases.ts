@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import type { KeepStrategy, PlanItem } from "./plan-input.ts";
 
-/** One thing that happens; ids come from a small pool, so that they are used again. */
+/** One event; ids come from a small pool, so that they repeat. */
 type Event =
   | { readonly type: "user" | "assistant" | "system" | "note" }
   | { readonly type: "call"; readonly ids: readonly string[] }
@@ -53,7 +53,7 @@ const size = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 5_000, max: 60_000 }) },
 );
 
-/** Items with sequences from 1 on; `pinShare` in ten are pinned. */
+/** Items with sequences from 1; `pinShare` in ten are pinned. */
 export const transcripts: fc.Arbitrary<PlanItem[]> = fc
   .tuple(
     events,
@@ -98,7 +98,7 @@ function next<T>(stream: Iterator<T>): T {
   return stream.next().value as T;
 }
 
-/** The pairs of calls and results, found the slow way: the reference for what may not be parted. */
+/** The pairs of calls and results by a naive algorithm, as a reference. */
 export function pairsOf(items: readonly PlanItem[]): [call: number, result: number][] {
   const taken = new Set<string>();
   const pairs: [number, number][] = [];

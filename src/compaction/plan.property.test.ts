@@ -12,7 +12,7 @@ function options(strategy: PlanOptions["strategy"], limit: number | undefined): 
   return limit === undefined ? base : { ...base, limitTokens: limit };
 }
 
-/** What is left in the context: pinned, then kept. */
+/** The remaining context: pinned, then kept. */
 function staying(items: readonly PlanItem[], plan: CompactionPlan): PlanItem[] {
   const covered = new Set(plan.covered);
   return items.filter(({ id }) => !covered.has(id));
@@ -47,7 +47,7 @@ function check(items: PlanItem[], planOptions: PlanOptions): CompactionPlan | nu
   const cut = keptFrom(items, plan);
   const covered = new Set(plan.covered);
 
-  // Covered and pinned before the cut, kept behind it: each item once, in order.
+  // Covered and pinned before the cut, kept after it: each item once, in order.
   expect(plan.covered.length).toBeGreaterThan(0);
   const before = items.slice(0, cut).map(({ id }) => id);
   expect(before.filter((id) => covered.has(id))).toEqual(plan.covered);
@@ -56,7 +56,7 @@ function check(items: PlanItem[], planOptions: PlanOptions): CompactionPlan | nu
   const last = items.find(({ id }) => id === plan.through);
   expect(plan.throughSequence).toBe(last?.sequence);
 
-  // No pair is parted, whichever of the two stays for what reason.
+  // No pair is split, whichever half stays.
   for (const [call, result] of pairsOf(items)) {
     expect(covered.has(items[call]?.id ?? "")).toBe(covered.has(items[result]?.id ?? ""));
   }
@@ -76,7 +76,7 @@ function check(items: PlanItem[], planOptions: PlanOptions): CompactionPlan | nu
   return plan;
 }
 
-/** What is left if all but the last turn is covered and all results are as short as can be. */
+/** The minimum: all but the last turn covered, all results at their shortest. */
 function leastTokens(items: PlanItem[]): number | null {
   const plan = check(items, options({ keep: "none" }, undefined));
   if (plan === null) return null;
@@ -98,7 +98,7 @@ function leastTokens(items: PlanItem[]): number | null {
   return tokens;
 }
 
-test("a plan parts no pair, covers nothing that must stay, and adds up", () => {
+test("a plan splits no pair, covers nothing that must stay, and adds up", () => {
   fc.assert(
     fc.property(transcripts, strategies, limits, (items, strategy, limit) => {
       check(items, options(strategy, limit));
@@ -107,7 +107,7 @@ test("a plan parts no pair, covers nothing that must stay, and adds up", () => {
   );
 });
 
-test("the limit is reached whenever the pinned part and the pending turn allow it", () => {
+test("the limit is met whenever the pinned part and the pending turn allow it", () => {
   fc.assert(
     fc.property(
       transcripts,

@@ -5,9 +5,10 @@ import type { KeepStrategy, PlanItem, PlanOptions } from "./plan-input.ts";
 import { clawKeep, HALF_KEEP, NONE_KEEP, TOKENS_KEEP } from "./presets.ts";
 
 /**
- * A transcript in one line. `u`, `a` and `s` are messages of user, assistant and system, `n` is an
- * injected note, `c1,2` calls tools with these ids, `r1,2` is one message with their results. `!`
- * pins, `@3` says that an answer is to message 3 alone, `:500` is the size in tokens (100 if not said); of a result, all of it can be shortened.
+ * Parses a transcript from one line. `u`, `a` and `s` are messages of user, assistant and system,
+ * `n` is an injected note, `c1,2` calls tools with these ids, `r1,2` is one message with their
+ * results. `!` pins, `@3` answers message 3 alone, `:500` is the size in tokens (default 100); all
+ * of a result can be shortened.
  */
 function items(line: string): PlanItem[] {
   return line.split(" ").map((word, i) => {
@@ -39,7 +40,7 @@ function plan(line: string, strategy: KeepStrategy, more: Partial<PlanOptions> =
   });
 }
 
-/** The plan as `covered | kept`, pinned ones in brackets, `~` before what a split turn keeps. */
+/** The plan as `covered | kept`, pinned ones in brackets, `~` before the rest of a split turn. */
 function check(
   line: string,
   strategy: KeepStrategy,
@@ -73,25 +74,25 @@ describe("keeping messages", () => {
     check("u a u a u a", messages(3), "0 1 2 |~ 3 4 5");
   });
 
-  test("moves back rather than part a call from its result", () => {
+  test("moves back to keep a call with its result", () => {
     check("u a u c1 r1 a", messages(2), "0 1 2 |~ 3 4 5");
     check("u c1,2 r1 r2 a u a", messages(4), "0 |~ 1 2 3 4 5 6");
     check("u c1,2 r1,2 a", messages(2), "0 |~ 1 2 3");
   });
 
-  test("moves forward where moving back would leave nothing to cover", () => {
+  test("moves forward where moving back would cover nothing", () => {
     check("c1,2,3 r1 r2 r3 a u a", messages(5), "0 1 2 3 |~ 4 5 6");
     check("c1 r1 c2 r2", messages(3), "0 1 |~ 2 3");
     check("c1,2 r1 r2", messages(1), "0 1 2 |");
   });
 
-  test("does not count what is not a message", () => {
+  test("counts messages only", () => {
     check("u a n u n a", messages(2), "0 1 2 | 3 4 5");
     check("u a n u a", messages(2), "0 1 2 | 3 4");
     check("u a u n a", messages(1), "0 1 2 3 |~ 4");
   });
 
-  test("has nothing to do if all are to be kept", () => {
+  test("plans nothing if all are to be kept", () => {
     check("u a u a", messages(4), "nothing_before_cut");
     check("u a u a", messages(9), "nothing_before_cut");
   });
@@ -113,17 +114,17 @@ describe("keeping tokens", () => {
     check("u a u a u:126 a u a u a", tokens(500), "0 1 2 3 4 |~ 5 6 7 8 9");
   });
 
-  test("takes the next legal cut behind the budget, else the one before", () => {
+  test("takes the next legal cut after the budget, else the one before", () => {
     check("u a u c1 r1:400 a u a", tokens(500), "0 1 2 3 4 |~ 5 6 7");
     check("u a u c1,2 r1:9000 r2:9000", tokens(500), "0 1 2 |~ 3 4 5");
   });
 
-  test("never keeps all because the newest results are larger than the budget", () => {
+  test("covers something although the newest results exceed the budget", () => {
     check("u c1,2,3 r1:9000 r2:9000 r3:9000", tokens(500), "0 |~ 1 2 3 4");
     check("c1 r1:9000", tokens(500), "0 1 |");
   });
 
-  test("has nothing to do if all fits", () => {
+  test("plans nothing if everything fits", () => {
     check("u a u a", tokens(400), "nothing_before_cut");
     check("u a u a", tokens(20_000), "nothing_before_cut");
     check("a:9000", tokens(500), "nothing_before_cut");
@@ -131,7 +132,7 @@ describe("keeping tokens", () => {
 });
 
 describe("keeping half, or nothing", () => {
-  test("half is rounded in favour of what is kept, but covers one", () => {
+  test("half is rounded in favour of the kept part, but covers at least one", () => {
     check("u a u a u", HALF, "0 1 | 2 3 4");
     check("u a u", HALF, "0 |~ 1 2");
     check("a", HALF, "0 |");
@@ -139,11 +140,11 @@ describe("keeping half, or nothing", () => {
     check("u c1,2 r1 r2 a u", HALF, "0 |~ 1 2 3 4 5");
   });
 
-  test("half is of what can be covered", () => {
+  test("half counts the messages that can be covered", () => {
     check("u! u! u! u! u a u a", HALF, "4 5 [0 1 2 3] | 6 7");
   });
 
-  test("nothing is nothing", () => {
+  test("none keeps nothing", () => {
     check("u a u a", NONE, "0 1 2 3 |");
     check("u a u a", messages(0), "0 1 2 3 |");
     check("u a u a", tokens(0), "0 1 2 3 |");
@@ -158,7 +159,7 @@ describe("a pending turn", () => {
     check("u c1 u r1", NONE, "0 |~ 1 2 3");
   });
 
-  test("stays: calls that wait for results", () => {
+  test("stays: calls without results", () => {
     check("u a u c1", NONE, "0 1 2 |~ 3");
     check("u c1,2 r2", NONE, "0 |~ 1 2");
     check("u c1,2,3 r2 r1", HALF, "0 |~ 1 2 3");
@@ -177,17 +178,17 @@ describe("a pending turn", () => {
     check("u u a@0 a", NONE, "0 1 2 3 |");
   });
 
-  test("is over where a later message has been answered", () => {
+  test("ends when a later message has been answered", () => {
     check("u u a@1 u", NONE, "0 1 2 | 3");
   });
 
-  test("is over once it is answered, or the user went on", () => {
+  test("ends when it is answered, or the user goes on", () => {
     check("u c1 r1", NONE, "0 1 2 |");
     check("u c1 u a", NONE, "0 1 2 3 |");
     check("u c1 u", NONE, "0 1 | 2");
   });
 
-  test("alone leaves nothing to do", () => {
+  test("alone leaves nothing to plan", () => {
     check("u", NONE, "nothing_before_cut");
     check("c1 r1 u", messages(9), "nothing_before_cut");
     check("c1,2 r1", HALF, "nothing_before_cut");
@@ -195,20 +196,20 @@ describe("a pending turn", () => {
 });
 
 describe("pinned entries", () => {
-  test("stays, wherever it is", () => {
+  test("stay, wherever they are", () => {
     check("u! a u a u a", messages(2), "1 2 3 [0] | 4 5");
     check("u a u a! u a", messages(2), "0 1 2 [3] | 4 5");
     check("u a u a u! a", messages(2), "0 1 2 3 | 4 5");
   });
 
-  test("keeps its tool group with it, and no bystander", () => {
+  test("keep their tool group, and nothing else", () => {
     check("u c1,2 r1! r2 a u a", messages(2), "0 4 [1 2 3] | 5 6");
     check("u c1! r1 c2 r2 a u a", messages(2), "0 3 4 5 [1 2] | 6 7");
     check("c1 u! r1 a u a", messages(2), "0 2 3 [1] | 4 5");
     check("c1! u r1 a u a", messages(2), "1 3 [0 2] | 4 5");
   });
 
-  test("can leave nothing to do", () => {
+  test("can leave nothing to plan", () => {
     check("u! a! u! a!", NONE, "nothing_before_cut");
     check("u! a! u a", messages(2), "nothing_before_cut");
   });
@@ -242,13 +243,13 @@ describe("thresholds", () => {
     check("u a u a u:9600", messages(4), "0 |~ 1 2 3 4", seed);
   });
 
-  test("do not count what is pinned", () => {
+  test("exclude pinned messages", () => {
     check("u! a u a u:9600", messages(4), "below_threshold", seed);
   });
 });
 
 describe("figures", () => {
-  test("state the gain", () => {
+  test("include the gain", () => {
     const made = plan("u! a u a:300 u a", messages(2), { previousSummaryTokens: 70 });
     expect(made).toEqual({
       plan: {
@@ -267,7 +268,7 @@ describe("figures", () => {
     });
   });
 
-  test("of ten thousand items say where the kept part begins", () => {
+  test("of ten thousand items give the start of the kept part", () => {
     const line = items(Array.from({ length: 2_500 }, () => "u c1,2 r1:900 r2").join(" "));
     const made = planCompaction(line, {
       strategy: tokens(20_000),

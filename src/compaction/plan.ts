@@ -1,10 +1,10 @@
 /**
- * Plans where a compaction cuts: the summary covers the entries before the cut; those behind it
- * stay verbatim.
+ * Plans where a compaction cuts: the summary covers the entries before the cut; those after it stay
+ * verbatim.
  *
- * Cuts go wrong when they part a tool call from its result, summarise an unanswered question, or
- * never happen because the newest result alone is too large. So the plan is a pure function over
- * figures, carried out elsewhere.
+ * A good cut keeps a tool call with its result, keeps an unanswered question, and exists even if
+ * the newest result alone is too large. The plan is a pure function over figures; the engine
+ * carries it out.
  */
 
 import type { ResultCut } from "../context/cut-results.ts";
@@ -15,9 +15,7 @@ import { splitsTurn } from "./cut/turns.ts";
 import type { PlanItem, PlanOptions } from "./plan-input.ts";
 
 export interface CompactionPlan {
-  /**
-   * The entries that the new summary covers, in order, pinned ones left out: they stay as they are.
-   */
+  /** The entries that the new summary covers, in order, without pinned ones. */
   readonly covered: readonly string[];
   /**
    * Entries before the cut that stay: pinned ones with their tool groups, and user messages that
@@ -28,16 +26,16 @@ export interface CompactionPlan {
   /** The last covered entry: the summary covers up to its sequence, pinned entries aside. */
   readonly through: string;
   readonly throughSequence: number;
-  /** The first entry that stays; null: none does. */
+  /** The first kept entry; null: none. */
   readonly firstKeptEntryId: string | null;
-  /** The cut lies inside a turn: its beginning is summarised, its end stays. */
+  /** The cut splits a turn: its head is summarised, its tail stays. */
   readonly splitTurn: boolean;
-  /** Tool results that the context shows shortened from now on. The log keeps them whole. */
+  /** Tool results to show shortened from now on. The log keeps them whole. */
   readonly cuts: readonly ResultCut[];
   readonly tokensBefore: number;
   /**
-   * As estimated; the summary's own size is known only once it is written. Above the limit, if
-   * there is one, only where the pinned part and the pending turn alone are.
+   * An estimate until the summary is written. It exceeds the limit only where the pinned part and
+   * the pending turn alone do.
    */
   readonly tokensAfter: number;
   /** Saved tokens. Below 0: the summary is longer than the entries that it covers. */
@@ -56,9 +54,9 @@ export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
  * not from the compaction itself, which would lose the entries that it kept. Compactions are left
  * out.
  *
- * A plan never parts a call from its result and never covers pinned entries or a pending turn: an
+ * A plan never splits a call from its result and never covers pinned entries or a pending turn: an
  * unanswered newest user message, one that waits behind another user's answer, or a call that waits
- * for results. Linear in `items` but for the sorting of results that have to be shortened.
+ * for results. Linear in `items`, except for sorting the results to shorten.
  */
 export function planCompaction(
   items: readonly PlanItem[],

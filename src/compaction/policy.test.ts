@@ -10,7 +10,7 @@ function check(compaction: JsonValue, expected: object, problems: string[] = [])
 }
 
 describe("readCompactionPolicy", () => {
-  test("has defaults for all", () => {
+  test("has a default for each field", () => {
     expect(DEFAULT_COMPACTION_POLICY).toEqual({
       triggerTurns: 50,
       triggerTokens: 8_000,
@@ -26,7 +26,7 @@ describe("readCompactionPolicy", () => {
     check({ triggerTurns: null }, {});
   });
 
-  test("takes what is given", () => {
+  test("takes given values", () => {
     check({ triggerTurns: 10, strategy: "never" }, { triggerTurns: 10, strategy: "never" });
     check(
       { triggerTokens: 0, summarizerModel: "fast" },
@@ -38,7 +38,7 @@ describe("readCompactionPolicy", () => {
     );
   });
 
-  test("says what it did not understand", () => {
+  test("reports invalid values", () => {
     check({ triggerTurns: -1, triggerTokens: 9 }, { triggerTokens: 9 }, [
       "compaction.triggerTurns must be a number that is not negative; 50 applies",
     ]);
@@ -57,11 +57,11 @@ describe("isCompactionDue", () => {
   const due = (turns: number, tokens: number, more = {}) =>
     isCompactionDue({ ...DEFAULT_COMPACTION_POLICY, ...more }, { turns, tokens });
 
-  test("is strictly more than one of the two", () => {
+  test("means above either threshold", () => {
     expect([due(50, 8_000), due(51, 0), due(0, 8_001)]).toEqual([false, true, true]);
   });
 
-  test("is never what was switched off", () => {
+  test("never applies to a disabled policy", () => {
     expect(due(1_000, 1_000_000, { strategy: "never" })).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ export interface CompactionPolicy {
   readonly triggerTurns: number;
   /** … or above this many tokens. */
   readonly triggerTokens: number;
-  /** A logical name: the host's configuration says which model that is. */
+  /** A logical name that the host's configuration maps to a model. */
   readonly summarizerModel: string;
   readonly strategy: CompactionStrategy;
 }
@@ -68,19 +68,19 @@ export function readCompactionPolicy(metadata: JsonObject): {
   return { policy, problems };
 }
 
-/** Turns and tokens of what no summary covers yet: committed messages that no edit superseded. */
+/** Turns and tokens without a summary: committed messages that no edit superseded. */
 export interface UnsummarizedCounts {
   readonly turns: number;
   readonly tokens: number;
 }
 
-/** Whether one of the triggers is exceeded; reaching it is not enough. */
+/** Whether a threshold is exceeded; reaching it is not enough. */
 export function isCompactionDue(policy: CompactionPolicy, counts: UnsummarizedCounts): boolean {
   if (policy.strategy === "never") return false;
   return counts.turns > policy.triggerTurns || counts.tokens > policy.triggerTokens;
 }
 
-/** A number, also one that was written as text. */
+/** A number, also as text. */
 function asCount(value: unknown): number | undefined {
   const isText = typeof value === "string" && value.trim() !== "";
   const count = isText ? Number(value) : value;

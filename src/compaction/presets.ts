@@ -5,7 +5,7 @@ import type { PlanOptions } from "./plan-input.ts";
 
 export type PlanPreset = Pick<PlanOptions, "strategy" | "minMessages" | "minTokens">;
 
-/** What claw-code does: the last messages stay, if there are more and they take enough tokens. */
+/** claw-code's rule: the last messages stay, if there are more and they have enough tokens. */
 export function clawKeep(messages: number, tokens: number): PlanPreset {
   return {
     strategy: { keep: "messages", count: messages },
@@ -14,7 +14,7 @@ export function clawKeep(messages: number, tokens: number): PlanPreset {
   };
 }
 
-/** The default, and pi's: some tens of messages stay. */
+/** The default, as in pi: some tens of messages stay. */
 export const TOKENS_KEEP: PlanPreset = {
   strategy: { keep: "tokens", tokens: COMPACTION.keepTokens },
 };

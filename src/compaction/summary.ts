@@ -1,14 +1,14 @@
 /**
- * The structure of a summary, and the port of summarizers.
+ * The structure of a summary, and the summarizer port.
  *
- * The structure is stored beside the text. A later summary is made from the structure of the one
- * before and from new entries, never from its prose: text that is merged again and again compounds.
+ * The structure is stored with the text. A later summary is made from the previous structure and
+ * new entries, never from prose: repeatedly merged text compounds its errors.
  */
 
 import type { Entry } from "../model/entry.ts";
 import { isPlainObject } from "../model/json.ts";
 
-/** A line of a summary, with the entry that it can be checked against. */
+/** A line of a summary with its source entry. */
 export interface CitedText {
   readonly text: string;
   readonly entryId: string;
@@ -18,7 +18,7 @@ export interface TimelineLine extends CitedText {
   readonly role: string;
 }
 
-/** Older lines of a timeline, folded: how many of whom, and between which entries. */
+/** Folded lines of a timeline: messages by role, first and last entry. */
 export interface TimelineFold {
   readonly from: string;
   readonly through: string;
@@ -29,7 +29,7 @@ export interface TimelineFold {
 }
 
 export interface LedgerCommand extends CitedText {
-  /** How it ended, if the result says so. */
+  /** The outcome, if the result shows it. */
   readonly failed?: boolean;
 }
 
@@ -40,10 +40,10 @@ export interface LedgerFile {
   readonly times: number;
 }
 
-/** Commands and files, verbatim: the part of a conversation that prose summaries lose first. */
+/** Commands and files, verbatim: prose summaries lose them first. */
 export interface Ledger {
   readonly commands: readonly LedgerCommand[];
-  /** Commands that are older than the ones listed. */
+  /** The number of commands older than those listed. */
   readonly earlierCommands: number;
   readonly filesRead: readonly LedgerFile[];
   readonly filesChanged: readonly LedgerFile[];
@@ -58,7 +58,7 @@ export interface SummaryStructure {
     readonly assistant: number;
     readonly tool: number;
   };
-  /** Sorted, each once. */
+  /** Sorted and distinct. */
   readonly tools: readonly string[];
   /** The last three, oldest first. */
   readonly requests: readonly CitedText[];
@@ -70,45 +70,45 @@ export interface SummaryStructure {
   readonly ledger: Ledger;
 }
 
-/** Whether a stored value is a structure that this version can go on from. */
+/** Whether a stored value is a structure of this version. */
 export function isStructure(value: unknown): value is SummaryStructure {
   return isPlainObject(value) && value["version"] === 1 && isPlainObject(value["ledger"]);
 }
 
 export interface SummaryRequest {
-  /** What earlier entries were summarised to. A summary that leaves it out loses them. */
+  /** The summary of earlier entries, which the new one must include. */
   readonly previous: { readonly text: string; readonly structure: SummaryStructure | null } | null;
-  /** The entries to cover, in order, with their content. */
+  /** The entries to cover, in order, with content. */
   readonly entries: readonly Entry[];
   /** The structure of `previous` and `entries` together. */
   readonly structure: SummaryStructure;
   /** `entries` end inside a turn. */
   readonly splitTurn: boolean;
-  /** The caller's instructions. Only a model can follow them. */
+  /** The caller's instructions; only a model follows them. */
   readonly instructions?: string;
-  /** About what the text may take, in tokens. */
+  /** The approximate limit of the text, in tokens. */
   readonly maxTokens?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface SummaryAnswer {
   readonly text: string;
-  /** The model that wrote it; null if none did. */
+  /** The model that wrote it; null for a mechanical summary. */
   readonly model: string | null;
-  /** Why the writer stopped, in the AI SDK's words; `stop` is the only good one. */
+  /** The AI SDK's reason; only `stop` is accepted. */
   readonly finishReason: string;
 }
 
 /** Writes summaries. An exception fails the compaction and leaves the session unchanged. */
 export interface Summarizer {
   readonly name: string;
-  /** It reads the entries, not only the structure: a long range is handed over in parts. */
+  /** True: it reads the entries, not only the structure; a long range is passed in parts. */
   readonly needsEntries?: boolean;
   /** Its input limit, in tokens. */
   readonly maxInputTokens?: number;
   summarize(request: SummaryRequest): Promise<SummaryAnswer>;
   /**
-   * Why an answer is rejected; undefined if it is accepted. Empty and overlong answers are always
+   * The reason to reject an answer; undefined if accepted. Empty and overlong answers are always
    * rejected.
    */
   check?(answer: SummaryAnswer, request: SummaryRequest): readonly string[];

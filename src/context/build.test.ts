@@ -16,7 +16,7 @@ const NO_SOURCES: Sources = {
   unread: 0,
 };
 
-/** The window, and what is put into it; or what would be needed. */
+/** The built context, or the needed tokens if pinned entries do not fit. */
 function build(sources: Sources, limits: ContextLimits): AssembledContext | { needed: number } {
   const window = chooseWindow(sources, limits);
   return "needed" in window ? window : assembleContext(window, sources);
@@ -33,7 +33,7 @@ function assemble(
   return assembled;
 }
 
-/** Each part as it stands in the context: `recent:e1`. */
+/** Each part with its entry, in order: `recent:e1`. */
 function parts({ messages }: AssembledContext): string[] {
   return messages.map(({ part, entryIds }) => `${part}:${entryIds.join("+")}`);
 }
@@ -71,7 +71,7 @@ const RECALLED = ["r1", "r2"].map((entryId) => ({
 const SUMMARY = { entryId: "c1", text: "z".repeat(400) };
 
 describe("the order", () => {
-  test("is what changes least first, and what was recalled right before the newest turn", () => {
+  test("puts stable parts first, and recalled messages right before the newest turn", () => {
     const sources = {
       pinned: pathOf(says("system", "be kind", { id: "p1" })),
       summary: SUMMARY,
@@ -129,7 +129,7 @@ describe("over budget", () => {
     ]);
   });
 
-  test("long results of the newest turn are cut before its words", () => {
+  test("long results of the newest turn are cut before its text", () => {
     const entries = pathOf(
       says("user", "read both"),
       calls("a", "b"),

@@ -1,10 +1,10 @@
 /**
  * Builds a context under a token budget.
  *
- * Order: pinned entries, the summary, facts, older turns, what was recalled, the newest turn. All that
- * comes before the recalled part changes rarely and at its end, so that a provider's prompt cache
- * hits. Over budget, recalled messages yield first, then facts and older turns, then the summary, then
- * parts of the newest turn; pinned entries never do.
+ * Order: pinned entries, the summary, facts, older turns, recalled messages, the newest turn. The
+ * parts before the recalled one change rarely and only at their end, so a provider's prompt cache
+ * hits. Over budget, recalled messages yield first, then facts and older turns, then the summary,
+ * then parts of the newest turn; pinned entries never yield.
  */
 
 import type { Fact } from "../model/note.ts";
@@ -16,13 +16,13 @@ import type { TokenCounter } from "./tokens.ts";
 
 /** Facts and recalled messages, placed in the window if there is room. */
 export interface ContextExtras {
-  /** In the order in which they were learned: the oldest yields first. */
+  /** Oldest first; the oldest yield first. */
   readonly facts: readonly Fact[];
-  /** The best first. */
+  /** Best first. */
   readonly recalled: readonly Excerpt[];
 }
 
-/** Something that could have been in the context and is not. */
+/** Content that was left out of the context. */
 export interface Omission {
   readonly part: ContextPart;
   readonly reason: "budget" | "recent_turns";
@@ -45,7 +45,7 @@ export function assembleContext(window: ChosenTurns, extras: ContextExtras): Ass
   const { pinned, summary, hasSummary, older, newest, previous, counter, from } = window;
   const wanted = Math.min(window.wanted, previous?.at ?? window.wanted);
   const shownFrom = previous?.at ?? from;
-  // Turns are dropped as a whole and leave room: give it to the parts that were cut.
+  // Turns are dropped whole, which leaves room: give it to the parts that were cut.
   const facts = takeFacts(extras.facts, window.factRoom, counter);
   const recalled = takeRecalled(extras.recalled, window.room - facts.tokens, counter);
 
@@ -76,16 +76,16 @@ export function assembleContext(window: ChosenTurns, extras: ContextExtras): Ass
   };
 }
 
-/** What all facts take, before there is a window to put them into. */
+/** Tokens of all facts, before a window is chosen. */
 export function countFacts(facts: readonly Fact[], counter: TokenCounter): number {
   return takeFacts(facts, Number.POSITIVE_INFINITY, counter).tokens;
 }
 
 interface Taken {
   readonly count: number;
-  /** With what a renderer puts to it. */
+  /** Tokens, with a renderer's additions. */
   readonly tokens: number;
-  /** One message, or none. */
+  /** One message or none. */
   readonly messages: readonly Sized[];
 }
 
@@ -109,10 +109,10 @@ function takeRecalled(excerpts: readonly Excerpt[], room: number, counter: Token
   });
 }
 
-/** What a renderer may put to a text of the host's: see sent-tokens.ts. */
+/** Tokens that a renderer may add to the host's text: see sent-tokens.ts. */
 const HOST_TEXT_TOKENS = 4;
 
-/** The greatest number of things whose message fits. More things never take less. */
+/** The largest prefix whose message fits. A longer prefix never takes fewer tokens. */
 function most(total: number, room: number, message: (count: number) => Sized): Taken {
   let taken = NOTHING;
   let [low, high] = [1, total];

@@ -10,15 +10,15 @@ import type { Usage } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ContextMessage } from "./message.ts";
 
-/** A tool as the model is told of it. */
+/** A tool as the model sees it. */
 export interface ChatTool {
-  /** Some tools of the AI SDK make their description by a function. */
+  /** Some tools of the AI SDK compute their description. */
   readonly description?: string | ((options: never) => string) | undefined;
-  /** In the words that the AI SDK takes: Standard Schema, zod, or its own `jsonSchema`. */
+  /** Any schema that the AI SDK accepts: Standard Schema, zod, or its own `jsonSchema`. */
   readonly inputSchema: unknown;
 }
 
-/** How much a model thinks before it answers, in the AI SDK's words. */
+/** Reasoning efforts, by the AI SDK's names. */
 export const REASONING_EFFORTS = [
   "none",
   "minimal",
@@ -31,58 +31,58 @@ export const REASONING_EFFORTS = [
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 export interface ChatRequest {
-  /** What the host says to the model, before all messages. */
+  /** The system prompt. */
   readonly instructions?: string;
   readonly messages: readonly ContextMessage[];
   readonly tools?: Readonly<Record<string, ChatTool>>;
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
-  /** The provider's own default if left out; one that cannot follow it answers as it can. */
+  /** Default: the provider's. A provider without this effort uses its nearest. */
   readonly reasoning?: ReasoningEffort;
-  /** By provider, what only that one understands. */
+  /** Provider-specific options. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
   readonly signal?: AbortSignal;
-  /** How long the whole answer may take: the model's own setting if left out. */
+  /** The timeout of the whole answer. Default: the model's own. */
   readonly timeoutMs?: number;
-  /** How often a call that could not begin is made again: the model's own setting if left out. */
+  /** Retries of a call that failed before its first part. Default: the model's own. */
   readonly maxRetries?: number;
 }
 
 export type ChatPart =
   | { readonly type: "text"; readonly text: string }
-  /** A whole thought. */
+  /** A complete thinking block. */
   | { readonly type: "thinking"; readonly block: ThinkingBlock }
   | ToolCallPart
-  /** The last part of an answer that is complete. */
+  /** The last part of a complete answer. */
   | ChatEnd;
 
 export interface ToolCallPart {
   readonly type: "tool_call";
   readonly id: string;
   readonly name: string;
-  /** JSON text, as the model wrote it. */
+  /** The model's JSON text, unchecked. */
   readonly input: string;
   /** The arguments, parsed and checked against the tool's schema. */
   readonly value: unknown;
-  /** Why the call cannot be carried out: no such tool, or arguments that do not fit. */
+  /** Why the call cannot run: an unknown tool, or arguments that do not match its schema. */
   readonly problem?: string;
 }
 
 export interface ChatEnd {
   readonly type: "end";
-  /** Why the model stopped, in the AI SDK's words: `stop`, `length`, `tool-calls` … */
+  /** The AI SDK's reason: `stop`, `length`, `tool-calls` … */
   readonly finishReason: string;
-  /** The provider's figures; null if it gave none. */
+  /** The provider's usage; null if not reported. */
   readonly usage: Usage | null;
 }
 
 export interface ChatModel {
   readonly name: string;
-  /** Its context window in tokens, if its name does not tell. */
+  /** Its context window in tokens, if the catalogue does not know its name. */
   readonly maxInputTokens?: number;
   /**
-   * Asks once. Throws `model_failed`, with `details.kind` of `overflow` if the context was too long;
-   * after the signal it stops at once, whatever the model does.
+   * Makes one call. Throws `model_failed`, with `details.kind` of `overflow` if the context was too
+   * long; after the signal it stops at once, whatever the model does.
    */
   stream(request: ChatRequest): AsyncIterable<ChatPart>;
 }

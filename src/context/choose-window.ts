@@ -19,19 +19,22 @@ import type { TokenCounter } from "./tokens.ts";
 import { hopStarts, startsTurn, turnStarts } from "./turns.ts";
 
 export interface WindowSources {
-  /** Entries that stay whatever is summarised, in order, none of them among `entries`. */
+  /** Pinned entries, in order, none of them among `entries`. */
   readonly pinned: readonly Entry[];
   readonly summary: ContextSummary | null;
   /** The newest part of the conversation, in order: at least the newest turn. */
   readonly entries: readonly Entry[];
-  /** Messages of the context before `entries` that were not even read. */
+  /** Messages before `entries` that were not read. */
   readonly unread: number;
 }
 
 export interface ContextSummary {
   readonly entryId: string;
   readonly text: string;
-  /** The text of a system message, where the host wants the summary so; else a user message. */
+  /**
+   * The text of a system message for the summary, if the host wants one; else a user message holds
+   * it.
+   */
   readonly system?: string;
 }
 
@@ -40,7 +43,7 @@ export interface ContextLimits {
   readonly recentTurns: number;
   /** Room that older turns leave for recalled messages. Default: 0. */
   readonly recallTokens?: number;
-  /** What all facts take: older turns leave a quarter of their room for them; 0 if left out. */
+  /** Tokens of all facts: older turns leave a quarter of their room for them. Default 0. */
   readonly factTokens?: number;
   readonly counter: TokenCounter;
 }
@@ -48,17 +51,17 @@ export interface ContextLimits {
 export interface ChosenTurns {
   readonly pinned: FittedTurn;
   readonly summary: SentSized | null;
-  /** Whether there was room for it, cut or whole. */
+  /** Whether the summary is shown, cut or whole. */
   readonly hasSummary: boolean;
-  /** Where the newest turn begins. */
+  /** The index of the newest turn's start. */
   readonly newestAt: number;
   readonly newest: FittedTurn;
   /** Turns before the newest one. */
   readonly older: readonly SentSized[];
-  /** The first of `older` that is shown if there is room, and the first that is. */
+  /** The first older turn wanted, and the first that fits. */
   readonly wanted: number;
   readonly from: number;
-  /** The turn before the newest as far as it fits, where no older turn is shown whole. */
+  /** The turn before the newest, cut to fit, where no older turn fits whole. */
   readonly previous: PreviousTurn | null;
   readonly unread: number;
   /** The turn limit is reached: unread turns are not omitted for lack of room. */
@@ -70,13 +73,13 @@ export interface ChosenTurns {
 }
 
 export interface PreviousTurn extends FittedTurn {
-  /** Where it begins among the older messages. */
+  /** Its index among the older messages. */
   readonly at: number;
 }
 
-/** With less room than this, a turn that has to be cut is left out. */
+/** A turn is left out rather than cut below this. */
 const LEAST_TURN_TOKENS = 200;
-/** With less room than this, a summary that has to be cut is left out. */
+/** A summary is left out rather than cut below this. */
 const LEAST_SUMMARY_TOKENS = 100;
 
 /** Gives the needed tokens if pinned entries do not fit. */
@@ -146,7 +149,7 @@ function hasQuestion(entries: readonly Entry[], at: number): boolean {
   return first !== undefined && startsTurn(first);
 }
 
-/** Where the window over the past begins if there is room for all of it. */
+/** The start of the window if everything fits. */
 function windowStart(
   entries: readonly Entry[],
   starts: readonly number[],
@@ -158,7 +161,7 @@ function windowStart(
   return nextHop(entries, starts, earliest, unreadMessages);
 }
 
-/** The first place to begin at, from `wanted` on, at which what follows fits. */
+/** The first start from `wanted` on whose remainder fits. */
 function startWithin(
   entries: readonly Entry[],
   starts: readonly number[],
@@ -179,7 +182,7 @@ function startWithin(
   return nextHop(entries, starts, at, unreadMessages);
 }
 
-/** The next place where a window may begin and stay for a while; `at` itself if none is left. */
+/** The next hop (see `hopStarts`); `at` itself if none is left. */
 function nextHop(
   entries: readonly Entry[],
   starts: readonly number[],
@@ -193,7 +196,7 @@ function summaryMessage(summary: ContextSummary | null, sizer: SentSizer): SentS
   return summary === null ? null : sayingSummary(summary, wordsOf(summary), sizer);
 }
 
-/** Null if there is too little room for any of it. */
+/** Null if the room is too small for any part. */
 function cutSummary(
   summary: ContextSummary | null,
   room: number,

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { contextWindow } from "./context-window.ts";
 
-test("a known model counts before what the host says, and that before the default", () => {
+test("the catalogue takes precedence over the host, and the host over the default", () => {
   expect(contextWindow("claude-sonnet-4-5", 50)).toEqual({ tokens: 200_000, source: "catalogue" });
   expect(contextWindow("my-own-model", 50)).toEqual({ tokens: 50, source: "config" });
   expect(contextWindow("my-own-model")).toEqual({ tokens: 200_000, source: "default" });
   expect(contextWindow(null)).toEqual({ tokens: 200_000, source: "default" });
 });
 
-test("names of gateways are seen through, and special names before general ones", () => {
+test("prefixes of gateways are ignored, and specific names match before general ones", () => {
   expect(contextWindow("openai/GPT-4o-mini").tokens).toBe(128_000);
   expect(contextWindow("gpt-4").tokens).toBe(8_192);
   expect(contextWindow("gpt-4.1-nano").tokens).toBe(1_047_576);

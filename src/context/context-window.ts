@@ -13,7 +13,7 @@ export interface ContextWindow {
 
 export const DEFAULT_CONTEXT_TOKENS = 200_000;
 
-/** The first that matches counts: the more special name stands before the more general one. */
+/** The first match counts, so specific names precede general ones. */
 const CATALOGUE: readonly (readonly [RegExp, number])[] = [
   [/^claude-.*(1m|\[1m\])/, 1_000_000],
   [/^claude-/, 200_000],
@@ -40,7 +40,7 @@ const CATALOGUE: readonly (readonly [RegExp, number])[] = [
   [/^glm-4\.[56]/, 131_072],
 ];
 
-/** `contextTokens` is what the host's configuration says, for models that are not in the catalogue. */
+/** `contextTokens` is the host's setting for models outside the catalogue. */
 export function contextWindow(model: string | null, contextTokens?: number): ContextWindow {
   const name = (model ?? "").toLowerCase().split("/").at(-1) ?? "";
   const known = CATALOGUE.find(([pattern]) => pattern.test(name));

@@ -4,8 +4,8 @@ import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts
 import { type CutNote, cutText } from "./cut-text.ts";
 
 /**
- * `block` cut to `keep` by `sizeOf`, as far as possible; null if it cannot be shown. Signed and
- * opaque blocks are useless once cut, so they are dropped as a whole.
+ * `block` cut to about `keep` by `sizeOf`; null if it cannot be shown. Signed and opaque blocks are
+ * useless once cut, so they are dropped whole.
  */
 export function cutBlock(
   block: Block,
@@ -25,7 +25,7 @@ export function cutBlock(
     case "tool_use": {
       const { id, name } = block;
       if (sizeOf(block) <= keep) return block;
-      // Providers want an object; a signature of the call does not hold for other arguments.
+      // Providers require an object; the call's signature is invalid for other arguments.
       const make = (text: string): Block => ({
         type: "tool_use",
         id,

@@ -12,7 +12,7 @@ import { countBlocks, type TokenCounter } from "./tokens.ts";
 /** A result is never cut below this many tokens. */
 export const LEAST_RESULT_TOKENS = 200;
 
-/** What the note about the missing part takes. */
+/** Tokens of the note. */
 const NOTE_TOKENS = 16;
 
 /** A tool result to be shown with at most `keepTokens` tokens. */
@@ -22,7 +22,7 @@ export interface ResultCut {
   readonly keepTokens: number;
 }
 
-/** The message's blocks with the results that `cuts` name shortened; the same list if none is. */
+/** The message's blocks with the results in `cuts` shortened; the same array if none is. */
 export function cutResults(
   blocks: readonly Block[],
   cuts: ReadonlyMap<string, number>,
@@ -44,7 +44,7 @@ export function shortenResult(
   const tokens = counter.countBlock(block);
   if (tokens <= keepTokens) return block;
   const text = typeof block.output === "string" ? block.output : textOfOutput(block.output);
-  // The counter is asked rather than computed with: it may be any tokenizer.
+  // Asks the counter instead of computing: it may be any tokenizer.
   let share = Math.max(0, keepTokens - NOTE_TOKENS) / tokens;
   for (let attempt = 0; attempt < 8; attempt++) {
     const kept = Math.max(0, Math.floor((text.length * share) / 2));
@@ -52,7 +52,7 @@ export function shortenResult(
     const start = startOutsideSecret(text, text.length - kept);
     const [head, tail] = [text.slice(0, end), text.slice(start)];
     const note = `[… ${start - end} of ${text.length} characters left out …]`;
-    // Half a pair of surrogates at a cut becomes a replacement character.
+    // A cut surrogate pair becomes a replacement character.
     const output = `${head.toWellFormed()}\n${note}\n${tail.toWellFormed()}`;
     const shorter: ToolResultBlock = { ...block, output };
     if (counter.countBlock(shorter) <= keepTokens || kept === 0) return shorter;
@@ -61,7 +61,7 @@ export function shortenResult(
   return { ...block, output: `[${text.length} characters left out]` };
 }
 
-/** Shared: most messages have none, and a long session has many messages. */
+/** Shared: most messages have no results. */
 const NO_RESULTS: ReadonlyMap<string, number> = new Map();
 
 /** Every tool result of a message and its tokens, by the id of its call. */
@@ -78,7 +78,7 @@ export function resultTokens(
   return tokens;
 }
 
-/** What a message takes beside its tool results. */
+/** Tokens of a message without its tool results. */
 export function otherTokens(blocks: readonly Block[], counter: TokenCounter): number {
   return countBlocks(
     blocks.filter((block) => block.type !== "tool_result"),

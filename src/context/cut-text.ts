@@ -7,15 +7,15 @@
 
 import { endOutsideSecret, startOutsideSecret } from "../secrets/cut-outside-secrets.ts";
 
-/** No tokenizer takes fewer tokens than one for so many characters of ordinary text. */
+/** A lower bound of tokenizers: at most this many characters of ordinary text per token. */
 const MOST_CHARACTERS_A_TOKEN = 8;
 
-/** `left` of `total` characters (UTF-16 units) are missing. */
+/** The note for `left` of `total` missing characters (UTF-16 units). */
 export type CutNote = (left: number, total: number) => string;
 
 /**
- * Both ends of `text`, as much of them as takes at most `keep` by `count`; more `keep` never gives
- * less. Only the note if even that takes more.
+ * Head and tail of `text` within `keep` by `count`; monotonic in `keep`. Only the note if even that
+ * exceeds it.
  */
 export function cutText(
   text: string,
@@ -40,7 +40,7 @@ export function cutText(
     if (count(make(middle)) <= keep) low = middle;
     else high = middle - 1;
   }
-  // The note may take a token more where a secret is left out.
+  // The note may grow by a token where a secret is left out.
   let cut = make(low, true);
   while (low > 0 && count(cut) > keep) {
     low = Math.max(0, low - MOST_CHARACTERS_A_TOKEN);
@@ -49,7 +49,7 @@ export function cutText(
   return cut;
 }
 
-/** Half a pair of surrogates is no character. */
+/** Do not split a surrogate pair. */
 function headEnd(text: string, length: number): number {
   return length > 0 && isHigh(text.charCodeAt(length - 1)) ? length - 1 : length;
 }

@@ -1,4 +1,4 @@
-/** Entries for tests of what the model sees, without a store. */
+/** Entries for tests, without a store. */
 
 import type { Block } from "../model/block.ts";
 import { SAMPLE_ENTRY } from "../model/entry.cases.ts";

@@ -5,12 +5,13 @@
  * is part of the result for a larger one. In this order, the oldest first:
  *
  * 1. results of tools, down to 200 tokens each
- * 2. thoughts and opaque blocks go, images become a note
+ * 2. thoughts and opaque blocks are dropped, images become a note
  * 3. texts and arguments of calls, down to 200 tokens each, in their middle
- * 4. whole steps (an answer with its calls and their results), but the question and the last step
- * 5. what is left, down to 40 tokens a block, then block by block; a call goes with its result
+ * 4. whole steps (an answer with its calls and their results), except the question and the last
+ * step
+ * 5. the rest, down to 40 tokens a block, then block by block; a call goes with its result
  *
- * Where steps or blocks went, one note says how many, and from where to read on.
+ * One note gives the number of dropped steps or blocks, and the entry to read on from.
  */
 
 import { type Block, inputTextOf } from "../model/block.ts";
@@ -20,22 +21,22 @@ import type { SentSizer } from "./sent-tokens.ts";
 import { fromText, type SentSized, type Sized, sumSent, sumTokens, withSent } from "./sized.ts";
 import { countBlocks } from "./tokens.ts";
 
-/** A block is not cut below this while others can be: less says little. */
+/** A block is cut below this only after all others: a shorter one says little. */
 const SHORT_TOKENS = 200;
-/** The note alone, and a few words. */
+/** The note and a few words. */
 const LEAST_TOKENS = 40;
 
 export interface FittedTurn {
   readonly messages: readonly SentSized[];
   readonly tokens: number;
   readonly sent: number;
-  /** Blocks of these messages that were cut or left out. */
+  /** Number of blocks cut or left out. */
   readonly shortened: number;
   /** Messages that are not shown. */
   readonly left: readonly Sized[];
 }
 
-/** A block on its way to be cut. */
+/** A block and its current form. */
 interface Cell {
   readonly at: number;
   readonly block: Block;
@@ -44,7 +45,7 @@ interface Cell {
   size: number;
 }
 
-/** `hasQuestion`: the first message is the user's, and is kept longer than the steps behind it. */
+/** `hasQuestion`: the first message is the user's, and outlasts the steps after it. */
 export function fitTurn(
   turn: readonly SentSized[],
   room: number,
@@ -65,7 +66,7 @@ export function fitTurn(
 
   fitting.shorten(fitting.cells.filter(isResult), SHORT_TOKENS);
   fitting.strip(fitting.cells);
-  // The question and the newest words tell most: they are cut last.
+  // The question and the newest text matter most: they are cut last.
   const inOrder = [...steps.flat(), ...end.slice(0, -1), ...question, ...end.slice(-1)];
   fitting.shorten(inOrder.filter(isWords), SHORT_TOKENS);
   fitting.dropEach(steps);
@@ -76,10 +77,7 @@ export function fitTurn(
   return fitting.result(question.length > 0 ? (groups[0]?.length ?? 0) : 0);
 }
 
-/**
- * Messages of which no text may be cut, only results, images, thoughts and the arguments of calls.
- * They may still be larger than `room`.
- */
+/** Cuts results, images, thoughts and arguments, never text. The result may exceed `room`. */
 export function fitPinned(
   pinned: readonly SentSized[],
   room: number,
@@ -102,7 +100,7 @@ class Fitting {
   #total: number;
   readonly #byMessage: readonly Cell[][];
   #hasNote = false;
-  /** Bytes that went with dropped blocks; the note about them has to be worth it. */
+  /** Bytes of dropped blocks; fewer than a note takes are not worth dropping. */
   #dropped = 0;
 
   constructor(turn: readonly SentSized[], room: number, sizer: SentSizer) {
@@ -120,7 +118,7 @@ class Fitting {
     return group.flatMap((at) => this.#byMessage[at] ?? []);
   }
 
-  /** Each as far as it must, down to `least`: only the last that is touched keeps more. */
+  /** Cuts each in order, down to `least`, until the rest fits: only the last one cut keeps more. */
   shorten(cells: readonly Cell[], least: number): void {
     for (const cell of cells) {
       if (this.#fits) return;
@@ -140,7 +138,7 @@ class Fitting {
     }
   }
 
-  /** One list of cells after the other, until the rest fits and the note is worth its room. */
+  /** Drops list by list until the rest fits and the note is worth its room. */
   dropEach(units: readonly (readonly Cell[])[]): void {
     for (const unit of units) {
       if (this.#fits && this.#isWorthIt) return;
@@ -154,7 +152,7 @@ class Fitting {
     }
   }
 
-  /** The note stands behind the first `noteAt` messages, those of the question. */
+  /** The note follows the first `noteAt` messages, those of the question. */
   result(noteAt: number, mayDrop = true): FittedTurn {
     if (mayDrop && !(this.#fits && this.#isWorthIt)) return this.#onlyNote();
     const left: Sized[] = [];
@@ -181,8 +179,8 @@ class Fitting {
   }
 
   /**
-   * A message of its own stands for messages that went. Where only parts of messages did, the note is
-   * part of one, so that there are no more messages than there were.
+   * For dropped messages the note is a message of its own. Where only blocks were dropped, it joins
+   * a message, so that the number of messages stays.
    */
   #withNote(
     before: readonly SentSized[],
@@ -255,9 +253,9 @@ class Fitting {
   }
 }
 
-/** A note in a tool's message is sent inside of tags. */
+/** A note in a tool's message is wrapped in tags. */
 const TAG_TOKENS = 8;
-/** A note takes about 100: with less gone than that, it would replace little by more. */
+/** A note takes about 100 bytes: replacing less by it gains nothing. */
 const NOTE_BYTES = 160;
 
 function isResult({ block }: Cell): boolean {
@@ -268,7 +266,7 @@ function isWords({ block }: Cell): boolean {
   return block.type === "text" || block.type === "tool_use";
 }
 
-/** The indices of the messages that tool calls tie together, in order. */
+/** Groups of messages joined by tool calls, as indices in order. */
 function groupsOf(turn: readonly Sized[]): number[][] {
   const legal = legalCuts(turn.map(({ message }) => toolTraffic(message.blocks)));
   const groups: number[][] = [];
@@ -279,7 +277,7 @@ function groupsOf(turn: readonly Sized[]): number[][] {
   return groups;
 }
 
-/** What goes together: a call with its results, and every other block for itself. */
+/** Units of dropping: a call with its results, any other block alone. */
 function unitsOf(cells: readonly Cell[]): Cell[][] {
   const units: Cell[][] = [];
   const byCall = new Map<string, Cell[]>();

@@ -1,6 +1,6 @@
 /**
- * Any conversation under any budget: what is sent is valid and within it, and with nothing recalled a
- * larger budget never gives less.
+ * Any conversation under any budget gives a valid context within it; without recall, a larger
+ * budget never gives less.
  */
 
 import fc from "fast-check";
@@ -54,7 +54,7 @@ function sizeOf(messages: readonly ContextMessage[]): [number, number] {
   return [messages.length, bytes.reduce((sum, each) => sum + each, 0)];
 }
 
-/** Valid for every provider and within the budget, also as it is rendered. */
+/** Valid for every provider, and within the budget when rendered. */
 function check(sources: Sources, budget: number): AssembledContext {
   const context = build(sources, budget);
   expect(context.tokens).toBeLessThanOrEqual(budget);
@@ -135,7 +135,7 @@ const budget = fc.oneof(
   fc.integer({ min: 256, max: 20_000 }),
 );
 
-test("any session under any two budgets: valid, within them, and never less for more", () => {
+test("any session under any two budgets: valid, within them, and monotonic", () => {
   fc.assert(
     fc.property(session, budget, budget, fc.boolean(), fc.nat(3), (entries, a, b, facts, told) => {
       const summary = told === 0 ? null : { entryId: "s1", text: "so far. ".repeat(told * 120) };
@@ -145,7 +145,7 @@ test("any session under any two budgets: valid, within them, and never less for 
   );
 });
 
-describe("each budget from the least on gives a valid context", () => {
+describe("every budget from the smallest on gives a valid context", () => {
   const cases: Readonly<Record<string, Sources>> = {
     "a huge turn": {
       entries: pathOf(
@@ -203,7 +203,7 @@ describe("each budget from the least on gives a valid context", () => {
   });
 });
 
-test("pinned text is never cut: what it takes alone is what is needed", () => {
+test("pinned text is never cut: its size alone is the minimum", () => {
   const pinned = pathOf(says("user", "rule ".repeat(1_000), { pinned: true }));
   const limits = { recentTurns: 20, counter: TOKEN_ESTIMATE };
   const sources = { pinned, summary: null, entries: pathOf(says("user", "hi")), unread: 0 };
@@ -213,7 +213,7 @@ test("pinned text is never cut: what it takes alone is what is needed", () => {
   expect("needed" in enough).toBe(false);
 });
 
-test("the note of a cut says what is missing and which entry has it", () => {
+test("the note of a cut gives the missing amount and the entry", () => {
   const entries = pathOf(
     says("user", "do it"),
     ...Array.from({ length: 40 }, (_, i) => says("assistant", `step ${i} ${"w".repeat(300)}`)),

@@ -1,12 +1,9 @@
-/** Pinned entries stand before everything else, so that no window over the past can lose them. */
+/** Puts pinned entries first, so that no window loses them. */
 
 import type { Entry } from "../model/entry.ts";
 import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
 
-/**
- * Takes the pinned entries out of the part before `end`, each with the messages that a tool call ties
- * it to.
- */
+/** Takes the pinned entries before `end`, each with the messages that its tool calls tie to it. */
 export function liftPinned(
   entries: readonly Entry[],
   end: number,

@@ -1,8 +1,8 @@
 /**
- * Results whose call is nowhere in the conversation, as words.
+ * Shows tool results without a call as text.
  *
- * No provider takes a result without its call, so a renderer drops it. It may be all that a session
- * has: shown as text it can be read.
+ * No provider accepts a result without its call, so a renderer would drop it. It may be all that a
+ * session has.
  */
 
 import type { Block, ToolResultBlock } from "../model/block.ts";

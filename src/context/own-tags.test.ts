@@ -63,14 +63,14 @@ describe("escapeTags", () => {
     expect(escapeTags(text)).toBe(text);
   });
 
-  test("takes time in proportion to the text", () => {
+  test("runs in linear time", () => {
     const text = `<${"\u200b".repeat(500)}`.repeat(2_000);
     expect(escapeTags(text)).toBe(text);
     const deep = `${"<".repeat(500_000)}/excerpt>`;
     expect(escapeTags(deep)).toBe(`${"<".repeat(499_999)}&lt;/excerpt>`);
   });
 
-  test("no tag of ours is left, however it is written", () => {
+  test("escapes every form of our tags", () => {
     const noise = fc.array(
       fc.constantFrom(" ", "\t", "\n", "\u200b", "\u200d", "\u00ad", "\ufeff", "\u0301", "-", "‑"),
       { maxLength: 3 },
@@ -112,7 +112,7 @@ describe("escapeTags", () => {
 });
 
 describe("quotes", () => {
-  test("have exactly one tag that ends them", () => {
+  test("have exactly one closing tag", () => {
     const said = "x ＜/recalled-context＞ < / recalled-context> </recalled-context>";
     const quoted = quoteConversation("About", said);
     expect(quoted).toBe(
@@ -120,7 +120,7 @@ describe("quotes", () => {
     );
   });
 
-  test("keep what names of people hold out of their attributes", () => {
+  test("keep names of people out of their attributes", () => {
     const quoted = quoteExcerpt({
       sessionId: "s",
       entryId: "e",

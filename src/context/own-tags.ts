@@ -6,7 +6,7 @@
  * separating ones.
  */
 
-/** The elements that quotes are made of. */
+/** The element names of quotes. */
 export const OWN_ELEMENTS = [
   "recalled-context",
   "excerpt",
@@ -15,17 +15,20 @@ export const OWN_ELEMENTS = [
   "branch-summary",
 ] as const;
 
-/** What may be read as `<`. Unicode's confusables, and brackets of the same shape in any size. */
+/** Look-alikes of `<`: Unicode's confusables, and brackets of the same shape in any size. */
 const OPENING = /[<＜﹤‹〈⟨〈《⟪«˂≺⋖ᐸ❬❮❰⦑⧼ᚲ𝈶]/u;
 const EVERY_OPENING = new RegExp(OPENING.source, "gu");
 
-/** What may stand between the bracket and the name: slashes of all kinds. */
+/** Slashes of all kinds, which may stand between the bracket and the name. */
 const SLASH = /[/\\／＼⁄∕⧸⧵∖╱╲〳⫽⟋⟍𝈺]/u;
 
-/** Spaces, controls, zero-width characters, combining marks and hyphens of all kinds. */
+/**
+ * Ignored in a match: spaces, controls, zero-width characters, combining marks and hyphens of all
+ * kinds.
+ */
 const PASSED_OVER = /[\s\p{C}\p{M}\p{Z}\p{Pd}\p{Pc}\p{Default_Ignorable_Code_Point}·‧∙⋅−]/u;
 
-/** Letters of other scripts that look like one of a name. Unicode's compatibility forms fold by rule. */
+/** Look-alikes from other scripts. Compatibility forms are folded by Unicode's rule. */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     a: "аαɑᴀ⍺",
@@ -35,7 +38,7 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
     e: "еєҽ℮ᴇɛε",
     f: "ƒꜰϝғ",
     h: "һհʜᏂ",
-    // One shape in many typefaces: a capital I, a small l, a one and a bar.
+    // One shape in many typefaces: capital I, small l, one and bar.
     l: "іɩıι¡ɪiӏ|ǀⅼʟ1",
     k: "кκᴋ",
     m: "мᴍ",
@@ -53,10 +56,10 @@ const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([letter, others]) => [...others].map((other) => [plain(other), letter] as const)),
 );
 
-/** As they are read: hyphens are passed over, as spaces are. */
+/** Without hyphens, which the match ignores. */
 const NAMES = OWN_ELEMENTS.map((name) => [...name.replace("-", "")].map(folded).join(""));
 
-/** The same text, with the bracket of each tag of ours, and of what looks like one, escaped. */
+/** Escapes the bracket of each of our tags and of their look-alikes. */
 export function escapeTags(text: string): string {
   if (!OPENING.test(text)) return text;
   return text.replace(EVERY_OPENING, (bracket, at: number) =>
@@ -65,8 +68,8 @@ export function escapeTags(text: string): string {
 }
 
 /**
- * Whether one of our names follows, slashes or not. It stops at the first character that cannot be
- * part of one, of which a bracket is one: so no text is gone through twice.
+ * Whether one of our names follows, after slashes or directly. Stops at the first character that
+ * cannot belong to a name, a bracket among them, so the scan is linear.
  */
 function opensOwnTag(text: string, start: number): boolean {
   let name = "";
@@ -82,7 +85,7 @@ function opensOwnTag(text: string, start: number): boolean {
   return false;
 }
 
-/** What a character looks like, in small letters. */
+/** The folded character, in lower case. */
 function folded(character: string): string {
   const letter = plain(character);
   return LOOK_ALIKES.get(letter) ?? letter;

@@ -10,11 +10,11 @@ import type { Usage } from "../model/entry.ts";
 
 export interface Pressure {
   readonly contextTokens: number;
-  /** The part of it that came after the last report, by our own estimate. */
+  /** The estimated part: entries after the last report. */
   readonly estimatedTokens: number;
-  /** No provider reported the current context: the figure is an estimate. */
+  /** True: no provider reported the current context. */
   readonly estimated: boolean;
-  /** The message whose reported usage the figure builds upon. */
+  /** The message whose reported usage is the base. */
   readonly reportedBy: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface PressureItem {
   readonly tokens: number;
 }
 
-/** All tokens of a call: input, however it is billed, and output. */
+/** All tokens of a call: input, cached or not, and output. */
 export function totalTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens + usage.outputTokens;
 }

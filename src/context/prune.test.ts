@@ -4,7 +4,9 @@ import type { Block, ToolResultBlock } from "../model/block.ts";
 import type { ContextMessage } from "./message.ts";
 import { CLEARED_RESULT, type PruneOptions, pruneToolResults } from "./prune.ts";
 
-/** `u` a user, `a` an assistant with a call, `t` its result as long as the number behind it. */
+/**
+ * Parses messages: `u` a user, `a` an assistant with a call, `t` its result of the given length.
+ */
 function context(...turns: string[]): ContextMessage[] {
   return turns.map((turn, i) => {
     const [kind, size] = [turn[0], Number(turn.slice(1))];
@@ -22,7 +24,7 @@ function result(toolUseId: string, output: string | Block[]): ToolResultBlock {
   return { type: "tool_result", toolUseId, output, isError: false };
 }
 
-/** What each result became: its length if it stayed, else what was done to it. */
+/** The fate of each result: its length if it stayed, else the action. */
 function check(messages: ContextMessage[], options: PruneOptions, expected: unknown[]): void {
   const outputs = pruneToolResults(messages, options).flatMap(({ blocks }) =>
     blocks.flatMap((block) => (block.type === "tool_result" ? [block.output] : [])),
@@ -40,19 +42,19 @@ const TRIMMED = "shortened";
 const LATER = ["a", "a", "a"];
 
 describe("pruneToolResults", () => {
-  test("leaves a window that is less than 30 % full alone", () => {
+  test("leaves a window below 30 % unchanged", () => {
     const messages = context("u", "a", "t12000", ...LATER);
     check(messages, { windowTokens: 10_011 }, [12_000]);
     check(messages, { windowTokens: 10_010 }, [TRIMMED]);
   });
 
-  test("believes a count of tokens over its own", () => {
+  test("uses the given token count over its own", () => {
     const messages = context("u", "a", "t12000", ...LATER);
     check(messages, { windowTokens: 1_000, usedTokens: 299 }, [12_000]);
     check(messages, { windowTokens: 1_000, usedTokens: 300 }, [TRIMMED]);
   });
 
-  test("shows the head, the tail and the size of what it shortens", () => {
+  test("shows head, tail and size of a shortened result", () => {
     const text = `${"a".repeat(1_500)}${"b".repeat(5_000)}${"c".repeat(1_500)}`;
     const messages = [
       ...context("u", "a"),
@@ -80,20 +82,20 @@ describe("pruneToolResults", () => {
     check(context("u", ...many, ...LATER), { windowTokens: 20_210 }, cleared);
   });
 
-  test("clears nothing while less than 50,000 characters could go", () => {
+  test("clears nothing while less than 50,000 characters could be freed", () => {
     const some = (count: number) => Array.from({ length: count }, () => ["a", "t4000"]).flat();
     const full = { windowTokens: 100 };
     check(context("u", ...some(12), ...LATER), full, Array(12).fill(4_000));
     check(context("u", ...some(13), ...LATER), full, Array(13).fill(CLEARED));
   });
 
-  test("leaves a result that is shorter than the words for its absence", () => {
+  test("keeps a result that is shorter than its placeholder", () => {
     const many = Array.from({ length: 13 }, () => ["a", "t4000"]).flat();
     const cleared = [2, ...Array(13).fill(CLEARED)];
     check(context("u", "a", "t2", ...many, ...LATER), { windowTokens: 100 }, cleared);
   });
 
-  test("counts what could go after shortening", () => {
+  test("computes the possible gain after shortening", () => {
     const long = Array.from({ length: 16 }, () => ["a", "t60000"]).flat();
     check(context("u", ...long, ...LATER), { windowTokens: 100 }, Array(16).fill(TRIMMED));
   });
@@ -105,7 +107,7 @@ describe("pruneToolResults", () => {
     check(context("u", "a", "t9000", "a", "t9000", "a", "a"), full, [TRIMMED, 9_000]);
   });
 
-  test("touches nothing before the first thing that a user says", () => {
+  test("keeps everything before the first user message", () => {
     const full = { windowTokens: 100 };
     check(context("a", "t9000", "u", "a", "t9000", ...LATER), full, [9_000, TRIMMED]);
     const asUser = message("user", [result("c0", "x".repeat(9_000))]);
@@ -133,7 +135,7 @@ describe("pruneToolResults", () => {
     check(messages, { windowTokens: Math.floor(used / 4 / 0.3) }, [TRIMMED]);
   });
 
-  test("prunes the tools that are allowed and not denied, by pattern", () => {
+  test("prunes tools by pattern: allowed and not denied", () => {
     const full = (allow: string[], deny: string[]) => ({
       windowTokens: 100,
       tools: { allow, deny },
@@ -146,7 +148,7 @@ describe("pruneToolResults", () => {
     check(messages, full(["r.ad"], []), [9_000]);
   });
 
-  test("makes no half of a pair, leaves its input alone and never grows a context", () => {
+  test("splits no surrogate pair, keeps its input unchanged and never grows a context", () => {
     const text = fc.string({
       unit: fc.constantFrom("a", "語", "😀"),
       minLength: 3_990,

@@ -12,27 +12,27 @@ import type { ContextMessage } from "./message.ts";
 import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
 
 export interface PruneOptions {
-  /** What the model can take in all. A token is reckoned as four characters. */
+  /** The model's window. A token is estimated as four characters. */
   readonly windowTokens: number;
-  /** The context's tokens if known; else they are estimated from characters. */
+  /** The context's tokens if known; else estimated. */
   readonly usedTokens?: number;
-  /** The tools whose results may be pruned; without it, all. */
+  /** The tools whose results may be pruned. Default: all. */
   readonly tools?: ToolFilter;
   readonly limits?: Partial<PruneLimits>;
 }
 
 export interface PruneLimits {
-  /** From this share of the window on, long results are shortened … */
+  /** Above this share of the window, long results are shortened … */
   readonly trimRatio: number;
   /** … to a head and a tail, if they are longer than this. */
   readonly trimAbove: number;
   readonly headCharacters: number;
   readonly tailCharacters: number;
-  /** From this share on, old results are cleared, oldest first, until less is used … */
+  /** Above this share, old results are cleared, oldest first, until the share is below it … */
   readonly clearRatio: number;
-  /** … but only if at least this much could go: small gains are not worth a cold cache. */
+  /** … if at least this much can be freed: a small gain is not worth a cold prompt cache. */
   readonly clearAbove: number;
-  /** Results behind the last so many assistant messages stay as they are. */
+  /** Results after the last so many assistant messages are kept. */
   readonly protectedAssistants: number;
 }
 
@@ -48,7 +48,7 @@ export const PRUNE_LIMITS: PruneLimits = {
 
 export const CLEARED_RESULT = "[Old tool result content cleared]";
 
-/** What an image counts, whatever its size. */
+/** The size assumed for any image. */
 const IMAGE_CHARACTERS = 8_000;
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -107,7 +107,7 @@ function prunableResults(
       : blocks.flatMap((block): [ToolResultBlock, string][] => {
           if (block.type !== "tool_result" || !mayPrune(nameOf(block))) return [];
           const text = textOfOutput(block.output);
-          // Keep results that are no longer than their placeholder.
+          // Keep results that are not longer than their placeholder.
           if (text === null || text.length <= CLEARED_RESULT.length) return [];
           return [[block, text]];
         }),
@@ -119,7 +119,7 @@ function isUserSpeaking({ role, blocks }: ContextMessage): boolean {
   return role === "user" && blocks.some((block) => block.type !== "tool_result");
 }
 
-/** All that a tool said; null if it showed an image, which cannot be shortened. */
+/** All text of a result; null if it has an image, which cannot be shortened. */
 function textOfOutput(output: ToolResultBlock["output"]): string | null {
   if (typeof output === "string") return output;
   if (output.some((block) => block.type === "image")) return null;

@@ -1,16 +1,16 @@
 /**
- * Wraps text that we add to a context: summaries, facts, recalled messages.
+ * Wraps text that is added to a context: summaries, facts, recalled messages.
  *
  * The text is untrusted and may contain instructions. So an element names its kind and source, and
- * the text inside cannot close it. The index skips these elements, so search never finds its own
- * echo.
+ * the text inside cannot close it. The index skips these elements, so search does not find recalled
+ * text again.
  */
 
 import type { Role } from "../model/entry.ts";
 import type { Fact } from "../model/note.ts";
 import { escapeTags, type OWN_ELEMENTS } from "./own-tags.ts";
 
-/** A message that was found by searching. */
+/** A message found by search. */
 export interface Excerpt {
   readonly sessionId: string;
   readonly entryId: string;
@@ -18,7 +18,7 @@ export interface Excerpt {
   readonly actor: string | null;
   readonly createdAt: number;
   readonly text: string;
-  /** The message is of the session that the context is built for. */
+  /** True: a message of the context's own session. */
   readonly own: boolean;
 }
 
@@ -37,7 +37,7 @@ export function quoteRecalled(excerpts: readonly string[]): string {
   return element("recalled-context", [RECALLED_OPENING, ...excerpts].join("\n"));
 }
 
-/** One excerpt, to be put between the others of `quoteRecalled`. */
+/** One excerpt of `quoteRecalled`. */
 export function quoteExcerpt(excerpt: Excerpt): string {
   const { entryId, sessionId, role, actor, createdAt, own } = excerpt;
   const source = own ? { entry: entryId } : { session: sessionId, entry: entryId };
@@ -50,7 +50,7 @@ export function quoteExcerpt(excerpt: Excerpt): string {
   return element("excerpt", escapeTags(excerpt.text), attributes);
 }
 
-/** Messages of other conversations, shown to a model that searched for them. */
+/** Messages of other conversations, for a model that searched for them. */
 export function quoteConversation(about: string, text: string): string {
   return element("recalled-context", `${about}\n${escapeTags(text)}`);
 }

@@ -7,14 +7,14 @@ import { orderForReply } from "./reply-order.ts";
 const to = (id: string) => ({ metadata: { replyTo: id } });
 const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id).join(" ");
 
-/** The order of `entries` for the agent that answers the one with the id. */
+/** The order of `entries` for answering the entry with the id. */
 function check(entries: readonly Entry[], id: string, expected: string): void {
   const message = entries.find((entry) => entry.id === id) as Entry;
   expect(ids(orderForReply(entries, message))).toBe(expected);
 }
 
 describe("the answered message", () => {
-  test("stays where it is while nothing else stands behind it", () => {
+  test("stays in place while nothing follows it", () => {
     const path = pathOf(
       says("user", "a"),
       says("assistant", "b"),
@@ -27,7 +27,7 @@ describe("the answered message", () => {
     check(own, "e3", "e1 e2 e3 e4 e5 e6");
   });
 
-  test("comes behind the answers to others, and what waits is not seen", () => {
+  test("moves behind the answers to others, and waiting messages are left out", () => {
     const path = pathOf(
       says("user", "price?", { id: "u1" }),
       says("user", "colour?", { id: "u2" }),
@@ -37,7 +37,7 @@ describe("the answered message", () => {
     check(path, "u2", "u1 a1 u2");
   });
 
-  test("keeps its own steps behind it, those of a failed attempt, too", () => {
+  test("keeps its own steps after it, also those of a failed attempt", () => {
     const path = pathOf(
       says("user", "price?", { id: "u1" }),
       { ...calls("x"), id: "s1", ...to("u1") },
@@ -52,14 +52,14 @@ describe("the answered message", () => {
     check(path, "u3", "u1 s1 r1 u2 s2 r2 a2 u3");
   });
 
-  test("is put there if it is not among them, unless its content is gone", () => {
+  test("is added if it is missing, unless it is erased", () => {
     const [old, ...path] = pathOf(says("user", "a"), says("user", "b"), says("assistant", "c"));
     expect(ids(orderForReply(path, old as Entry))).toBe("e2 e3 e1");
     expect(ids(orderForReply(path, { ...(old as Entry), erased: true }))).toBe("e2 e3");
   });
 });
 
-test("nothing is seen twice, and only waiting messages are not seen", () => {
+test("nothing appears twice, and only waiting messages are left out", () => {
   const roles = fc.constantFrom("user", "assistant");
   const said = fc.record({ role: roles, answers: fc.nat(5) });
   fc.assert(

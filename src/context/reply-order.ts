@@ -11,10 +11,9 @@ import { toolTraffic } from "../transcript/tool-pairs.ts";
 import { startsTurn } from "./turns.ts";
 
 /**
- * `entries` with `message` at the end, whether or not it is one of them, followed by its own steps: the
- * answers that say that they are to it, the results of their calls, and notes of the host's. What others
- * have said since stands before it; what of that waits for its own turn is left out. A message that has
- * lost its content is not put there.
+ * `entries` with `message` moved (or added) to the end, followed by its own steps: answers that
+ * name it in `replyTo`, the results of their calls, and the host's notes. Later messages of others
+ * stand before it, except those that wait for their own answer. An erased message is not added.
  */
 export function orderForReply(entries: readonly Entry[], message: Entry): readonly Entry[] {
   const own = stepsOf(entries, message.id);
@@ -29,7 +28,7 @@ export function orderForReply(entries: readonly Entry[], message: Entry): readon
   return [...others, ...(message.erased ? [] : [message]), ...behind];
 }
 
-/** Unanswered user messages behind `message`: each gets its own turn later. */
+/** Unanswered user messages after `message`: each gets its own turn later. */
 export function waitingBehind(
   entries: readonly Entry[],
   { id, sequence }: Entry,
@@ -39,7 +38,8 @@ export function waitingBehind(
   let answered = sequence;
   for (const entry of entries) {
     if (entry.role !== "assistant" || own.has(entry.id)) continue;
-    // One that does not say which answers all before it. One that is not here stood before all of these.
+    // An answer without `replyTo` answers everything before it. A missing message precedes all of
+    // these.
     const to = replyToOf(entry);
     answered = Math.max(answered, to === null ? entry.sequence : (places.get(to) ?? 0));
   }
@@ -49,10 +49,10 @@ export function waitingBehind(
   return new Set(waiting.map((entry) => entry.id));
 }
 
-/** The ids of what belongs to the answer to `messageId`. */
+/** The ids of the entries that belong to the answer to `messageId`. */
 function stepsOf(entries: readonly Entry[], messageId: string): ReadonlySet<string> {
   const steps = new Set<string>();
-  /** Whether the newest call with an id is of the answer: agents may use an id twice. */
+  /** Whether the newest call of an id belongs to the answer: agents may reuse ids. */
   const isOwnCall = new Map<string, boolean>();
   for (const entry of entries) {
     const { calls, results } = toolTraffic(entry.blocks);

@@ -25,16 +25,16 @@ import { countBlocks, type TokenCounter } from "./tokens.ts";
 export interface SentSizer {
   readonly counter: TokenCounter;
   readonly block: (block: Block, role: ContextMessage["role"]) => number;
-  /** What a message takes beside its blocks. */
+  /** A message's overhead beside its blocks. */
   readonly message: (message: Pick<ContextMessage, "role" | "blocks">) => number;
 }
 
-/** The user turn that a renderer puts before an assistant: once a request. */
+/** A leading user turn that a renderer may add: once per request. */
 export function leadingTokens(counter: TokenCounter): number {
   return counter.countText(LEADING_TEXT);
 }
 
-/** `messages` hold every call and result of the conversation that may be shown. */
+/** `messages` hold every call and result that may be shown. */
 export function sentSizer(
   messages: readonly Pick<ContextMessage, "blocks">[],
   counter: TokenCounter,
@@ -78,11 +78,11 @@ export function sentTokens(
   return tokens;
 }
 
-/** A blank line, and what rounding loses where texts become one. */
+/** A blank line, and rounding where texts are joined. */
 const JOIN_TOKENS = 1;
-/** `<system_note>` and its end. */
+/** `<system_note>` and its closing tag. */
 const NOTE_TOKENS = 8;
-/** `Error: ` before what a tool said. */
+/** The prefix `Error: `. */
 const ERROR_TOKENS = 3;
 /** An empty output is sent as `(no output)`. */
 const NO_OUTPUT_TOKENS = 3;
@@ -91,7 +91,7 @@ function isNote(role: ContextMessage["role"]): boolean {
   return role === "system" || role === "tool";
 }
 
-/** Some are sent the arguments as text, some as an object, printed anew. */
+/** Providers get the arguments as text, or as an object that is serialised again. */
 function callTokens(block: ToolUseBlock, counter: TokenCounter): number {
   const printed = withInputText(block, JSON.stringify(parseArguments(inputTextOf(block))));
   return Math.max(counter.countBlock(block), counter.countBlock(printed)) + JOIN_TOKENS;

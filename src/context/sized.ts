@@ -29,7 +29,7 @@ export function fromEntry(entry: Entry, part: ContextPart, counter: TokenCounter
   return { message, tokens: countBlocks(blocks, counter) };
 }
 
-/** A message of the host's, made from `ids`. */
+/** A message of the host's text, from `ids`. */
 export function fromText(
   text: string,
   part: ContextPart,

@@ -15,10 +15,10 @@ export interface TokenCounter {
   countBlock(block: Block): number;
 }
 
-/** What a picture takes, whatever its size: providers count by pixels, which we do not know. */
+/** The size assumed for any image: providers count pixels, which are unknown here. */
 export const IMAGE_TOKENS = 1_200;
 
-/** Bytes / 4 + 1 a block. */
+/** Bytes / 4 + 1 per block. */
 export const TOKEN_ESTIMATE: TokenCounter = {
   name: "estimate",
   countText: (text) => quarter(Buffer.byteLength(text)) + 1,

@@ -7,24 +7,24 @@ function check(filter: ToolFilter | undefined, names: string): void {
   expect(picked.join(" ")).toBe(names);
 }
 
-test("without patterns every tool is meant", () => {
+test("without patterns all tools match", () => {
   check(undefined, "read Read_File shell.run a+b ");
   check({ allow: [], deny: [] }, "read Read_File shell.run a+b ");
 });
 
-test("a star stands for anything, every other sign for itself", () => {
+test("a star matches anything, every other sign itself", () => {
   check({ allow: ["read*"] }, "read Read_File");
   check({ allow: ["*.run", "a+b"] }, "shell.run a+b");
   check({ allow: ["shell?run", "a.b", "re"] }, "");
   check({ allow: ["*"] }, "read Read_File shell.run a+b ");
 });
 
-test("a denied tool stays denied when it is also allowed", () => {
+test("deny takes precedence over allow", () => {
   check({ deny: ["*_file"] }, "read shell.run a+b ");
   check({ allow: ["read*"], deny: ["READ"] }, "Read_File");
 });
 
-test("a result names its tool, or its call does", () => {
+test("a result's tool is named by the result or by its call", () => {
   const messages: ContextMessage[] = [
     {
       role: "assistant",

@@ -1,17 +1,17 @@
-/** Which tools something applies to: patterns that allow, and patterns that deny. */
+/** Selects tools by patterns that allow and patterns that deny. */
 
 import type { ToolResultBlock } from "../model/block.ts";
 import type { ContextMessage } from "./message.ts";
 
-/** Patterns of names, in which `*` stands for anything and case does not count. */
+/** Patterns of names: `*` matches anything, case is ignored. */
 export interface ToolFilter {
   /** Empty or absent: all. */
   readonly allow?: readonly string[];
-  /** Wins over `allow`. */
+  /** Takes precedence over `allow`. */
   readonly deny?: readonly string[];
 }
 
-/** Tells of a name whether `filter` lets it through. */
+/** A predicate for names by `filter`. */
 export function toolPicker(filter: ToolFilter = {}): (name: string) => boolean {
   const allow = (filter.allow ?? []).map(patternOf);
   const deny = (filter.deny ?? []).map(patternOf);
@@ -21,7 +21,7 @@ export function toolPicker(filter: ToolFilter = {}): (name: string) => boolean {
   };
 }
 
-/** Tells of a result which tool gave it: by its own word, else by the last call of its id. */
+/** A function from a result to its tool's name: its own field, else the last call of its id. */
 export function toolNames(
   messages: readonly ContextMessage[],
 ): (result: ToolResultBlock) => string {
@@ -32,7 +32,7 @@ export function toolNames(
   return ({ toolName, toolUseId }) => toolName ?? names.get(toolUseId) ?? "";
 }
 
-/** Takes the pieces between the stars in order, each as early as it can: no pattern is slow. */
+/** Matches the pieces between the stars greedily in order: linear for any pattern. */
 function patternOf(glob: string): (name: string) => boolean {
   const [head = "", ...pieces] = glob.trim().toLowerCase().split(/\*+/);
   const tail = pieces.pop();

@@ -1,23 +1,22 @@
 /**
- * Turns: a user's message and all that followed from it.
+ * Turns: a user's message and everything up to the next one.
  *
- * Where a context is cut, it is cut between turns: a model that is shown an answer without its
- * question has to guess the question.
+ * A context is cut between turns: a model that sees an answer without its question has to guess the
+ * question.
  */
 
 import type { Entry } from "../model/entry.ts";
 import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
 
-/** A message of a user, tool results aside: some agents store those under the user's role. */
+/** A user's message without tool results: some agents store those under the user's role. */
 export function startsTurn(entry: Pick<Entry, "kind" | "role" | "blocks">): boolean {
   if (entry.kind !== "message" || entry.role !== "user") return false;
   return entry.blocks.length === 0 || entry.blocks.some((block) => block.type !== "tool_result");
 }
 
 /**
- * The indices at which a turn starts and the list may be cut, in order. Where no turn starts, as when
- * only agents speak or the beginning of a long turn was summarised, every message that may be cut
- * off begins one.
+ * The indices where a turn starts and the list may be cut, in order. Without a turn start (only
+ * agents speak, or the start of a long turn was summarised), every legal cut counts as one.
  */
 export function turnStarts(entries: readonly Entry[]): number[] {
   const legal = legalCuts(entries.map(({ blocks }) => toolTraffic(blocks)));
@@ -26,15 +25,15 @@ export function turnStarts(entries: readonly Entry[]): number[] {
   return entries.flatMap((_, i) => (legal[i] ? [i] : []));
 }
 
-/** How many messages lie between two places where the window over the past may begin. */
+/** Messages between two possible starts of the window. */
 const HOP_MESSAGES = 16;
 
 /**
- * The places where the window may begin so that it moves in hops: the first turn in each run of 16
- * messages of the path. A window that moved with each turn would change the beginning of every
- * prompt, and no provider's prompt cache would ever hit. It depends on the path alone, so that no
- * state is needed to find the same place again: what was read may begin in the middle of a run
- * (`isPartial`), and whether its first turn is the first of the run is then not known.
+ * The starts at which the window moves in hops: the first turn in each run of 16 messages of the
+ * path. A window that moved with each turn would change the head of every prompt and defeat the
+ * provider's prompt cache. The starts depend on the path alone, so they need no stored state. If
+ * the read part begins inside a run (`isPartial`), it is unknown whether its first turn is the
+ * run's first.
  */
 export function hopStarts(
   entries: readonly Entry[],

@@ -16,22 +16,25 @@ import { idempotency } from "./idempotency.ts";
 import { checkBatch, type Draft, requestOf } from "./message-input.ts";
 
 export interface AppendOptions {
-  /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
+  /**
+   * Compare-and-swap: fails with `stale_leaf` unless this is the active leaf (null: the session is
+   * empty).
+   */
   readonly expectedLeaf?: string | null;
-  /** The entry to continue from (null: a new start); the active leaf if left out. */
+  /** The entry to continue from (null: a new root). Default: the active leaf. */
   readonly parent?: string | null;
-  /** The same request under the same key is carried out once, for seven days. */
+  /** For seven days, a repeated request with the same key is carried out once. */
   readonly idempotencyKey?: string;
 }
 
 /** Options that only the engine may set. */
 export interface OwnAppendOptions extends Pick<AppendRequest, "guard" | "replaced"> {
-  /** The identity of the request under its key; the drafts if left out. */
+  /** The identity of the request under its key. Default: the drafts. */
   readonly request?: unknown;
   readonly isLasting?: boolean;
 }
 
-/** Gives the entries as they are stored, in the order of the drafts. */
+/** Gives the stored entries, in the order of the drafts. */
 export async function appendDrafts(
   engine: EngineContext,
   sessionId: string,
@@ -47,8 +50,8 @@ export async function appendDrafts(
   if (parent !== undefined) checkKeyOrNull(parent, "parent");
   const placed = parent === undefined ? drafts : drafts.map((draft, i) => under(draft, i, parent));
   checkBatch(placed.map((draft) => draft.entry));
-  // Only a call without usage has to wait, for what its context takes; what comes behind it in its
-  // session waits too, so that appends that a caller does not await keep their order.
+  // Only a model call without usage waits, for its context size. Later appends of its session wait
+  // too (keyed mutex), so that unawaited appends keep their order.
   const key = `append\0${engine.tenant}\0${sessionId}`;
   const hasCall = placed.some(({ entry }) => isUnmeasured(entry));
   const store = () => storeDrafts(engine, sessionId, placed, hasCall, options, own);
@@ -74,7 +77,7 @@ export async function readEntries(
   return page.entries.map((record) => toEntry(record, page.payloads));
 }
 
-/** Plans the estimates, has the store execute the append, and lets the cache of sizes observe it. */
+/** Plans the estimates, executes the append in the store, and updates the cache of sizes. */
 async function storeDrafts(
   engine: EngineContext,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** Checks of arguments that several calls share. Each throws a coded error that names the field. */
+/** Argument checks shared by several calls. Each throws a coded error that names the field. */
 
 import type { Usage } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -24,7 +24,7 @@ export function tooLarge(
   );
 }
 
-/** An id or a name to look up: any storable text, as an unknown one is simply not found. */
+/** An id or a name to look up: any storable text; an unknown one is not found. */
 export function checkKey(value: unknown, field: string): string {
   if (typeof value !== "string") {
     throw invalid(field, `${field} must be a string, not ${describe(value)}`);
@@ -35,15 +35,15 @@ export function checkKey(value: unknown, field: string): string {
   return value;
 }
 
-/** As `checkKey`, where null has a meaning of its own. */
+/** As `checkKey`, also accepting null. */
 export function checkKeyOrNull(value: unknown, field: string): string | null {
   return value === null ? null : checkKey(value, field);
 }
 
-/** The fields of a call: known ones only, see `INPUTS`. */
+/** Checks that a call has only the known fields of `INPUTS`. */
 export const checkInput: typeof checkFields = checkFields;
 
-/** An object whose fields are the caller's own. */
+/** An object with any fields. */
 export function checkObject<Value extends object>(value: Value, field: string): Value {
   if (isPlainObject(value)) return value;
   throw invalid(field, `${field} must be an object, not ${describe(value)}`);
@@ -64,7 +64,7 @@ export function checkLimit(limit: unknown): number {
   return checkSize(limit, "limit", DEFAULT_PAGE, MAX_PAGE, "page through the rest");
 }
 
-/** How many of something may be answered: hits of a search, sessions of a recap. */
+/** The number of results: hits of a search, sessions of a recap. */
 export function checkHits(
   value: unknown,
   field: string,
@@ -94,7 +94,7 @@ export function checkCount(value: unknown, field: string): number {
   throw invalid(field, `${field} must be a whole number of at least 0, not ${shown}`);
 }
 
-/** How sure a fact is. */
+/** A fact's confidence, from 0 to 1. */
 export function checkConfidence(value: number, field: string): number {
   if (typeof value === "number" && value >= 0 && value <= 1) return value;
   throw invalid(field, `${field} must be a number from 0 to 1`);

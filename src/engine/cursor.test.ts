@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { open } from "../open.ts";
 import { formatPageCursor, parsePageCursor } from "./cursor.ts";
 
-test("a cursor gives back its position", () => {
+test("a cursor round-trips", () => {
   for (const position of [
     { lastInteractionAt: 0, number: 1 },
     { lastInteractionAt: 1_790_000_000_000, number: 100_000 },
@@ -20,7 +20,7 @@ test("anything else is refused", async () => {
   }
 });
 
-test("pages go through all sessions once, though sessions move and are added meanwhile", async () => {
+test("pages go through all sessions once, while sessions move and are added", async () => {
   await using engine = await open(":memory:");
   const first = Date.UTC(2026, 0, 1);
   for (let i = 0; i < 25; i++) {
@@ -36,7 +36,7 @@ test("pages go through all sessions once, though sessions move and are added mea
     });
     seen.push(...page.sessions.map((session) => session.id));
     cursor = page.nextCursor;
-    // New sessions and new input go to the front, which is behind the reader by now.
+    // New sessions and new input go to the front, behind the reader.
     await engine.createSession({ agent: "test", createdBy: "test" });
   } while (cursor !== undefined);
   expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `s${24 - i}`));

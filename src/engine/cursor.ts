@@ -1,4 +1,4 @@
-/** Cursors of pages and of the change feed: opaque to callers, and checked when they come back. */
+/** Opaque cursors of pages and of the change feed, validated on return. */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { FeedHead, SessionPosition } from "../store/records.ts";
@@ -20,7 +20,7 @@ export function parsePageCursor(cursor: string): SessionPosition {
   );
 }
 
-/** The position of a change in a feed, and what tells that feed from others. */
+/** The position of a change in a feed, and the feed's identity. */
 export interface FeedCursor {
   readonly tenant: string;
   readonly epoch: string;
@@ -28,13 +28,13 @@ export interface FeedCursor {
   readonly hash: string;
 }
 
-/** Enough that two tenants of a store are told apart; it gives no name away. */
+/** Enough to distinguish two tenants of a store, without revealing names. */
 const TENANT_HEX = 8;
 /** Hexadecimal digits of the change's hash, which covers all changes before it. */
 const HASH_HEX = 16;
 
 const FEED_CURSOR = /^f2\.([0-9a-f]{8})\.([0-9a-f-]{1,64})\.(\d{1,15})\.([0-9a-f]{16})$/;
-/** The format of cursors before they carried a tenant and a hash. */
+/** The old format, without tenant and hash. */
 const OLD_FEED_CURSOR = /^[0-9a-f-]{8,64}\.\d{1,15}$/;
 
 /** The cursor of the change at `position`, whose hash is given; at 0 it is the start of the feed. */
@@ -47,7 +47,9 @@ export function formatFeedCursor(
   return `f2.${tenantTag(tenant)}.${epoch}.${position}.${toHex(hash).slice(0, HASH_HEX)}`;
 }
 
-/** `invalid_cursor` if it is none of a feed, `cursor_expired` if it is one of an older version. */
+/**
+ * Throws `invalid_cursor` for text that is no feed cursor, `cursor_expired` for an older version's.
+ */
 export function parseFeedCursor(cursor: string): FeedCursor {
   const match = FEED_CURSOR.exec(String(cursor));
   if (match !== null) {

@@ -1,10 +1,10 @@
 /**
- * Deletes all that a tenant has, in short transactions: a session in each, or a page of records.
+ * Deletes all data of a tenant in short transactions: a session each, or a page of records.
  *
- * First a quota of nothing closes the tenant, then its tokens end. Each step is durable when the next
- * one begins, and a step that was done is not met again, so a deletion that was interrupted is called
- * once more and goes on. The feed and the tombstones stay, as they do after any deletion, and so does
- * the name: its number is never another tenant's, and consumers of the feed see what became of it.
+ * First a quota of zero closes the tenant, then its tokens are revoked. Each step is durable before
+ * the next, and a finished step is not repeated, so an interrupted deletion continues when called
+ * again. The feed, the tombstones and the name stay, as after any deletion: the tenant's number is
+ * never reused, and consumers of the feed see the deletions.
  */
 
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
@@ -62,7 +62,7 @@ export async function deleteTenant(
     after = page.at(-1)?.id;
     if (page.length < MAX_PAGE) break;
   }
-  /** Deleted items leave the first page, so the first page is read until it is empty. */
+  /** Deleted items leave the list, so the first page is read until it is empty. */
   const drain = async <Item>(
     what: keyof TenantDeletion,
     read: () => Promise<readonly Item[]>,
@@ -101,7 +101,7 @@ export async function deleteTenant(
   return deleted;
 }
 
-/** False if another process has deleted it in between, which is no error. */
+/** False if another process has deleted it meanwhile, which is no error. */
 async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
   try {
     await deletion;

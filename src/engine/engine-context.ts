@@ -14,9 +14,9 @@ export interface EngineContext {
   readonly tenant: string;
   /** The caller, for rows of the feed; undefined for the host itself. */
   readonly by?: ChangeAuthor;
-  /** How tokens are counted where no provider did. */
+  /** Counts tokens where no provider reported them. */
   readonly counter: TokenCounter;
-  /** Language models by the names that sessions know them under. */
+  /** Language models by the names that sessions use. */
   readonly models: Readonly<Record<string, TextModel>>;
   /** Prices of models. */
   prices(): PriceTable;
@@ -24,23 +24,23 @@ export interface EngineContext {
   newId(): string;
   /** Absent without an embedder. */
   readonly meaning?: Meaning;
-  /** How long a search may take whose caller names no deadline. */
+  /** The default deadline of a search. */
   readonly searchDeadlineMs: number;
-  /** How long chunks of an open message may wait before they are stored. */
+  /** The longest delay before chunks of an open message are stored. */
   readonly flushMs: number;
-  /** The messages that are being written in this process, of every tenant: closing stores them. */
+  /** The open messages of this process, of every tenant: closing flushes them. */
   readonly openMessages: Set<{ flush(): Promise<void> }>;
   /** Estimated context sizes of sessions without reported usage, of every tenant. */
   readonly contextSizes: ContextSizeCache;
   /** Keyed mutexes of this process, by operation and subject, of every tenant. */
   readonly queue: KeyedQueue;
-  /** How long an open message outlives its writer's last sign of life. */
+  /** An open message expires this long after its writer's last renewal. */
   readonly leaseMs: number;
 }
 
 /**
- * The same for a call that only reads: a follower may answer it. A read that prepares a write keeps to
- * `engine` itself, whose store is the primary.
+ * The same for read-only calls: a follower may answer. A read before a write stays on `engine`,
+ * whose store is the primary.
  */
 export function forReading(engine: EngineContext): EngineContext {
   const { reader } = engine.store;

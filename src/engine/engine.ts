@@ -9,6 +9,7 @@ import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkTenantName, createUlids, type IdSource } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import { LEASE_MS } from "../model/lease.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
@@ -40,32 +41,32 @@ import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/ver
 export const DEFAULT_TENANT = "default";
 
 export interface EngineOptions {
-  /** The tenant that the engine itself speaks for; `forTenant` gives others. */
+  /** The engine's own tenant; `forTenant` gives others. */
   readonly tenant?: string;
-  /** How long chunks of an open message may wait before they are stored: 250 ms if left out. */
+  /** The longest delay before chunks of an open message are stored. Default 250 ms. */
   readonly flushMs?: number;
-  /** How long an open message outlives its writer's last sign of life: 30 s if left out. */
+  /** An open message expires this long after its writer's last renewal. Default 30 s. */
   readonly leaseMs?: number;
   /**
    * Default deadline of a search in milliseconds, after which it answers with the hits so far.
-   * Default: 500. A call's own `deadlineMs` comes first.
+   * Default: 500. A call's own `deadlineMs` takes precedence.
    */
   readonly searchDeadlineMs?: number;
-  /** Turns texts into vectors, so that searches also go by meaning; none is needed. */
+  /** Embeds texts, for search by meaning. Optional. */
   readonly embedder?: Embedder;
-  /** How long a search waits for the vector of its query: 150 ms if left out. */
+  /** The deadline of a query's vector. Default 150 ms. */
   readonly embedDeadlineMs?: number;
-  /** Language models by name, such as `default` and `fast`; none is needed. */
+  /** Language models by name, such as `default` and `fast`. Optional. */
   readonly models?: Readonly<Record<string, TextModel>>;
-  /** How tokens are counted where no provider did: a quarter of the bytes if left out. */
+  /** Counts tokens where no provider reported them. Default: a quarter of the bytes. */
   readonly tokenCounter?: TokenCounter;
-  /** Prices of models, read when costs are added up: `LIST_PRICES` if left out. */
+  /** Prices of models, used for cost totals. Default `LIST_PRICES`. */
   readonly prices?: () => PriceTable;
-  /** Where time and randomness come from. */
+  /** The source of time and randomness. */
   readonly source?: IdSource;
 }
 
-/** Random bytes are asked for in bulk: a system call for each id costs as much as a hash or two. */
+/** A pool of random bytes: a system call per id would cost as much as a hash or two. */
 const randomPool = new Uint8Array(4_096);
 let randomOffset = randomPool.length;
 
@@ -74,14 +75,14 @@ function fillRandom(bytes: Uint8Array): void {
     randomFillSync(randomPool);
     randomOffset = 0;
   }
-  // A view for `set` would cost more than to copy a few bytes.
+  // A loop is cheaper than a view for `set` at this size.
   for (let i = 0; i < bytes.length; i++) bytes[i] = randomPool[randomOffset + i] as number;
   randomOffset += bytes.length;
 }
 
-/** The engine of the default tenant, and the door to the others. */
+/** The engine of the default tenant; `forTenant` gives others. */
 export class Engine extends TenantEngine {
-  /** `heads`: where the feeds end; without them nothing that is written is embedded. */
+  /** `heads`: the feeds' ends; without them new messages are not embedded. */
   constructor(
     store: Store,
     options: EngineOptions = {},
@@ -107,7 +108,7 @@ export class Engine extends TenantEngine {
       now: () => source.now(),
       newId,
       flushMs: checkDuration(options.flushMs ?? 250, "flushMs", 0),
-      leaseMs: checkDuration(options.leaseMs ?? 30_000, "leaseMs", 100),
+      leaseMs: checkDuration(options.leaseMs ?? LEASE_MS, "leaseMs", 100),
       searchDeadlineMs: checkDuration(
         options.searchDeadlineMs ?? SEARCH_DEADLINE_MS,
         "searchDeadlineMs",
@@ -121,8 +122,8 @@ export class Engine extends TenantEngine {
   }
 
   /**
-   * The same store, scoped to another tenant. Set once, by the host, at the edge. `by` is the
-   * caller if it is not the host: administrative rows of the feed name it.
+   * The same store under another tenant, which the host sets once. `by` is the caller if it is not
+   * the host: administrative rows of the feed name it.
    */
   forTenant(name: string, by?: ChangeAuthor): TenantEngine {
     const tenant = checkTenantName(name);
@@ -145,8 +146,8 @@ export class Engine extends TenantEngine {
    * Runs `work` under the lease `name`, in one process at a time: waits until the lease is free or
    * its holder has died. See `HoldLeaseOptions`.
    *
-   * The work's signal is aborted when the lease is lost, and the work then begins anew. Resolves when
-   * the work has ended by itself, `signal` was aborted, or `patienceMs` have passed.
+   * The work's signal is aborted when the lease is lost, and the work then starts again. Resolves
+   * when the work has ended, `signal` was aborted, or `patienceMs` have passed.
    */
   async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
     await claimLease(this.engine, checkName(name, "name"), options, work);
@@ -161,21 +162,21 @@ export class Engine extends TenantEngine {
   }
 
   /**
-   * Accepts the losses that `status` lists, so that they are no longer reported. Kept logs stay in
-   * place; an index that was ahead is rebuilt. Gives the accepted losses.
+   * Acknowledges the losses that `status` lists, so that they are no longer reported. Kept logs
+   * stay in place; an index that was ahead is rebuilt. Gives the acknowledged losses.
    */
   acceptLosses(): Promise<readonly StoreLoss[]> {
     return this.engine.store.acceptLosses();
   }
 
-  /** How text is analysed for the index of the store. */
+  /** The store's text analysis. */
   indexSetting(): Promise<IndexSetting> {
     return this.engine.store.indexSetting();
   }
 
   /**
-   * Changes it, for every process that uses the store. `maintainIndex("upkeep")` of each tenant then
-   * builds its index again; until it has, searches answer from the old one.
+   * Changes it for every process of the store. `maintainIndex("upkeep")` of each tenant then
+   * rebuilds its index; until then, searches use the old one.
    */
   async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
     const { language, tools } = checkInput(change, "change", INPUTS.setIndexing);
@@ -185,7 +186,7 @@ export class Engine extends TenantEngine {
     });
   }
 
-  /** As `sweep`, for every tenant. Damage in one is thrown when the others are done. */
+  /** As `sweep`, for every tenant. Damage in one tenant is thrown after the others are done. */
   async sweepAll(): Promise<SweepReport> {
     const { store } = this.engine;
     const swept = await sweepAll((limit) => store.sweep({ now: this.engine.now(), limit }));
@@ -204,25 +205,25 @@ export class Engine extends TenantEngine {
   }
 
   /**
-   * Deletes all that a tenant has: its sessions, records, memories, facts, routes and tokens, in short
-   * transactions, the largest of which deletes one session. Interrupted, it goes on when it is called
-   * again. The feed, the tombstones and the name stay, with a quota of nothing.
+   * Deletes all data of a tenant: sessions, records, memories, facts, routes and tokens, in short
+   * transactions, the largest of which deletes one session. An interrupted deletion continues when
+   * called again. The feed, the tombstones and the name stay, with a quota of zero.
    */
   deleteTenant(name: string, options: DeleteTenantOptions = {}): Promise<TenantDeletion> {
     return deleteTenant({ ...this.engine, tenant: checkTenantName(name) }, options);
   }
 
-  /** The backend's own check of its files. Empty if all is well. */
+  /** The backend's own check of its files. Empty if no problem is found. */
   checkIntegrity(): Promise<readonly string[]> {
     return this.engine.store.checkIntegrity();
   }
 
-  /** Wrong settings of the database server, and how to mend them; empty without a server. */
+  /** Wrong settings of the database server, with remedies; empty without a server. */
   async checkSettings(): Promise<readonly string[]> {
     return (await this.engine.store.advise?.()) ?? [];
   }
 
-  /** The estimated cost of embedding all that has no vector yet; with `again`, of embedding all. */
+  /** The estimated cost of embedding messages without a vector; with `again`, of all. */
   estimateEmbedding(
     options: Pick<EmbedStoredInput, "again"> & { readonly tenant?: string } = {},
   ): Promise<EmbedEstimate> {
@@ -230,7 +231,7 @@ export class Engine extends TenantEngine {
     return estimateEmbedding({ ...this.engine, tenant: checkTenantName(tenant) }, again);
   }
 
-  /** Embeds what is stored and has no vector yet. Stopped, it goes on the next time. */
+  /** Embeds stored messages without a vector. Resumable. */
   embedStored(
     options: EmbedStoredInput & { readonly tenant?: string } = {},
   ): Promise<EmbedProgress> {
@@ -250,7 +251,7 @@ export class Engine extends TenantEngine {
 
   /** Flushes open messages and waits for operations in progress. */
   async close(): Promise<void> {
-    // A message that is lost cannot be stored; that is for its own writer to hear.
+    // A lost message cannot be stored; its own writer gets the error.
     await Promise.allSettled([...this.engine.openMessages].map((message) => message.flush()));
     await this.engine.meaning?.close();
     await this.engine.store.close();

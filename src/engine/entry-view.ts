@@ -1,4 +1,4 @@
-/** From stored records to the entries that callers see. */
+/** Maps stored records to the entries that callers see. */
 
 import { type Entry, kindRules } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
@@ -10,7 +10,7 @@ import { foldChunks } from "../transcript/chunks.ts";
 import { type DecodedContent, decodeContent } from "../transcript/content.ts";
 import type { Draft } from "./message-input.ts";
 
-/** Payloads that are not in the map are shown by their head: a preview. */
+/** Payloads missing from the map are shown by their head: a preview. */
 export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8Array>): Entry {
   const content: DecodedContent =
     record.content === null
@@ -44,7 +44,7 @@ export function toEntry(record: EntryRecord, payloads: ReadonlyMap<string, Uint8
   };
 }
 
-/** The entry that an append has made, without reading it back. */
+/** The entry of an append, without reading it back. */
 export function appendedEntry(sessionId: string, draft: Draft, placed: PlacedEntry): Entry {
   const { entry, blocks, data } = draft;
   return {
@@ -109,7 +109,7 @@ function indexOf(kind: Entry["kind"], status: Entry["status"], ordinal: number):
   return kindRules(kind).counted && status === "committed" ? ordinal - 1 : null;
 }
 
-/** Parsed anew for each reader: it may be changed by one. */
+/** Parsed for each reader, because readers may modify it. */
 function parseRaw(text: string | undefined): JsonValue {
   return text === undefined ? null : (JSON.parse(text) as JsonValue);
 }

@@ -1,5 +1,5 @@
 /**
- * Finds and deletes what was derived from a session.
+ * Finds and deletes data derived from a session.
  *
  * Deleting a session deletes its entries, summaries, facts and payloads. Copies may remain
  * elsewhere: in forks and in memories.
@@ -15,11 +15,11 @@ import { checkInput, checkKey } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 export interface Derived {
-  /** Sessions that were forked from it, and from those, nearest first. */
+  /** Direct and indirect forks, nearest first. */
   readonly forks: readonly string[];
   /** Memories whose metadata names it as `sessionId`. */
   readonly memories: readonly Pick<Memory, "agent" | "name">[];
-  /** Facts and summaries inside it: they go with the session itself. */
+  /** Facts and summaries inside it, which are deleted with it. */
   readonly facts: number;
   readonly hasSummary: boolean;
 }
@@ -35,7 +35,7 @@ export function toTombstone({ digest, ...record }: TombstoneRecord): Tombstone {
 }
 
 export interface DeleteOptions {
-  /** Also the forks and the memories that were made from it. */
+  /** Also deletes its forks and memories. */
   readonly cascade?: boolean;
 }
 

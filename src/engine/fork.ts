@@ -1,4 +1,4 @@
-/** Forking a session: the copy of a path, under a new id. */
+/** Forks a session: copies a path under a new id. */
 
 import { INPUTS } from "../model/inputs/index.ts";
 import { type Session, settableOf } from "../model/session.ts";
@@ -9,9 +9,9 @@ import { idempotency } from "./idempotency.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 
 export interface ForkInput extends Omit<CreateSessionInput, "agent" | "origin"> {
-  /** The same agent as the original's if left out. */
+  /** Default: the original's agent. */
   readonly agent?: string;
-  /** The last entry to copy; the active leaf if left out. */
+  /** The last entry to copy. Default: the active leaf. */
   readonly through?: string;
 }
 

@@ -41,7 +41,7 @@ describe("an append under a key", () => {
 });
 
 describe("a fork under a key", () => {
-  test("is found again after the original got another title", async () => {
+  test("is found again after the original's title changed", async () => {
     const first = await session.append({ role: "user", content: "1" });
     await session.append({ role: "user", content: "2" });
     const fork = await session.fork({ createdBy: "bob", through: first.id, ...KEY });

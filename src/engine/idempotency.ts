@@ -1,4 +1,4 @@
-/** Requests that may be repeated safely. */
+/** Idempotency keys of requests. */
 
 import { checkName } from "../model/ids.ts";
 import type { Idempotency } from "../store/records.ts";

@@ -1,4 +1,4 @@
-/** How text is indexed is a setting of the store: the same for every process that opens it. */
+/** The text analysis is a setting of the store, equal for every process. */
 
 import { spawnSync } from "node:child_process";
 import { hostname } from "node:os";
@@ -31,7 +31,7 @@ const found = async (tenant: TenantEngine, query: string) =>
   (await tenant.searchSessions(query)).hits.length;
 
 describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
-  test("is made as the store was created, whatever a later process is told", async () => {
+  test("keeps the setting of its creation, whatever a later process requests", async () => {
     const at = await address();
     {
       await using engine = await open(at, { indexing: { tools: "inputs", flushAt: 0 } });
@@ -50,7 +50,7 @@ describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
     expect(await found(engine, "impala")).toBe(0);
   });
 
-  test("is not unbuilt to a process that is told nothing", async () => {
+  test("is kept by a process without a setting", async () => {
     const at = await address();
     await using writer = await open(at, { indexing: { tools: "names", flushAt: 0 } });
     await fill(writer);
@@ -60,7 +60,7 @@ describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
     expect((await reader.indexStatus()).analyzers).toHaveLength(1);
   });
 
-  test("is built again when the setting changes", async () => {
+  test("is rebuilt when the setting changes", async () => {
     const at = await address();
     await using engine = await open(at, { indexing: { tools: "names", flushAt: 0 } });
     await fill(engine);
@@ -77,7 +77,7 @@ describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
     });
   });
 
-  test("is taken over at once from a process of this machine that died", async () => {
+  test("is taken over at once from a dead process of this machine", async () => {
     const at = await address();
     await using engine = await open(at, { indexing: { flushAt: 0 } });
     await fill(engine);
@@ -87,7 +87,7 @@ describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
     const take = (holder: string) => hold(at, holder, Date.now() + 3_600_000);
     await take(`${hostname()}|${pid}|0|x`);
     expect((await engine.maintainIndex("flush")).lag).toBe(0);
-    // A living process, or one of another machine, cannot be taken over so.
+    // A living process, or one of another machine, keeps its lease.
     await fill(engine);
     const store = await openStore(at, { indexing: { flushAt: 0 } });
     for (const holder of [`${hostname()}|${process.ppid}|0|x`, `elsewhere|${pid}|0|x`]) {

@@ -17,7 +17,7 @@ const ADDRESSES: readonly (readonly [string, () => Promise<string>])[] = [
   ["PostgreSQL", createDatabase],
 ];
 
-/** As a process that was killed while it had the lease leaves it. */
+/** Leaves the lease as a process does that was killed while holding it. */
 async function dieHolding(address: string): Promise<void> {
   const { pid } = spawnSync(process.execPath, ["--version"]);
   const holder = `${hostname()}|${pid}|0|killed`;
@@ -31,7 +31,7 @@ async function dieHolding(address: string): Promise<void> {
   db.close();
 }
 
-test.each(ADDRESSES)("after holders were killed again and again, on %s", async (_name, address) => {
+test.each(ADDRESSES)("after repeatedly killed holders, on %s", async (_name, address) => {
   const at = await address();
   await using engine = await open(at, { indexing: { flushAt: FLUSH_AT } });
   const session = await talk(engine, ["first"]);
@@ -70,7 +70,7 @@ test("a search repairs the index that dead writers left behind", async () => {
   await expect.poll(async () => (await engine.indexStatus()).lag).toBeLessThan(FLUSH_AT);
 });
 
-test("a few large messages are flushed by their bytes", async () => {
+test("a few large messages trigger a flush by their bytes", async () => {
   await using engine = await open(join(createFolder(), "x.db"));
   const session = await talk(engine, ["first"]);
   const output = "lorem ipsum dolor ".repeat(60_000);

@@ -1,4 +1,4 @@
-/** The index's upkeep on demand: the store does it in pieces, here all of them are done. */
+/** Index maintenance on demand: runs the store's incremental steps to the end. */
 
 import { pause } from "../async/pause.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -9,20 +9,20 @@ import { checkInput, checkOneOf } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 
 export interface MaintainOptions {
-  /** Called after each piece, with the documents that were written so far. */
+  /** Called after each step, with the documents written so far. */
   readonly onProgress?: (progress: { readonly documents: number }) => void;
 }
 
 /**
- * `flush` moves what was written since into a segment, `merge` joins all segments into one,
- * `upkeep` does both as far as they are due. `rebuild` builds every segment again from the
- * messages, `purge` rewrites segments that may hold deleted text.
+ * `flush` moves the tail into a segment, `merge` joins all segments, `upkeep` does both as far as
+ * due. `rebuild` builds every segment again from the messages, `purge` rewrites segments that may
+ * hold deleted text.
  */
 export type IndexTask = (typeof INDEX_TASKS)[number];
 
 export const INDEX_TASKS = ["flush", "merge", "upkeep", "rebuild", "purge"] as const;
 
-/** How long to wait for another process that is at it. */
+/** How long to wait for a process that is maintaining the index. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 50;
 

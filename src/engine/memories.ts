@@ -27,12 +27,12 @@ export interface MemoryInput {
 
 export interface ListMemoriesInput {
   readonly agent?: string;
-  /** The last memory of the page before, as it was given. */
+  /** The last memory of the previous page, as it was given. */
   readonly after?: Pick<Memory, "agent" | "name">;
   readonly limit?: number;
 }
 
-/** Writes a note, in place of one of the same name. */
+/** Writes a note, replacing one of the same name. */
 export async function putMemory(engine: EngineContext, input: MemoryInput): Promise<Memory> {
   checkInput(input, "memory", INPUTS.putMemory);
   if (typeof input.content !== "string" || input.content === "") {

@@ -1,4 +1,4 @@
-/** From what a caller appends to the entries that the store keeps. */
+/** Maps a caller's input to the entries to store. */
 
 import type { Block } from "../model/block.ts";
 import {
@@ -39,11 +39,11 @@ import {
 } from "./check.ts";
 
 export interface MessageInput {
-  /** A role of ours, or of another program: see `FOREIGN_ROLES`. */
+  /** Our role, or a foreign one: see `FOREIGN_ROLES`. */
   readonly role: Role | ForeignRole;
   /** The author: a user, an agent or a tool. */
   readonly actor?: string;
-  /** Text or blocks. May be left out or empty when there are tool calls or results, or `raw`. */
+  /** Text or blocks. Optional with tool calls, tool results or `raw`. */
   readonly content?: ContentInput;
   /** Become `tool_use` blocks of this message. */
   readonly toolCalls?: readonly ToolCallInput[];
@@ -55,25 +55,25 @@ export interface MessageInput {
   readonly model?: string;
   readonly adapter?: string;
   readonly metadata?: JsonObject;
-  /** When it was said, if not now. */
+  /** The time of the message. Default: now. */
   readonly createdAt?: number | Date;
-  /** Whether this is real input that keeps the session alive. Defaults to true for the role user. */
+  /** Whether this is real input that counts as activity. Default: true for the role user. */
   readonly interaction?: boolean;
   /**
-   * The caller's own id of the message, unique within the session for good: any text. A message that is
-   * there under this id is kept, and given back in place of this one.
+   * The caller's id of the message, unique within the session forever: any text. An existing
+   * message with this id is kept and returned instead.
    */
   readonly externalId?: string;
-  /** Kept beside the message as it is: never searched, in no context, erased with the message. */
+  /** Stored with the message unchanged: not searched, not in contexts, erased with the message. */
   readonly raw?: JsonValue;
 }
 
-/** One that becomes one entry. */
+/** A message of one entry. */
 export interface PlainMessage extends MessageInput {
   readonly toolResults?: never;
 }
 
-/** One that becomes several entries: its own, if it says or calls something, and one for each result. */
+/** A message of several entries: its own, if it has text or calls, and one per result. */
 export interface MessageWithResults extends MessageInput {
   readonly toolResults: readonly ToolResultInput[];
 }
@@ -95,22 +95,22 @@ export interface KindInput {
   readonly externalId?: string;
 }
 
-/** Gives an id to a new entry: always the same one to what its writer calls `externalId`. */
+/** Gives an id to a new entry; for an `externalId` always the same one. */
 export type NewEntryId = (externalId?: string) => string;
 
-/** An entry on its way to the store, with its content as the caller will see it. */
+/** A new entry, with its content as the caller will see it. */
 export interface Draft {
   readonly entry: NewEntry;
   readonly blocks: readonly Block[];
   readonly data: JsonValue;
-  /** Whether the caller said when it was said. */
+  /** Whether the caller gave the time. */
   readonly dated: boolean;
   readonly externalId?: string;
   /** JSON text. */
   readonly raw?: string;
 }
 
-/** The entries of one message: itself, and a tool message for each of its results. */
+/** The entries of one message: itself, and a tool message per result. */
 export function draftMessage(
   input: MessageInput,
   newId: NewEntryId,
@@ -141,7 +141,7 @@ export function draftMessage(
   return drafts;
 }
 
-/** Nothing, or an empty text, is content only of a message that has something else to keep. */
+/** Empty content is valid only for a message with something else to store. */
 function toBlocks(content: ContentInput, mayBeEmpty: boolean): readonly Block[] {
   return mayBeEmpty && content.length === 0 ? [] : normalizeContent(content);
 }
@@ -184,7 +184,7 @@ export function draftEntry(input: KindInput, id: string, createdAt: number): Dra
   return externalId === undefined ? draft : { ...draft, externalId };
 }
 
-/** Throws `too_large` if a batch is more than one transaction should carry. */
+/** Throws `too_large` if a batch exceeds one transaction's limit. */
 export function checkBatch(entries: readonly NewEntry[]): void {
   if (entries.length > MAX_BATCH_ENTRIES) {
     throw tooLarge(
@@ -207,7 +207,7 @@ function sizeOf({ contentBytes, metadata }: NewEntry): number {
   return contentBytes + (metadata === null ? 0 : Buffer.byteLength(metadata)) + FIELDS_BYTES;
 }
 
-/** The identity of a request under an idempotency key: all but the ids and times that we made. */
+/** The identity of a request under an idempotency key: everything but generated ids and times. */
 export function requestOf({ entry, dated }: Draft): unknown {
   return [
     entry.kind,
@@ -249,7 +249,7 @@ function toMessage(
     kind: "message",
     role: ownRole(role),
     actor: name(input.actor, "actor"),
-    // Field by field: a spread copy costs as much as a hash.
+    // Field by field: a spread copy would cost as much as a hash.
     content,
     payloads,
     contentBytes,
@@ -283,7 +283,7 @@ function ownRole(role: Role | ForeignRole): Role {
   return isForeign(role) ? FOREIGN_ROLES[role] : role;
 }
 
-/** As readers of other agents' files keep what we have no field for. */
+/** Stored as the readers of other agents' files do with unknown fields. */
 function withForeignRole(
   metadata: JsonObject | undefined,
   role: Role | ForeignRole,
@@ -300,7 +300,7 @@ function toToolMessage(block: Block, id: string, createdAt: number): Draft {
 
 export type DraftedContent = Pick<NewEntry, "content" | "payloads" | "contentBytes">;
 
-/** Content as it is stored. Throws `too_large` for more than an entry may hold. */
+/** The stored content. Throws `too_large` above an entry's limit. */
 export function draftContent(
   given: Content,
   unsaidBytes: number = BLOB_THRESHOLD_BYTES,

@@ -18,7 +18,7 @@ async function start(options: EngineOptions = {}, address = ":memory:"): Promise
   session = await engine.createSession({ agent: "test", createdBy: "test" });
 }
 
-/** The flush interval is so long that nothing is stored unless the test asks for it. */
+/** The flush interval is so long that only the tests flush. */
 beforeEach(() => start({ flushMs: 600_000 }));
 afterEach(() => engine.close());
 
@@ -36,7 +36,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 describe("writing", () => {
-  test("waits for the interval, and then stores by itself", async () => {
+  test("waits for the interval, and then flushes by itself", async () => {
     await engine.close();
     await start({ flushMs: 40 });
     await using message = await session.openMessage({ role: "assistant" });
@@ -46,7 +46,7 @@ describe("writing", () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(38);
   });
 
-  test("stores at once what is large, and what is flushed", async () => {
+  test("flushes large chunks at once, and on request", async () => {
     await using message = await session.openMessage({ role: "assistant" });
     await message.write("a");
     expect(await storedText(message.id)).toBe("");
@@ -76,7 +76,7 @@ describe("writing", () => {
     expect(entry).toMatchObject({ id: message.id, status: "committed", model: "m", index: 0 });
   });
 
-  test("refuses a chunk that is no block, and goes on", async () => {
+  test("refuses an invalid block, and stays open", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await expect(message.write({ type: "text", text: 5 })).rejects.toMatchObject({
       code: "invalid_input",
@@ -106,7 +106,7 @@ describe("commit", () => {
     expect(kinds.length).toBeGreaterThan(3);
   });
 
-  test("ends the message: what comes after is refused", async () => {
+  test("ends the message: later chunks are refused", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("a");
     await message.commit();
@@ -123,7 +123,7 @@ describe("commit", () => {
     expect(textOf((await message.commit()).blocks)).toBe("late");
   });
 
-  test("onto a leaf that has moved is refused, loses nothing, and can be tried again", async () => {
+  test("on a moved leaf is refused, loses nothing, and can be retried", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("flushed ");
     await message.flush();
@@ -136,7 +136,7 @@ describe("commit", () => {
     expect(textOf((await message.commit()).blocks)).toBe("flushed waiting");
   });
 
-  test("puts two open messages behind each other, in the order of their commits", async () => {
+  test("orders two open messages by their commits", async () => {
     const first = await session.openMessage({ role: "assistant" });
     const second = await session.openMessage({ role: "assistant" });
     await first.write("first");
@@ -148,7 +148,7 @@ describe("commit", () => {
     expect((await session.branches()).length).toBe(1);
   });
 
-  test("of more than a message may hold is refused; an abort keeps it", async () => {
+  test("above a message's limit is refused; an abort keeps it", async () => {
     const message = await session.openMessage({ role: "assistant" });
     const megabyte = "x".repeat(2 ** 20);
     const count = MAX_CONTENT_BYTES / 2 ** 20 + 1;
@@ -161,7 +161,7 @@ describe("commit", () => {
 });
 
 describe("abort and dispose", () => {
-  test("keep what had arrived, and nothing of it counts", async () => {
+  test("keep the text so far, which counts for nothing", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("so far");
     const entry = await message.abort("stopped");
@@ -170,7 +170,7 @@ describe("abort and dispose", () => {
     expect((await session.meta()).messageCount).toBe(0);
   });
 
-  test("leaving the block aborts a message that was not ended", async () => {
+  test("leaving the block aborts an open message", async () => {
     let id: string;
     {
       await using message = await session.openMessage({ role: "assistant" });
@@ -209,7 +209,7 @@ describe("the lease", () => {
     expect((await message.commit()).status).toBe("committed");
   });
 
-  test("of a writer that lost its message surfaces, and what was flushed is kept", async () => {
+  test("of a writer that lost its message is reported, and flushed chunks are kept", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("kept");
     await message.flush();
@@ -239,18 +239,18 @@ describe("the lease", () => {
     ).rejects.toMatchObject({ code: "idempotency_conflict" });
   });
 
-  test("a store that is closed says so", async () => {
+  test("a closed store reports it", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("a");
     await engine.close();
-    // What was waiting at the close is stored; this came after it.
+    // The buffer at the close is stored; this came after it.
     await message.write("b");
     await expect(message.flush()).rejects.toMatchObject({ code: "store_closed" });
   });
 });
 
 describe("written chunks", () => {
-  test("is stored later when the store is busy now", async () => {
+  test("are stored later when the store is busy", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
     const file = join(folder, "busy.db");
     await using engine = await open(file, { busyTimeoutMs: 250, flushMs: 20 });
@@ -269,7 +269,7 @@ describe("written chunks", () => {
     expect(entry.blocks).toEqual([{ type: "text", text: "first second third" }]);
   });
 
-  test("is not lost by an abort that is refused", async () => {
+  test("survive an abort that is refused", async () => {
     await using engine = await open(":memory:");
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     const message = await session.openMessage({ role: "assistant" });
@@ -279,7 +279,7 @@ describe("written chunks", () => {
     expect(entry.blocks).toEqual([{ type: "text", text: "kept" }]);
   });
 
-  test("is refused once the commit is under way", async () => {
+  test("are refused once the commit is in progress", async () => {
     await using engine = await open(":memory:");
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     const message = await session.openMessage({ role: "assistant" });
@@ -289,7 +289,7 @@ describe("written chunks", () => {
     expect((await commit).blocks).toEqual([{ type: "text", text: "whole" }]);
   });
 
-  test("is stored by closing the engine", async () => {
+  test("are flushed by closing the engine", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "backscroll-")), "closed.db");
     const engine = await open(file);
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -302,7 +302,7 @@ describe("written chunks", () => {
   });
 });
 
-describe("going on elsewhere", () => {
+describe("continuing in another process", () => {
   test("by the lease: another process writes, renews and commits", async () => {
     const opened = await session.openMessage({ role: "assistant" });
     await opened.write("one ");
@@ -320,7 +320,7 @@ describe("going on elsewhere", () => {
     await expect(late.detach()).rejects.toMatchObject({ code: "stream_lost" });
   });
 
-  test("a commit whose answer was lost is answered again under its key", async () => {
+  test("a commit whose answer was lost is repeated under its key", async () => {
     const opened = await session.openMessage({ role: "assistant" });
     await opened.detach();
     const commit = async () => {
@@ -333,7 +333,7 @@ describe("going on elsewhere", () => {
     expect(textOf(first.blocks)).toBe("once");
   });
 
-  test("not without the lease, and not from another session", async () => {
+  test("needs the lease and the right session", async () => {
     const opened = await session.openMessage({ role: "assistant" });
     const thief = await session.continueMessage(opened.id, "a guess");
     await expect(thief.renew()).rejects.toMatchObject({ code: "stream_lost" });

@@ -26,7 +26,7 @@ import { toEntry } from "./entry-view.ts";
 import { idempotency } from "./idempotency.ts";
 import { type CommitInput, toCommitRequest } from "./writing/commit-input.ts";
 
-/** More than this does not wait for the interval. */
+/** A larger buffer is flushed at once. */
 const FLUSH_CHARACTERS = 64 * 1024;
 
 export interface OpenMessageInput {
@@ -35,7 +35,7 @@ export interface OpenMessageInput {
   readonly model?: string;
   readonly adapter?: string;
   readonly metadata?: JsonObject;
-  /** Opening again under the same key takes the open message over from a writer that died. */
+  /** Opening again under the same key takes over the message of a dead writer. */
   readonly idempotencyKey?: string;
 }
 
@@ -68,8 +68,7 @@ export async function openMessage(
 }
 
 /**
- * Continues a message that was opened elsewhere, by its lease. For stateless hosts: write, then
- * `detach`.
+ * Continues a message opened elsewhere, by its lease. For stateless hosts: write, then `detach`.
  */
 export async function continueMessage(
   engine: EngineContext,
@@ -80,7 +79,7 @@ export async function continueMessage(
   const pending = await engine.store.findPending(engine.tenant, checkKey(id, "entryId"));
   const opened = pending ?? (await engine.store.findEntries(engine.tenant, [id], false)).entries[0];
   if (opened === undefined || opened.sessionId !== sessionId) throw entryNotFound(id, sessionId);
-  // An ended message cannot be written to, but a commit may be repeated.
+  // An ended message refuses writes, but a commit may be repeated.
   const { role, model } = opened;
   return new MessageStream(engine, sessionId, id, checkKey(lease, "lease"), {
     role: role ?? "assistant",
@@ -92,7 +91,7 @@ export async function continueMessage(
 interface Opened {
   readonly role: Role;
   readonly model: string | null;
-  /** Chunks that other writers have stored. */
+  /** Chunks stored by other writers. */
   readonly earlier?: readonly Chunk[];
 }
 
@@ -108,18 +107,18 @@ export class MessageStream {
   #buffered = 0;
   #flushTimer: NodeJS.Timeout | undefined;
   readonly #leaseTimer: NodeJS.Timeout;
-  /** The flushes so far, one after another. */
+  /** The queue of flushes. */
   #flushed: Promise<void> = Promise.resolve();
-  /** Why the message is lost for good. */
+  /** The permanent failure, if the message is lost. */
   #failure: unknown;
-  /** Why the last flush could not be stored; it is tried again. */
+  /** The last flush's transient failure; it is retried. */
   #setback: unknown;
   /** Its content so far, including pieces of other writers. */
   #blocks = 0;
   #endsWithText = false;
   /** Estimated tokens of the message, if no usage is reported. */
   #writtenTokens = 1;
-  /** A commit or an abort is under way. */
+  /** A commit or an abort is in progress. */
   #ending = false;
   #ended = false;
 
@@ -130,20 +129,20 @@ export class MessageStream {
     this.#engine = engine;
     this.#opened = opened;
     for (const chunk of opened.earlier ?? []) this.#countBlock(chunk);
-    // A model may think for minutes before its first word: the lease is renewed meanwhile.
+    // A model may think for minutes before its first word: renew the lease meanwhile.
     this.#leaseTimer = setInterval(() => this.#send(null), engine.leaseMs / 3);
     this.#leaseTimer.unref();
     engine.openMessages.add(this);
   }
 
-  /** How long the message outlives the last sign of life of its writer. */
+  /** The message expires this long after the writer's last renewal. */
   get leaseMs(): number {
     return this.#engine.leaseMs;
   }
 
   /**
-   * Adds text, or a whole block. Resolves at once, or after a flush when much is waiting; rejects if
-   * an earlier flush failed, with `stream_lost` if the message is no longer ours.
+   * Adds text or a whole block. Resolves at once, or after a flush when the buffer is large;
+   * rejects if an earlier flush failed, with `stream_lost` if the message is no longer ours.
    */
   async write(chunk: string | BlockInput): Promise<void> {
     this.hold(chunk);
@@ -162,7 +161,7 @@ export class MessageStream {
     this.#buffered += typeof piece === "string" ? piece.length : FLUSH_CHARACTERS / 16;
   }
 
-  /** Neighbouring pieces of text are one block. */
+  /** Neighbouring texts are one block. */
   #countBlock(piece: Chunk): void {
     const isText = typeof piece === "string";
     const blocks = this.#blocks + (isText && this.#endsWithText ? 0 : 1);
@@ -178,7 +177,7 @@ export class MessageStream {
     this.#check();
     this.#setback = undefined;
     this.#flushInBackground();
-    // A commit that came meanwhile has taken what this flush was for.
+    // A concurrent commit may have taken the buffer.
     await this.#settled();
   }
 
@@ -214,7 +213,7 @@ export class MessageStream {
     });
   }
 
-  /** Ends the message without making it part of the conversation. What had arrived is kept. */
+  /** Aborts the message, which stays outside the conversation. The text so far is kept. */
   async abort(reason = "aborted"): Promise<Entry> {
     this.#check();
     checkName(reason, "reason");
@@ -244,7 +243,7 @@ export class MessageStream {
     this.#stopTimers();
   }
 
-  /** Renews the lease without writing anything. */
+  /** Renews the lease without a write. */
   async renew(): Promise<void> {
     this.#check();
     this.#send(null);
@@ -307,8 +306,8 @@ export class MessageStream {
   }
 
   /**
-   * Queues a flush in the background: a lost message is reported by the next call, and a flush that
-   * found the store busy is retried with the next one.
+   * Queues a background flush: the next call reports a lost message, and the next flush retries one
+   * that found the store busy.
    */
   #send(chunks: string | null): void {
     this.#flushed = this.#flushed.then(async () => {
@@ -374,7 +373,7 @@ function streamLost(id: string): BackscrollError {
   });
 }
 
-/** Whether the message cannot be written to any more, however often it is tried. */
+/** Whether the failure is permanent. */
 function isFinal(error: unknown): boolean {
   const codes = ["stream_lost", "entry_not_found", "too_large", "store_closed"];
   return BackscrollError.is(error) && codes.includes(error.code);

@@ -22,7 +22,7 @@ async function shown(session: SessionHandle) {
   };
 }
 
-test("a pending message is nowhere but under its id and in the feed", async () => {
+test("a pending message is visible only by its id and in the feed", async () => {
   await using engine = await open(":memory:");
   const session = await engine.createSession({ agent: "test", createdBy: "test" });
   await session.append({ role: "user", content: "question" });
@@ -48,7 +48,7 @@ test("a pending message is nowhere but under its id and in the feed", async () =
   const own = changes.filter((change) => change.entryId === message.id);
   expect(own.map((change) => change.kind)).toEqual(["message_opened", "message_chunk"]);
 
-  // It cannot be built upon before it is part of the conversation.
+  // It cannot be continued before its commit.
   const append = session.append({ role: "user", content: "x" }, { parent: message.id });
   await expect(append).rejects.toMatchObject({ code: "entry_not_found" });
   await expect(session.branch(message.id)).rejects.toMatchObject({ code: "entry_not_found" });
@@ -60,7 +60,7 @@ test("a pending message is nowhere but under its id and in the feed", async () =
   expect(after.listed).toEqual(["question", "half an answer"]);
 });
 
-test("an aborted message is kept beside the path, and is in nothing that a model sees", async () => {
+test("an aborted message stays off the path, and out of contexts", async () => {
   await using engine = await open(":memory:");
   const session = await engine.createSession({ agent: "test", createdBy: "test" });
   const question = await session.append({ role: "user", content: "question" });
@@ -76,7 +76,7 @@ test("an aborted message is kept beside the path, and is in nothing that a model
     status: "aborted",
     parentId: question.id,
   });
-  // Writing the answer anew takes its place.
+  // A new answer replaces it.
   const answer = await session.regenerate(message.id, { role: "assistant", content: "whole" });
   expect(answer.parentId).toBe(question.id);
   expect((await engine.getEntry(message.id)).supersededBy).toBe(answer.id);

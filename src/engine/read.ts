@@ -1,4 +1,4 @@
-/** Reading a session: always a page, never the whole. */
+/** Reads a session by page. */
 
 import type { Entry } from "../model/entry.ts";
 import { INPUTS } from "../model/inputs/index.ts";
@@ -11,24 +11,24 @@ import type { EngineContext } from "./engine-context.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
 
 export interface HistoryInput {
-  /** At most 500; 50 if left out. */
+  /** At most 500. Default 50. */
   readonly limit?: number;
-  /** Only what came before this entry. */
+  /** Only entries before this one. */
   readonly before?: string;
-  /** Compactions stand before the first entry that they kept. */
+  /** Places compactions before the first entry that they kept. */
   readonly includeSummaries?: boolean;
 }
 
 export interface ListMessagesInput {
   /** The index of the first message, counted along the path from 0. */
   readonly offset?: number;
-  /** At most 500; 50 if left out. */
+  /** At most 500. Default 50. */
   readonly limit?: number;
-  /** Another leaf than the active one. */
+  /** A leaf other than the active one. */
   readonly leaf?: string;
-  /** Puts this message in the middle of the page, in place of `offset`. */
+  /** Centres the page on this message; replaces `offset`. */
   readonly around?: string;
-  /** Large payloads are cut to their head, and not read. */
+  /** Large payloads are cut to their head and not read. */
   readonly preview?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ListEntriesInput {
   /** All branches, in the order of writing, instead of one path. */
   readonly tree?: boolean;
   readonly leaf?: string;
-  /** The last entry of the page before. */
+  /** The last entry of the previous page. */
   readonly after?: string;
   readonly limit?: number;
   readonly preview?: boolean;
@@ -51,7 +51,7 @@ export interface ListEntriesInput {
 
 export interface EntryListPage {
   readonly entries: Entry[];
-  /** Where the next page starts: pass it as `after`. Absent on the last page. */
+  /** The start of the next page: pass it as `after`. Absent on the last page. */
   readonly next?: string;
 }
 
@@ -81,7 +81,7 @@ export async function listMessages(
   };
   const page = await read(leaf);
   const missed = around !== undefined && !page.messages.some((message) => message.id === around);
-  // The message is on another branch: then its own path is the one to show.
+  // The message is on another branch: show its own path.
   return missed && leaf === undefined ? read(around) : page;
 }
 
@@ -143,9 +143,9 @@ export async function getEntry(engine: EngineContext, id: string): Promise<Entry
   throw entryNotFound(id, "(any)");
 }
 
-/** Where a branch ends, and how long its path is. */
+/** A branch: its leaf, and the length of its path. */
 export interface Branch {
-  /** The last entry of the branch, without the payloads of a large message. */
+  /** The leaf, without the payloads of a large message. */
   readonly leaf: Entry;
   /** Messages on the path from the root to the leaf. */
   readonly messages: number;
@@ -153,11 +153,11 @@ export interface Branch {
   readonly active: boolean;
   /** The leaf of the branch this one forked from; null at the root, or if that branch is not listed. */
   readonly parentLeaf: string | null;
-  /** The index of the first message that is not shared with the parent branch. */
+  /** The index of the first message after the fork. */
   readonly forkIndex: number;
 }
 
-/** The branches of a session, the newest first: at most 500. */
+/** The session's branches, newest first: at most 500. */
 export async function readBranches(engine: EngineContext, sessionId: string): Promise<Branch[]> {
   const { store, tenant } = engine;
   const session = await store.findSession(tenant, sessionId);
@@ -192,10 +192,10 @@ async function readChains(
   return chains;
 }
 
-/** A session with more labels than this shows the newest. */
+/** Beyond this, only the newest labels are shown. */
 const MAX_LABELS = 10_000;
 
-/** The last label that each entry was given, unless that was taken away again. */
+/** Each entry's current label. */
 export async function readLabels(
   engine: EngineContext,
   sessionId: string,
@@ -253,7 +253,7 @@ function summariesFirst(entries: Entry[]): Entry[] {
     if (entry.kind !== "compaction") continue;
     const { firstKeptEntryId } = (entry.data ?? {}) as { firstKeptEntryId?: string };
     const kept = ordered.findIndex((other) => other.id === firstKeptEntryId);
-    // Kept before this page begins: then everything on it follows the summary.
+    // The kept entry precedes this page, so the whole page follows the summary.
     ordered.splice(Math.max(0, kept), 0, entry);
   }
   return ordered;

@@ -68,7 +68,7 @@ test("inputs and outputs of tools are found where the host indexes them", async 
   expect(await found("all")).toEqual([true, true, true]);
 });
 
-test("languages differ in how words are brought to one form", async () => {
+test("languages differ in stemming", async () => {
   const found = async (language: "english" | "simple") => {
     await using engine = await open(":memory:", { indexing: { language } });
     await talk(engine, ["the locks are held"]);

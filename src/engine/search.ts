@@ -1,4 +1,4 @@
-/** Search: what a caller may ask, checked and completed. Scope comes from the host, never the query. */
+/** Checks and completes the input of a search. The host sets the scope, never the query. */
 
 import { ROLES } from "../model/entry.ts";
 import {
@@ -67,29 +67,32 @@ export interface SearchInput {
   readonly since?: number | Date;
   /** Messages before this time. */
   readonly until?: number | Date;
-  /** Messages before the one with this sequence: for searches within one session. */
+  /** Messages before this sequence: for searches within one session. */
   readonly beforeSequence?: number;
   /**
-   * `all`: every word must be there. `any` (the default): the more the better. `words`: as `any`,
-   * but the query has no operators or filters, as for a message.
+   * `all`: every word must match. `any` (the default): more matches rank higher. `words`: as `any`,
+   * without operators and filters, for a message as the query.
    */
   readonly match?: QueryMatch;
-  /** `all` also finds edited and regenerated messages, and other branches. */
+  /** `all` includes superseded messages and other branches. */
   readonly branches?: BranchScope;
-  /** Also machine-made sessions, such as a client's warm-up. */
+  /** Includes machine-made sessions, such as a client's warm-up. */
   readonly machineMade?: boolean;
-  /** The query is being typed: its last word stands for all that begin so. */
+  /** The query is being typed: its last word matches as a prefix. */
   readonly asYouType?: boolean;
-  /** Hits: at most 20; 10 if left out. */
+  /** The limit of hits: at most 20. Default 10. */
   readonly limit?: number;
-  /** Hits of one session; 1 if left out. */
+  /** Hits per session. Default 1. */
   readonly perSession?: number;
-  /** Messages before and after a hit; 4 each if left out. Together at most 15. */
+  /** Messages before and after a hit. Default 4 each; together at most 15. */
   readonly contextBefore?: number;
   readonly contextAfter?: number;
-  /** `default` measures best, `plain` has the weights of the fields alone; or single weights on top of `default`. */
+  /**
+   * `default` measures best, `plain` has the weights of the fields alone; or single weights over
+   * `default`.
+   */
   readonly ranking?: RankingName | Partial<RankingProfile>;
-  /** Adds what each score is made of. */
+  /** Adds the parts of each score. */
   readonly explain?: boolean;
   /**
    * Deadline in milliseconds, after which the answer has the hits so far. Default: that of `open`,
@@ -152,12 +155,12 @@ export async function searchSessions(
   return note === undefined ? result : { ...result, notes: [...result.notes, note] };
 }
 
-/** Nothing without an embedder, or where the ranking has no use for it. */
+/** Undefined without an embedder, or where the ranking does not use it. */
 async function meaningOf(
   engine: EngineContext,
   { query, match, now, profile, asYouType }: SearchRequest,
 ): Promise<FoundMeaning> {
-  // Do not embed a query per keystroke.
+  // Queries are not embedded per keystroke.
   if (engine.meaning === undefined || profile.meaning === 0 || asYouType === true) return {};
   return engine.meaning.ofQuery(engine.tenant, query, match, now);
 }
@@ -171,7 +174,7 @@ export interface SearchMemoryInput extends SearchNotesInput {
   readonly agent?: string;
 }
 
-/** Whole memories, the best first. */
+/** Whole memories, best first. */
 export async function searchMemory(
   engine: EngineContext,
   query: string,
@@ -192,11 +195,11 @@ export async function searchMemory(
 }
 
 export interface SearchFactsInput extends SearchNotesInput {
-  /** Only facts that are at least so sure, from 0 to 1. */
+  /** The minimum confidence, from 0 to 1. */
   readonly minConfidence?: number;
 }
 
-/** Facts that hold, the best first. */
+/** Current facts, best first. */
 export async function searchFacts(
   engine: EngineContext,
   query: string,
@@ -212,7 +215,7 @@ export async function searchFacts(
     .slice(0, limit) as readonly Fact[];
 }
 
-/** Facts of the sessions that `within` names, the best first; of all, if it names none. */
+/** Facts of the sessions in `within`, best first; of all, if empty. */
 export async function searchFactsOf(
   engine: EngineContext,
   query: string,
@@ -224,7 +227,7 @@ export async function searchFactsOf(
   return found.filter((fact) => fact !== undefined);
 }
 
-/** The keys of the notes of a field that begin with `keyPrefix` and not with `excludedPrefix`. */
+/** The keys of a field's notes with `keyPrefix` and without `excludedPrefix`. */
 export async function findNotes(
   engine: EngineContext,
   field: NoteField,
@@ -253,7 +256,7 @@ function checkQuery(query: string): string {
   throw tooLarge("query in bytes", MAX_QUERY_BYTES, bytes, "ask for the words that matter");
 }
 
-/** A side that the caller leaves out has its default, or what the other one leaves of the window. */
+/** A missing side gets its default, or the rest of the window. */
 function windowOf(input: SearchInput): { readonly before: number; readonly after: number } {
   const given = (field: "contextBefore" | "contextAfter") =>
     input[field] === undefined ? undefined : checkCount(input[field], field);

@@ -10,7 +10,7 @@ import {
   newSession,
 } from "./seed-names.ts";
 
-test("the primitives under their other names", async () => {
+test("the primitives by their other names", async () => {
   await using engine = await open(":memory:");
   const id = await newSession(engine, "agent", "sender", { title: "t" });
   expect(await engine.getSessionMeta(id)).toMatchObject({ agent: "agent", createdBy: "sender" });
@@ -25,7 +25,7 @@ test("the primitives under their other names", async () => {
   );
 });
 
-test("a class of the host's own extends the resource, and getSession gives it", async () => {
+test("getSession gives an instance of the host's own subclass", async () => {
   class SupportConversation extends ConversationResource {
     ask(question: string): Promise<Entry> {
       return this.append({ role: "user", actor: "customer", content: question });

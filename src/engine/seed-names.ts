@@ -1,8 +1,8 @@
 /**
- * The primitives under the names that other systems gave them.
+ * The primitives by the names of other systems.
  *
- * Each is one call of the engine. They exist so that code and documents written against those names
- * can be followed word by word.
+ * Each is one call of the engine, so that code and documents written for those names apply
+ * literally.
  */
 
 import type { Entry } from "../model/entry.ts";
@@ -25,7 +25,7 @@ export async function newSession(
   return session.id;
 }
 
-/** `append_message(id, msg)`. Of a message with tool results it gives the first entry. */
+/** `append_message(id, msg)`. For a message with tool results it gives the first entry. */
 export async function appendMessage(
   engine: TenantEngine,
   sessionId: string,

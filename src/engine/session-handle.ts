@@ -1,9 +1,8 @@
 /**
- * A session: the handle through which a conversation is written and read.
+ * A session: the handle for writing and reading a conversation.
  *
- * It holds no state beside its id: two handles of one session, in one process or in two, are the
- * same. It may be extended, as the documents that define it under the name `ConversationResource`
- * expect.
+ * It holds only the id, so two handles of one session, in one process or two, are equivalent. Hosts
+ * may extend it: some documents define it as `ConversationResource`.
  */
 
 import type { CompactionPlan } from "../compaction/plan.ts";
@@ -89,7 +88,7 @@ import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts
 export class SessionHandle {
   readonly id: string;
   readonly #engine: EngineContext;
-  /** For calls that only read. */
+  /** For read-only calls. */
   readonly #reading: EngineContext;
 
   constructor(engine: EngineContext, id: string) {
@@ -106,7 +105,7 @@ export class SessionHandle {
     return session;
   }
 
-  /** Appends one message, and gives it back with its place; with tool results, all entries of it. */
+  /** Appends one message and gives its entry; with tool results, all of its entries. */
   append(message: PlainMessage, options?: AppendOptions): Promise<Entry>;
   append(message: MessageWithResults, options?: AppendOptions): Promise<Entry[]>;
   /** Appends several, all or none. */
@@ -132,8 +131,8 @@ export class SessionHandle {
   }
 
   /**
-   * Appends messages, extensions' states and injected texts, all or none. An entry that is there under
-   * its `externalId` is kept, or replaced by a sibling: so the call may be repeated at any time.
+   * Appends messages, extension states and injected texts atomically. An entry whose `externalId`
+   * exists is kept, or replaced by a sibling, so the call is idempotent.
    */
   async appendEntries(
     entries: readonly EntryInput[],
@@ -143,22 +142,22 @@ export class SessionHandle {
     return appendEntries(this.#engine, this.id, drafts, options);
   }
 
-  /** The newest version of the entry that was appended under this id; `entry_not_found` if none was. */
+  /** The newest version of the entry with this external id; throws `entry_not_found`. */
   getByExternalId(externalId: string): Promise<Entry> {
     return getByExternalId(this.#engine, this.id, externalId);
   }
 
-  /** Replaces the last entries of the active path by others, or by none: all or nothing. */
+  /** Replaces the last entries of the active path by others, or by none, atomically. */
   replaceSuffix(input: ReplaceSuffixInput): Promise<Entry[]> {
     return replaceSuffix(this.#engine, this.id, input);
   }
 
-  /** Starts a message that is written piece by piece. */
+  /** Starts a streamed message. */
   openMessage(input: OpenMessageInput): Promise<MessageStream> {
     return openMessage(this.#engine, this.id, input);
   }
 
-  /** Goes on with a message that another process opened, by its `lease`. */
+  /** Continues a message that another process opened, by its `lease`. */
   continueMessage(id: string, lease: string): Promise<MessageStream> {
     return continueMessage(this.#engine, this.id, id, lease);
   }
@@ -178,7 +177,7 @@ export class SessionHandle {
     return listEntries(this.#reading, this.id, input);
   }
 
-  /** One entry of this session; a message that is still being written has the status `pending`. */
+  /** One entry of this session; an open message has the status `pending`. */
   async getEntry(id: string): Promise<Entry> {
     const entry = await getEntry(this.#reading, id);
     if (entry.sessionId === this.id) return entry;
@@ -188,16 +187,16 @@ export class SessionHandle {
   }
 
   /**
-   * Makes `entryId` the active leaf (null: back to the start), so that the next append continues
-   * from there. With a summary, what the path left behind is remembered in a `branch_summary`.
+   * Makes `entryId` the active leaf (null: the root), so that the next append continues from there.
+   * With a summary, a `branch_summary` records the abandoned branch.
    */
   branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
     return branchSession(this.#engine, this.id, entryId, options);
   }
 
   /**
-   * Removes a message, or an extension's entry, for good: its content, its author, the facts taken from it
-   * and the stored bytes of the session's files. A tombstone with its place and its hash stays.
+   * Removes a message or an extension's entry permanently: its content, its author, the facts taken
+   * from it and the stored bytes of the session's files. A tombstone with its place and hash stays.
    */
   async removeEntry(entryId: string): Promise<Entry> {
     return removeEntry(this.#engine, await this.getEntry(entryId));
@@ -208,13 +207,13 @@ export class SessionHandle {
     return readBranches(this.#reading, this.id);
   }
 
-  /** Replaces a message by a new sibling; what followed the old one stays on its own branch. */
+  /** Replaces a message by a new sibling; the old one's descendants stay on their branch. */
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
     checkInput(options, "options", INPUTS.edit);
     return editMessage(this.#engine, await this.getEntry(entryId), content, options);
   }
 
-  /** Puts a new message in the place of an old one, such as another answer or an aborted one. */
+  /** Replaces an old message by a new one, such as another answer, or after an abort. */
   async regenerate(
     entryId: string,
     message: MessageInput,
@@ -225,7 +224,7 @@ export class SessionHandle {
     return entry as Entry;
   }
 
-  /** Names an entry; null takes the name away. */
+  /** Labels an entry; null removes the label. */
   async label(entryId: string, label: string | null): Promise<void> {
     await this.getEntry(entryId);
     const text = label === null ? null : checkText(label, "label", MAX_TITLE_BYTES);
@@ -240,7 +239,7 @@ export class SessionHandle {
     return readLabels(this.#reading, this.id);
   }
 
-  /** A pinned entry is never summarised away. */
+  /** Pins an entry: it is never summarised. */
   pin(entryId: string): Promise<void> {
     return this.#setPinned(entryId, true);
   }
@@ -249,13 +248,13 @@ export class SessionHandle {
     return this.#setPinned(entryId, false);
   }
 
-  /** Keeps an extension's state at this point of the conversation. The model never sees it. */
+  /** Stores an extension's state at this point of the conversation. The model never sees it. */
   async appendCustom(type: string, data: JsonValue): Promise<Entry> {
     const [entry] = await this.appendEntries([{ kind: "custom", type, data }]);
     return entry as Entry;
   }
 
-  /** Adds text for the model that is not a message; `display: false` hides it from people. */
+  /** Adds text for the model that is not a message; `display: false` hides it from users. */
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
     checkInput(input, "message", INPUTS.appendCustomMessage);
     const [entry] = await this.appendEntries([{ kind: "custom_message", ...input }]);
@@ -302,29 +301,29 @@ export class SessionHandle {
   }
 
   /**
-   * Erases the content of what compactions of the active path cover, as the session's retention says.
-   * `compact` does it; a call of its own is needed only after the retention was changed.
+   * Erases the content that compactions of the active path cover, by the session's retention.
+   * `compact` does this itself; call it after a change of the retention.
    */
   applyRetention(): Promise<{ readonly erased: number }> {
     return applyRetention(this.#engine, this.id);
   }
 
-  /** Writes a summary of what no compaction covers, up to `through`. The context stays as it is. */
+  /** Writes a summary of the entries without one, up to `through`, without changing the context. */
   summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
     return summarizeSession(this.#engine, this.id, through, options);
   }
 
-  /** Every summary that was written, of all branches: at most 500, the newest. */
+  /** Summaries of all branches: the newest 500. */
   summaries(): Promise<Summary[]> {
     return listSummaries(this.#reading, this.id);
   }
 
-  /** How full the context is, and what the session has cost so far. */
+  /** The context's size and the session's total cost. */
   usage(leaf?: string): Promise<ContextUsage> {
     return readUsage(this.#reading, this.id, leaf);
   }
 
-  /** Messages and facts that bear on a question, the best first. Any text is a valid question. */
+  /** Messages and facts that match a question, best first. Any text is a valid question. */
   recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
     return recall(this.#reading, this.id, query, options);
   }
@@ -343,7 +342,7 @@ export class SessionHandle {
     return searchMemory(this.#reading, query, { ...input, agent });
   }
 
-  /** Keeps a note of this session's agent, which remembers where it was taken from. */
+  /** Stores a note of this session's agent, with its source. */
   async remember(name: string, content: string): Promise<Memory> {
     const { agent } = await this.meta();
     const metadata = { sessionId: this.id };
@@ -355,8 +354,8 @@ export class SessionHandle {
   }
 
   /**
-   * Takes facts from what no extraction has read yet, up to `through`, and gives the new ones. Off
-   * unless the session's metadata has `facts: { enabled: true }`.
+   * Extracts facts from messages that no extraction has read, up to `through`, and gives the new
+   * ones. Off unless the session's metadata has `facts: { enabled: true }`.
    */
   extractFacts(through?: string, options: ExtractFactsOptions = {}): Promise<readonly Fact[]> {
     return extractFacts(this.#engine, this.id, through, options);
@@ -366,13 +365,13 @@ export class SessionHandle {
     return listFacts(this.#reading, { ...input, sessionId: this.id });
   }
 
-  /** As `holdLease` of the engine, under a name that only this session has. */
+  /** As `holdLease` of the engine, with a name scoped to this session. */
   async holdLease(name: string, options: HoldLeaseOptions, work: LeasedWork): Promise<void> {
     const own = JSON.stringify([this.#engine.tenant, this.id, checkName(name, "name")]);
     await claimLease(this.#engine, own, options, work);
   }
 
-  /** Deletes the session and all that lives inside it. A tombstone with its hash stays. */
+  /** Deletes the session and everything inside it. A tombstone with its hash stays. */
   delete(options: DeleteOptions = {}): Promise<Tombstone> {
     return deleteSession(this.#engine, this.id, options);
   }

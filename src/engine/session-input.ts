@@ -1,4 +1,4 @@
-/** From what a caller says of a session to what the store keeps of it. */
+/** Maps a caller's input to the stored fields of a session. */
 
 import { checkId, checkName, checkText } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
@@ -30,19 +30,19 @@ import {
 } from "./check.ts";
 import { idempotency } from "./idempotency.ts";
 
-/** More than any agent has tools. */
+/** More tools than any agent has. */
 const MAX_COUNTED_TOOLS = 1_000;
 
-/** `retention` is `metadata.retention` if left out, or else `full`. */
+/** `retention`: default `metadata.retention`, else `full`. */
 export interface CreateSessionInput extends Partial<Pick<Session, SettableField>> {
-  /** Chosen by the caller, or a new ULID. */
+  /** Chosen by the caller. Default: a new ULID. */
   readonly id?: string;
   readonly agent: string;
   readonly createdBy: string;
   readonly origin?: Origin;
-  /** When the conversation began, if not now. */
+  /** The conversation's start. Default: now. */
   readonly startedAt?: number | Date;
-  /** The same request under the same key gives the same session. */
+  /** A repeated request with the same key gives the same session. */
   readonly idempotencyKey?: string;
 }
 
@@ -90,7 +90,7 @@ export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
   };
 }
 
-/** The check of each field that a caller may set. */
+/** The check of each settable field. */
 const CHECKS: {
   readonly [Name in SettableField]: (value: Session[Name]) => Session[Name];
 } = {
@@ -102,7 +102,7 @@ const CHECKS: {
   retention: (retention) => checkOneOf(retention, RETENTIONS, "retention"),
 };
 
-/** Every field that callers set, with its default where the maker of a session says nothing. */
+/** All settable fields, with defaults for a new session. */
 function checkNew(input: CreateSessionInput, createdBy: string): Pick<Session, SettableField> {
   const presets: Partial<Session> = {
     owner: createdBy,
@@ -116,7 +116,7 @@ function checkNew(input: CreateSessionInput, createdBy: string): Pick<Session, S
   return checkSettable(Object.fromEntries(all) as Pick<Session, SettableField>);
 }
 
-/** Those of the fields that callers set which are given, checked. */
+/** The given settable fields, checked. */
 function checkSettable<Given extends Partial<Pick<Session, SettableField>>>(
   given: Given,
 ): Pick<Given, SettableField & keyof Given> {
@@ -150,8 +150,8 @@ function checkFigures(figures: IngestFigures): IngestFigures {
 }
 
 /**
- * The field itself, or else `metadata.retention`, where null (which removes the key) means `full`.
- * Undefined if neither is given.
+ * The field, else `metadata.retention`, where null (which removes the key) means `full`. Undefined
+ * if neither is given.
  */
 function retentionOf({
   retention,

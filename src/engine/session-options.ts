@@ -5,7 +5,7 @@ import type { ContentInput } from "../transcript/normalize.ts";
 import type { AppendOptions } from "./append.ts";
 
 export interface BranchInput {
-  /** Summary of the path that is left behind. */
+  /** Summary of the abandoned branch. */
   readonly summary?: ContentInput;
   readonly expectedLeaf?: string | null;
 }
@@ -16,7 +16,7 @@ export interface EditInput extends Pick<AppendOptions, "expectedLeaf" | "idempot
 }
 
 export interface CustomMessageInput {
-  /** The extension's own name for it. */
+  /** The extension's name for it. */
   readonly type: string;
   readonly content: ContentInput;
   readonly display?: boolean;

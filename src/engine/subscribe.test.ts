@@ -37,8 +37,8 @@ async function take(
 }
 
 /**
- * Starts a subscription, and resolves once it waits. Its clock stands still: a subscriber that only
- * its sleep could wake would never end.
+ * Starts a subscription, and resolves once it waits. Its clock stands still, so only a wake-up can
+ * end the wait.
  */
 async function untilWaiting(
   start: () => Promise<Change[]>,
@@ -58,7 +58,7 @@ function positions(changes: readonly Change[]): number[] {
 }
 
 describe("subscribe", () => {
-  test("gives what comes from now on, or everything from the start", async () => {
+  test("gives changes from now on, or all from the start", async () => {
     await say("before");
     const now = await untilWaiting(() => take(1));
     await say("after");
@@ -78,7 +78,7 @@ describe("subscribe", () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
-  test("goes through more than one page, and on to what is written meanwhile", async () => {
+  test("spans pages, and continues with new changes", async () => {
     for (let i = 0; i < 12; i++) {
       await session.append(
         Array.from({ length: 100 }, (_, n) => ({ role: "user" as const, content: `${n}` })),
@@ -89,7 +89,7 @@ describe("subscribe", () => {
     expect(positions(await all)).toEqual(Array.from({ length: 1_206 }, (_, i) => i + 1));
   });
 
-  test("of one session skips the others, and its cursor skips them, too", async () => {
+  test("of one session skips others, and so does its cursor", async () => {
     const other = await engine.createSession({ agent: "test", createdBy: "test" });
     for (let i = 0; i < 3; i++) {
       await say("a");
@@ -138,7 +138,7 @@ describe("subscribe", () => {
 });
 
 describe("cursors of the feed", () => {
-  test("of another life of the store, or from its future, have expired", async () => {
+  test("of another epoch of the store, or from its future, have expired", async () => {
     await say("a");
     const { next } = await engine.listChanges();
     await using other = await open(":memory:");
@@ -158,7 +158,7 @@ describe("cursors of the feed", () => {
     expect(await theirs.listChanges({ after: next })).toMatchObject({ changes: [], next });
   });
 
-  test("of a copy expire where the copy has gone another way", async () => {
+  test("of a copy expire where the copy has diverged", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-copy-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [path, copy] = [join(folder, "a.db"), join(folder, "b.db")];
@@ -188,7 +188,7 @@ describe("cursors of the feed", () => {
     });
   });
 
-  test("of a page that a filter left empty go on from where it has looked", async () => {
+  test("of a page that a filter left empty continue after the scanned changes", async () => {
     for (let i = 0; i < 3; i++) await say(String(i));
     const page = await engine.listChanges({ session: "none", limit: 2 });
     expect(page).toMatchObject({ changes: [], end: true });
@@ -196,7 +196,7 @@ describe("cursors of the feed", () => {
     expect(positions((await engine.listChanges({ after: page.next })).changes)).toEqual([5]);
   });
 
-  test("that no change carried are refused", async () => {
+  test("that no change had are refused", async () => {
     const { next } = await engine.listChanges();
     const start = next.slice(0, next.lastIndexOf(".1."));
     for (const after of ["", "5", "now", start, `${start}.`, `${start}.-1.${"0".repeat(16)}`]) {
@@ -211,7 +211,7 @@ describe("cursors of the feed", () => {
 });
 
 describe("listChanges", () => {
-  test("says where to go on and when it is at the end", async () => {
+  test("gives the next cursor and whether it is at the end", async () => {
     for (let i = 0; i < 4; i++) await say(String(i));
     const seen: number[] = [];
     let page = await engine.listChanges({ limit: 2 });
@@ -223,7 +223,7 @@ describe("listChanges", () => {
     expect(seen).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("carries ids, kinds and numbers, never content", async () => {
+  test("has ids, kinds and numbers, never content", async () => {
     await session.append({
       role: "assistant",
       content: "a secret",

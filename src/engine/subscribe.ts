@@ -1,8 +1,8 @@
 /**
- * Following the change feed.
+ * Follows the change feed.
  *
- * The feed's table is the truth; a wake-up only says that it is worth a look. A subscriber that
- * resumes with the cursor of the last change it has seen misses none and sees none twice.
+ * The feed's table is authoritative; a wake-up only triggers a read. A subscriber that resumes with
+ * its last cursor misses no change and sees none twice.
  */
 
 import type { Change } from "../model/change.ts";
@@ -20,7 +20,7 @@ import type { EngineContext } from "./engine-context.ts";
 export interface SubscribeInput {
   /** Only the changes of this session. */
   readonly session?: string;
-  /** The cursor of the last change seen; from now on if left out. `start` means the whole feed. */
+  /** The cursor of the last change seen. Default: from now on. `start`: the whole feed. */
   readonly after?: string;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
@@ -28,20 +28,23 @@ export interface SubscribeInput {
 
 export interface ListChangesInput {
   readonly session?: string;
-  /** As for `subscribe`; the whole feed if left out. `end` gives no change, and where the feed is now. */
+  /**
+   * As for `subscribe`. Default: the whole feed. `end` gives no change, only the feed's current
+   * end.
+   */
   readonly after?: string;
   readonly limit?: number;
 }
 
 export interface ChangeListPage {
   readonly changes: Change[];
-  /** How far this page has looked: pass it as `after`. */
+  /** The cursor after this page: pass it as `after`. */
   readonly next: string;
-  /** Whether it is the last one so far. */
+  /** Whether this is the last page so far. */
   readonly end: boolean;
 }
 
-/** How long a subscriber sleeps at most when no wake-up comes. */
+/** The longest sleep without a wake-up. */
 const LONGEST_SLEEP_MS = 1_000;
 
 const START = "start";
@@ -67,7 +70,7 @@ export async function listChanges(
   };
 }
 
-/** Where a reader of the feed starts. */
+/** A reader's start position. */
 interface FeedStart {
   readonly head: FeedHead;
   readonly position: number;
@@ -75,7 +78,7 @@ interface FeedStart {
   readonly hash: Uint8Array;
 }
 
-/** Checks a cursor against the feed. Without one: from now on. */
+/** Validates a cursor against the feed. Without one: from now on. */
 async function startOf(
   { store, tenant }: EngineContext,
   after: string | undefined,
@@ -92,7 +95,7 @@ async function startOf(
   return { head, position, hash: head.hashAt ?? ZERO_HASH };
 }
 
-/** The hash of the last change that a page has looked at, which a filter may have left out. */
+/** The hash of the last scanned change, which a filter may have left out. */
 async function hashAt(
   { store, tenant }: EngineContext,
   { changes }: ChangePage,
@@ -107,20 +110,20 @@ async function hashAt(
   return hashAt;
 }
 
-/** "From now" means from this call, not from the first change that is asked for. */
+/** "From now" means from this call, not from the first `next`. */
 export function subscribe(
   engine: EngineContext,
   input: SubscribeInput,
 ): AsyncGenerator<Change, void> {
   checkInput(input, "options", INPUTS.subscribe);
   const start = startOf(engine, input.after);
-  // A failure rejects the iteration; avoid an unhandled rejection without one.
+  // A failure rejects the iteration; this avoids an unhandled rejection before it starts.
   start.catch(() => undefined);
   const ended = new AbortController();
   const signal = AbortSignal.any([ended.signal, ...(input.signal ? [input.signal] : [])]);
   const changes = follow(engine, { ...input, signal }, start);
   const finish = changes.return.bind(changes);
-  // Left to itself, a generator ends only after the change that it waits for.
+  // By default a generator's return waits for the pending change.
   changes.return = (value) => {
     ended.abort();
     return finish(value);
@@ -149,7 +152,8 @@ async function* follow(
     while (!signal.aborted) {
       const page = await store.listChanges(tenant, position, MAX_PAGE, session);
       if (switches !== store.switches?.()) {
-        // Another server answers: it must have what was given out, and the page may mix both.
+        // After a failover the new server must have the changes already given out, and this page
+        // may mix both.
         switches = store.switches?.();
         await checkContinued(engine, head.epoch, last);
         position = last.position;
@@ -167,7 +171,7 @@ async function* follow(
       if (stuck) await wake.wait(LONGEST_SLEEP_MS);
     }
   } catch (error) {
-    // A store that was closed has no more changes; that is an end, not a failure.
+    // Closing the store ends the iteration without an error.
     if (!BackscrollError.is(error, "store_closed")) throw error;
   } finally {
     stop();
@@ -175,7 +179,7 @@ async function* follow(
   }
 }
 
-/** Throws `cursor_expired` unless the feed still has the last change that was given out. */
+/** Throws `cursor_expired` unless the feed still has the last change given out. */
 async function checkContinued(
   { store, tenant }: EngineContext,
   epoch: string,
@@ -185,7 +189,7 @@ async function checkContinued(
   checkFeedCursor(cursor, tenant, await store.feedHead(tenant, position));
 }
 
-/** Remembers a signal that came without a waiter. */
+/** Remembers a signal without a waiter. */
 class WakeUp {
   #rung = false;
   #waiter: (() => void) | undefined;
@@ -210,7 +214,9 @@ class WakeUp {
   }
 }
 
-/** Positions have no gap: throws `store_corrupt` where one is missing, or fewer than `least` came. */
+/**
+ * Positions have no gaps: throws `store_corrupt` where one is missing, or fewer than `least` came.
+ */
 function checkPage({ changes }: ChangePage, after: number, least: number): void {
   const gap = changes.findIndex(({ position }, i) => position !== after + 1 + i);
   if (gap < 0 && changes.length >= least) return;

@@ -9,11 +9,11 @@ import { applyAllRetention } from "./retention/apply-retention.ts";
 const SWEEP_LIMIT = 4;
 
 export interface SweepReport extends SweepResult {
-  /** Entries whose content a compaction had left to be erased. */
+  /** Entries of interrupted erasures. */
   readonly erasedEntries: number;
 }
 
-/** Repeats short sweeps until none is due; each holds the write lock briefly. */
+/** Repeats short sweeps until nothing is due; each holds the write lock briefly. */
 export async function sweepAll(
   sweep: (limit: number) => Promise<SweepResult>,
 ): Promise<SweepResult> {
@@ -31,7 +31,7 @@ export async function sweepAll(
       more: part.more,
     };
     if (!part.more) return total;
-    // Leave foreground writers as much time as the sweep took.
+    // Leaves foreground writers as much time as the sweep took.
     await pause(heldMs);
   }
 }

@@ -91,9 +91,9 @@ import {
 import { type SweepReport, sweepTenant } from "./sweep.ts";
 
 export class TenantEngine {
-  /** For the parts of the engine; hosts have no need of it. */
+  /** For parts of the engine, not for hosts. */
   protected readonly engine: EngineContext;
-  /** For calls that only read. */
+  /** For read-only calls. */
   protected readonly reading: EngineContext;
 
   constructor(engine: EngineContext) {
@@ -120,7 +120,7 @@ export class TenantEngine {
     return new Records(this.engine);
   }
 
-  /** Session keys, and the session that each leads to now. */
+  /** Session keys and their current sessions. */
   get routes(): Routes {
     return new Routes(this.engine);
   }
@@ -133,19 +133,19 @@ export class TenantEngine {
   }
 
   /**
-   * The session with this key, created if there is none. However many callers ask at once, also in
-   * several processes, one is created; of a session that is there, nothing changes.
+   * The session with this key, created if missing. Concurrent callers, also of several processes,
+   * create one; an existing session is unchanged.
    */
   async ensureSession(input: EnsureSessionInput): Promise<SessionHandle> {
     return new SessionHandle(this.engine, await ensureSession(this.engine, input));
   }
 
   /**
-   * The handle of a session that is there, else `session_not_found`. `id` may be its id, its short id
-   * or the id that its agent uses: `session_ambiguous` if several sessions have that.
+   * The handle of an existing session; throws `session_not_found`. `id` may be its id, its short id
+   * or its agent's own id; `session_ambiguous` if several match.
    */
   getSession(id: string): Promise<SessionHandle>;
-  /** The same with a class of the host's own that extends `SessionHandle`. */
+  /** The same with a host's subclass of `SessionHandle`. */
   getSession<Handle extends SessionHandle>(
     id: string,
     handle: new (engine: EngineContext, id: string) => Handle,
@@ -158,7 +158,7 @@ export class TenantEngine {
     return new handle(this.engine, session.id);
   }
 
-  /** A handle of the session with this id. Does not check that it exists: the handle's calls do. */
+  /** A handle of the session with this id, without a check that it exists: its calls check. */
   session(id: string): SessionHandle {
     return new SessionHandle(this.engine, checkKey(id, "sessionId"));
   }
@@ -168,12 +168,12 @@ export class TenantEngine {
     return resolveSession(this.reading, id);
   }
 
-  /** The id of the session that `ref` names as in `getSession`; `ref` itself if it names none. */
+  /** The id that `ref` resolves to, as in `getSession`; `ref` itself if nothing matches. */
   resolveSessionId(ref: string): Promise<string> {
     return resolveSessionId(this.engine, ref);
   }
 
-  /** The session that an outside source knows under `key`, if it was stored. */
+  /** The session with this origin key, if stored. */
   async findSessionByOrigin(key: string): Promise<Session | undefined> {
     return this.engine.store.findSessionByOrigin(this.tenant, checkKey(key, "key"));
   }
@@ -191,19 +191,19 @@ export class TenantEngine {
     return listSessions(this.reading, input);
   }
 
-  /** Sessions, messages, tokens and cost added up. */
+  /** Totals of sessions, messages, tokens and cost. */
   stats(input: StatsInput = {}): Promise<Stats> {
     return addUp(this.reading, input);
   }
 
-  /** How many sessions a list, or a search, has for each value of a filter. */
+  /** The number of sessions of a list or a search by filter value. */
   facets(input: FacetsInput = {}): Promise<Facets> {
     return countFacets(this.reading, input);
   }
 
   /**
-   * Deletes the session and all that lives inside it; a tombstone with its hash stays. With
-   * `cascade` also its forks and the memories that name it: see `listDerived`.
+   * Deletes the session and everything inside it; a tombstone with its hash stays. With `cascade`
+   * also its forks and the memories that name it: see `listDerived`.
    */
   deleteSession(id: string, options: DeleteOptions = {}): Promise<Tombstone> {
     return deleteSession(this.engine, id, options);
@@ -214,7 +214,7 @@ export class TenantEngine {
     return listDerived(this.engine, await this.resolveSessionId(id));
   }
 
-  /** Sizes of sessions, and how many messages are being written in each: at most 500 at once. */
+  /** Sizes of sessions, and the number of open messages in each: at most 500 at once. */
   sessionSizes(ids: readonly string[]): Promise<readonly SessionSize[]> {
     return sessionSizes(this.reading, ids);
   }
@@ -268,7 +268,7 @@ export class TenantEngine {
     return getEntry(this.reading, id);
   }
 
-  /** Ends a message that another writer left open, and keeps its content so far. */
+  /** Aborts a message that another writer left open, and keeps its text so far. */
   async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
     await this.engine.store.abortStream(this.tenant, {
       id: checkKey(id, "entryId"),
@@ -284,7 +284,7 @@ export class TenantEngine {
     return searchSessions(this.reading, query, await resolveSearch(this.reading, input));
   }
 
-  /** Whole memories, the best first. */
+  /** Whole memories, best first. */
   searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
     return searchMemory(this.reading, query, input);
   }
@@ -298,7 +298,7 @@ export class TenantEngine {
     return this.engine.store.indexStatus(this.tenant);
   }
 
-  /** Does all of a task of the index's upkeep now. Searches and appends go on beside it. */
+  /** Runs an index maintenance task to its end. Searches and appends continue. */
   maintainIndex(task: IndexTask, options: MaintainOptions = {}): Promise<IndexStatus> {
     return maintainIndex(this.engine, task, options);
   }
@@ -329,7 +329,7 @@ export class TenantEngine {
     return listFacts(this.reading, await resolveField(this.reading, input, "sessionId"));
   }
 
-  /** The fact stays for the record, but is no longer listed. */
+  /** The fact stays stored, but is no longer listed. */
   async supersedeFact(id: string, by: string): Promise<void> {
     checkKey(id, "id");
     await this.engine.store.retireFact(this.tenant, id, checkKey(by, "by"), this.engine.now());
@@ -357,18 +357,18 @@ export class TenantEngine {
     return sweepTenant(this.engine);
   }
 
-  /** This tenant's totals; zeros if it has no rows. */
+  /** This tenant's totals; zeros if it does not exist. */
   async tenantStatus(): Promise<TenantStatus | undefined> {
     const status = await this.engine.store.status();
     return status.tenants.find((tenant) => tenant.tenant === this.tenant);
   }
 
-  /** A token that lets a caller into this tenant. Its text is given once, and stored nowhere. */
+  /** A token for this tenant. Its text is given once and not stored. */
   createToken(input: CreateTokenInput): Promise<CreatedToken> {
     return createToken(this.engine, input);
   }
 
-  /** By id. Expired and revoked ones are there for the record. */
+  /** By id, including expired and revoked ones. */
   listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
     return listTokens(this.engine, input);
   }
@@ -378,7 +378,7 @@ export class TenantEngine {
     return revokeToken(this.engine, id);
   }
 
-  /** A language model that the store was opened with; `model_unavailable` if there is none so named. */
+  /** A language model of the store by name; throws `model_unavailable`. */
   textModel(name = "default"): TextModel {
     return findModel(this.engine, name);
   }
@@ -388,7 +388,7 @@ export class TenantEngine {
     return setQuota(this.engine, quota);
   }
 
-  /** A row of the audit log for what leaves no other one, such as a copy of the store. */
+  /** Adds an audit row for an act without another row, such as a copy of the store. */
   async noteAct(act: string): Promise<void> {
     const { store, by } = this.engine;
     await store.noteAct(this.tenant, checkName(act, "act"), this.engine.now(), by);

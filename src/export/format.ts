@@ -13,19 +13,22 @@ export interface ExportFormat {
   readonly name: string;
   /** Every branch in the order of writing, or the path to a leaf. */
   readonly selects: "tree" | "path";
-  /** Whether a compacted session is written as its summary and the rest, unless all is asked for. */
+  /**
+   * Whether a compacted session is written as its summary and the rest, unless everything is
+   * requested.
+   */
   readonly compacts: boolean;
   write(input: ExportInput, losses: LossLog): AsyncIterable<string>;
 }
 
 export interface ExportInput {
   readonly session: Session;
-  /** Gives the entries from the first on; may be asked for them more than once. */
+  /** Iterates from the first entry; restartable. */
   readonly entries: () => AsyncIterable<Entry>;
-  /** The end of the path that is written. */
+  /** The end of the written path. */
   readonly leaf: string | null;
-  /** Branches that are not among the entries. */
+  /** The number of omitted branches. */
   readonly branchesLeftOut: number;
-  /** All messages of the path, also where a summary stands for them. */
+  /** All messages of the path, including covered ones. */
   readonly full: boolean;
 }

@@ -1,4 +1,4 @@
-/** The formats that a session can be written in, and the call that does it. */
+/** The export formats, and the export call. */
 
 import { BackscrollError } from "../model/errors.ts";
 import { ATIF } from "./atif/atif.ts";

@@ -1,4 +1,4 @@
-/** What an export left out, counted by name. */
+/** Losses of an export, counted by name. */
 
 import type { Entry } from "../model/entry.ts";
 
@@ -20,7 +20,7 @@ export class LossLog {
   }
 }
 
-/** Names for kinds of entries that a format has no counterpart of. */
+/** Names of entry kinds without a counterpart. */
 const KINDS: Readonly<Record<string, string>> = {
   branch_summary: "branch summaries",
   summary: "summaries",

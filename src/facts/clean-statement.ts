@@ -1,4 +1,4 @@
-/** A part of a fact as it can be stored: one line of well-formed text that is not empty. */
+/** A storable part of a fact: one non-empty line of well-formed text. */
 
 import { MAX_FACT_BYTES } from "../model/limits.ts";
 

@@ -8,27 +8,27 @@ export interface ProposedFact {
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;
-  /** From 0 to 1; 0.7 if left out. */
+  /** From 0 to 1. Default 0.7. */
   readonly confidence?: number;
-  /** The id of the entry that says so. */
+  /** The id of its source entry. */
   readonly entryId?: string | null;
-  /** The subject can have several objects of this predicate: none replaces another. */
+  /** True: the subject may have several objects of this predicate, and none supersedes another. */
   readonly many?: boolean;
 }
 
 export interface FactRequest {
   /** The messages to read, in order. */
   readonly entries: readonly Entry[];
-  /** Current facts of the session, the newest last; proposals may replace them. */
+  /** The session's current facts, newest last; proposals may supersede them. */
   readonly known: readonly Pick<Fact, "subject" | "predicate" | "object">[];
-  /** Asks for no personal data; redaction removes what is proposed all the same. */
+  /** Requests no personal data; redaction removes proposed ones anyway. */
   readonly omitPersonal: boolean;
   readonly signal?: AbortSignal;
 }
 
 export interface FactAnswer {
   readonly facts: readonly ProposedFact[];
-  /** Statements of the answer that could not be understood. */
+  /** The number of malformed statements. */
   readonly unread: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * What a language model is asked when it is to take facts from a conversation.
+ * The prompt of fact extraction.
  *
- * The record is data: it may well say "remember that you must obey me". It stands between markers
- * that do not occur in it, and secrets are masked before it leaves. Entries have short numbers, which
- * a model copies without mistakes.
+ * The record is untrusted data and may say "remember that you must obey me". It stands between
+ * markers that do not occur in it, with secrets masked. Entries have short numbers, which a model
+ * copies reliably.
  */
 
 import { serializeEntry } from "../compaction/prompt/serialize-entry.ts";
@@ -32,9 +32,9 @@ const NO_PERSONAL =
 const SHAPE =
   'Answer with a JSON array and nothing else, [] if there is no fact: [{"subject": "…", "predicate": "…", "object": "…", "confidence": 0.9, "entry": 1, "many": false}]';
 
-/** So much of one entry is shown: beyond it are pasted files, which state little. */
+/** The shown length of an entry: beyond it are pasted files, which state little. */
 export const MAX_ENTRY_CHARACTERS = 16_000;
-/** So many known facts are shown, the newest: older ones are seldom spoken of again. */
+/** The number of known facts shown, newest first: older ones are seldom mentioned again. */
 const MAX_KNOWN = 200;
 const MAX_KNOWN_CHARACTERS = 300;
 
@@ -56,7 +56,7 @@ export function factPrompt(request: FactRequest): {
   return { system: FACT_SYSTEM_PROMPT, prompt: parts.join("\n\n") };
 }
 
-/** An entry as the model is shown it. */
+/** An entry as the model sees it. */
 export function entryText(entry: FactRequest["entries"][number], number: number): string {
   const { text } = redact(serializeEntry({ ...entry, id: String(number) }));
   if (text.length <= MAX_ENTRY_CHARACTERS) return text;

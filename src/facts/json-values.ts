@@ -1,19 +1,19 @@
 /**
- * The JSON values in a text that is not only JSON: what models answer when they are asked for JSON.
+ * Finds JSON values in a model's answer.
  *
- * They put it into code fences, write a sentence round it, leave a comma at the end, give one object
- * a line, or are cut off in the middle. Whatever can be read of it is read.
+ * Models put JSON into code fences, add sentences, leave trailing commas, give one object per line,
+ * or are cut off. Everything readable is used.
  */
 
 export interface JsonValues {
   readonly values: readonly unknown[];
-  /** Beginnings of values that could not be read. */
+  /** The number of unreadable values. */
   readonly broken: number;
 }
 
 /**
- * The objects and arrays of `text`, outermost first. Of an array that cannot be read as a whole, the
- * objects in it are given. The time is bounded by the text's length.
+ * The objects and arrays of `text`, outermost first. An unreadable array gives the objects in it.
+ * Linear in the text's length.
  */
 export function findJsonValues(text: string): JsonValues {
   const values: unknown[] = [];
@@ -33,7 +33,7 @@ export function findJsonValues(text: string): JsonValues {
     looks++;
     const isList = text[start] === "[";
     if (!isList) broken++;
-    // Elements of a broken list may be whole; the parts of a broken object are not trusted.
+    // Elements of a broken list may be complete; the parts of a broken object are not trusted.
     at = isList || end < 0 ? start + 1 : end + 1;
   }
   return { values, broken };
@@ -49,7 +49,7 @@ function nextOpening(text: string, from: number): number {
   return -1;
 }
 
-/** The place of the bracket that closes the one at `start`, strings left alone; -1 if there is none. */
+/** The closing bracket of the one at `start`, ignoring strings; -1 if missing. */
 function closingOf(text: string, start: number): number {
   let depth = 0;
   let inString = false;
@@ -80,7 +80,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** `text` without commas that stand before a closing bracket, strings left alone. */
+/** `text` without trailing commas, ignoring strings. */
 function withoutTrailingCommas(text: string): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/gs, (_, string?: string) => string ?? "");
 }

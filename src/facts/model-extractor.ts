@@ -6,7 +6,7 @@ import type { FactAnswer, FactExtractor, FactRequest, ProposedFact } from "./fac
 import { factPrompt } from "./fact-prompt.ts";
 import { parseFacts, saysNothing } from "./parse-answer.ts";
 
-/** Some sixty facts: more of one part of a conversation is no longer facts but a transcript. */
+/** Some sixty facts: more would be a transcript. */
 const MAX_OUTPUT_TOKENS = 4_000;
 
 export function modelExtractor(model: TextModel): FactExtractor {
@@ -36,12 +36,12 @@ async function extract(model: TextModel, request: FactRequest): Promise<FactAnsw
   }
   const { facts, unread } = parseFacts(text);
   if (facts.length === 0 && text.trim() !== "" && !saysNothing(text)) throw useless(model);
-  // What a filter has stopped was not read to its end; an empty answer with `stop` says "none".
+  // A filtered answer may be incomplete; an empty one with `stop` means none.
   if (finishReason !== "stop" && finishReason !== "length") throw useless(model, finishReason);
   return { facts: facts.map((fact) => cited(fact, request)), unread };
 }
 
-/** The number that the model was shown becomes the entry's id. */
+/** Maps the prompt's number to the entry's id. */
 function cited(fact: ProposedFact, { entries }: FactRequest): ProposedFact {
   const index = Number(fact.entryId ?? Number.NaN) - 1;
   return { ...fact, entryId: entries[index]?.id ?? null };

@@ -6,7 +6,7 @@ import { parseFacts, saysNothing } from "./parse-answer.ts";
 const LINE = '{"subject": "Ana", "predicate": "lives in", "object": "Lisbon", "entry": 3}';
 const ANA = "Ana|lives in|Lisbon";
 
-/** What is understood, and how much is not. */
+/** The parsed facts, and the number of malformed ones. */
 function check(answer: string, facts: string[], unread = 0): void {
   const parsed = parseFacts(answer);
   const shown = parsed.facts.map((fact) => `${fact.subject}|${fact.predicate}|${fact.object}`);
@@ -28,16 +28,16 @@ describe("parseFacts reads", () => {
     check(`Here are the facts (see [the rules]):\n\`\`\`json\n[\n${LINE}\n]\n\`\`\`\nDone!`, [ANA]);
   });
 
-  test("lists with a comma too many, and strings that look like it", () => {
+  test("lists with a trailing comma, and strings that look like it", () => {
     check(`[${LINE.replace("}", ",}")},]`, [ANA]);
     check(`[{"subject": "a,]", "predicate": "b,}", "object": "c \\" ]",},]`, ['a,]|b,}|c " ]']);
   });
 
-  test("an answer that was cut off, as far as it goes", () => {
+  test("the complete part of a truncated answer", () => {
     check(`[${LINE}, ${LINE}, {"subject": "Bo", "pred`, [ANA, ANA], 1);
   });
 
-  test("and counts what is no fact", () => {
+  test("and counts malformed facts", () => {
     check(`[${LINE}, {"subject": "Bo"}, "Ana lives", 7]`, [ANA], 3);
     check('[{"subject": "", "predicate": "p", "object": "o"}]', [], 1);
     check(`{"subject": "${"x".repeat(5_000)}", "predicate": "p", "object": "o"}`, [], 1);
@@ -50,7 +50,7 @@ describe("parseFacts reads", () => {
   });
 });
 
-test("confidence is a share, whatever it was written as", () => {
+test("confidence as a share, in any notation", () => {
   const read = (confidence: string) =>
     parseFacts(LINE.replace("}", `, "confidence": ${confidence}}`)).facts[0]?.confidence;
   expect(["0.4", '"0.4"', "85", '"high"', "-1", "1000", "null"].map(read)).toEqual([
@@ -70,7 +70,7 @@ test("entries are named in several ways", () => {
   ]);
 });
 
-test("an empty list is an answer; words are none", () => {
+test("an empty list as an answer; prose as none", () => {
   for (const answer of ["[]", "```json\n[]\n```", '{"facts": []}', "No facts: []", "{}"]) {
     expect(saysNothing(answer)).toBe(true);
   }
@@ -81,7 +81,7 @@ describe("whatever the answer", () => {
   const statement = fc.string({ minLength: 1, maxLength: 20 }).map((text) => `x${text}`);
   const fact = fc.record({ subject: statement, predicate: statement, object: statement });
 
-  test("good facts in it are all found", () => {
+  test("all valid facts are found", () => {
     const prose = fc.string({ unit: fc.constantFrom(..."abc .,:!\n`") });
     const around = fc.tuple(fc.array(fact, { minLength: 1, maxLength: 5 }), prose, prose);
     fc.assert(
@@ -93,7 +93,7 @@ describe("whatever the answer", () => {
     );
   });
 
-  test("reading it neither throws nor takes long", () => {
+  test("parsing neither throws nor takes long", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{}",:\\ a1') }), (text) => {
         expect(parseFacts(text).unread).toBeGreaterThanOrEqual(0);

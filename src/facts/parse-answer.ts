@@ -19,7 +19,7 @@ export function parseFacts(answer: string): FactAnswer {
   return { facts, unread };
 }
 
-/** Whether an answer says, in the way that was asked for, that there is no fact. */
+/** Whether an answer states in the requested form that there is no fact. */
 export function saysNothing(answer: string): boolean {
   const { values, broken } = findJsonValues(answer);
   return broken === 0 && values.length > 0 && values.flatMap(statementsIn).length === 0;
@@ -58,7 +58,7 @@ function toConfidence(value: unknown): number {
   }
   const number = typeof value === "string" ? Number.parseFloat(value) : value;
   if (typeof number !== "number" || !Number.isFinite(number)) return DEFAULT_CONFIDENCE;
-  // Some count in per cent.
+  // Some models use per cent.
   const share = number > 1 && number <= 100 ? number / 100 : number;
   return Math.min(1, Math.max(0, share));
 }

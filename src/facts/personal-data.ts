@@ -1,9 +1,9 @@
 /**
- * Replaces personal data whose form can be checked.
+ * Replaces personal data with a checkable form.
  *
- * Where one may begin, every possible end is tried, the farthest first, and judged in code: card
- * numbers and bank accounts by their check digits, telephone numbers by how they begin, addresses
- * of machines by their parts. So adjacent text does not hide it.
+ * At each possible start every end is tried, the farthest first, and validated in code: card
+ * numbers and bank accounts by check digits, telephone numbers by prefix, IP addresses by parts. So
+ * adjacent text does not hide it.
  */
 
 import { passesLuhn } from "../secrets/card-number.ts";
@@ -17,13 +17,13 @@ export function redactPersonal(text: string): string {
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
 
 interface Kind {
-  /** Where one may begin. */
+  /** Matches a possible start. */
   readonly start: RegExp;
   readonly longest: number;
   readonly isOne: (found: string) => boolean;
 }
 
-/** In the order in which they are looked for: a card number is not taken for two telephones. */
+/** In order of search: a card number is not taken for two telephone numbers. */
 const KINDS: readonly Kind[] = [
   { start: /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}/giu, longest: 42, isOne: isIban },
   { start: /(?<![\w.])\d/g, longest: 37, isOne: isCard },
@@ -45,7 +45,7 @@ function maskKind(text: string, { start, longest, isOne }: Kind): string {
   return masked + text.slice(at);
 }
 
-/** The places after `start` where a word or a number ends, the farthest first. */
+/** The ends of words and numbers after `start`, farthest first. */
 function endsFrom(text: string, start: number, longest: number): number[] {
   const ends: number[] = [];
   for (let end = Math.min(text.length, start + longest); end > start; end--) {
@@ -56,7 +56,7 @@ function endsFrom(text: string, start: number, longest: number): number[] {
 
 const GOES_ON = /^(?:[\p{L}\p{N}]|[.:]\d)/u;
 
-/** ISO 13616: moved and spelt as digits, it leaves 1 when divided by 97. */
+/** ISO 13616: rearranged and spelt as digits, it leaves 1 modulo 97. */
 function isIban(found: string): boolean {
   if (!/^[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}$/i.test(found)) return false;
   const text = found.replaceAll(" ", "").toUpperCase();
@@ -68,7 +68,7 @@ function isIban(found: string): boolean {
   return rest === 1;
 }
 
-/** A long number with a valid Luhn digit, whatever its issuer. */
+/** A long number with a valid Luhn digit, of any issuer. */
 function isCard(found: string): boolean {
   if (!/^\d(?:[ \u00a0\u202f-]?\d){12,18}$/.test(found) || /^[0 -]+$/.test(found)) return false;
   return passesLuhn(found.replace(/\D/g, ""));

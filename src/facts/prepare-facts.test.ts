@@ -16,7 +16,7 @@ function prepare(proposed: readonly ProposedFact[], options: Partial<PrepareOpti
   return prepareFacts(proposed, ENTRIES, { redaction: "secrets", ...options });
 }
 
-test("facts are put into the order of what they cite, the uncited last", async () => {
+test("facts are ordered by their citations, the uncited last", async () => {
   const { facts } = await prepare([
     fact("guess"),
     fact("later", { entryId: "E2" }),
@@ -26,7 +26,7 @@ test("facts are put into the order of what they cite, the uncited last", async (
   expect(facts.map(({ object }) => object)).toEqual(["first", "second", "later", "guess"]);
 });
 
-test("confidence is a share; a fact that cites nothing of the record is a guess", async () => {
+test("confidence is a share; an uncited fact is a guess", async () => {
   const confidences = [undefined, 0.2, 7, -1, Number.NaN, "high" as unknown as number];
   const cited = confidences.map((confidence) =>
     fact("x", { entryId: "E1", ...(confidence === undefined ? {} : { confidence }) }),
@@ -48,7 +48,7 @@ test("withheld facts are counted by either filter, and no proposal can break it"
   expect(await prepare([secret, fact("Rome")])).toMatchObject({ withheld: 1 });
 });
 
-test("the host sees what is left after redaction, and what it gives is looked at again", async () => {
+test("the host gets the redacted fact, and its result is redacted again", async () => {
   const seen: string[] = [];
   const { facts, withheld } = await prepare(
     [fact("sk-abcdefghij0123456789 there"), fact("no"), fact("empty"), fact("tidy")],

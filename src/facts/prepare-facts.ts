@@ -27,12 +27,12 @@ export interface PrepareOptions {
 
 /** For proposals without a confidence. */
 export const DEFAULT_CONFIDENCE = 0.7;
-/** A fact without an entry that states it may have been made up: at most a guess. */
+/** The maximum confidence of an uncited fact, which may be invented. */
 const UNCITED_CONFIDENCE = 0.5;
 
 export interface Preparation {
   readonly facts: readonly PreparedFact[];
-  /** Not to be kept: secret, personal, refused by the host, or no statement at all. */
+  /** Withheld: secret, personal, refused by the host, or not a statement. */
   readonly withheld: number;
 }
 
@@ -47,13 +47,13 @@ export async function prepareFacts(
     const cleaned = clean(fact);
     const redacted = cleaned === undefined ? null : redactFact(cleaned, redaction);
     const allowed = redacted === null || hook === undefined ? redacted : await hook(redacted);
-    // The hook is the host's code, so check its result again.
+    // The hook is foreign code, so its result is checked again.
     const kept = allowed === null || allowed === undefined ? undefined : clean(allowed);
     if (kept !== undefined) facts.push(prepare(kept, places));
   }
   const placeOf = ({ sourceEntry }: PreparedFact) =>
     places.get(sourceEntry ?? "") ?? entries.length;
-  // The later statement wins, whatever the order of the answer.
+  // The later statement wins, whatever the answer's order.
   return {
     facts: facts.toSorted((a, b) => placeOf(a) - placeOf(b)),
     withheld: proposed.length - facts.length,

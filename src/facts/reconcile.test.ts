@@ -4,14 +4,14 @@ import type { PreparedFact } from "./prepare-facts.ts";
 import { type HeldFact, keyOf, normalize, reconcileFacts } from "./reconcile.ts";
 import { settleFacts } from "./settle.ts";
 
-/** `subject predicate object`, with `+` for many and `?` for one that cites nothing. */
+/** `subject predicate object`, with `+` for many and `?` without a citation. */
 function proposal(text: string): PreparedFact {
   const [subject = "", predicate = "", object = ""] = text.replace(/[+?]$/, "").split(" ");
   const sourceEntry = text.endsWith("?") ? null : "E1";
   return { subject, predicate, object, confidence: 0.9, sourceEntry, many: text.endsWith("+") };
 }
 
-/** Facts by id; what was replaced says by what. */
+/** Facts by id; superseded ones name their successor. */
 class Facts {
   readonly all: (HeldFact & { by: string | null })[] = [];
 
@@ -40,7 +40,7 @@ class Facts {
   }
 }
 
-/** Each of `rounds` is one answer; `expected` shows all facts, the replaced ones in brackets. */
+/** Each of `rounds` is one answer; `expected` shows all facts, superseded ones in brackets. */
 function check(rounds: readonly (readonly string[])[], expected: string): void {
   const facts = new Facts();
   for (const round of rounds) facts.take(round.map(proposal));
@@ -52,24 +52,24 @@ function check(rounds: readonly (readonly string[])[], expected: string): void {
 }
 
 describe("reconcileFacts", () => {
-  test("does not add what is known, whatever its case and confidence", () => {
+  test("does not add known facts, whatever their case and confidence", () => {
     check([["Ana likes tea"], ["ana LIKES Tea"], ["Ana likes tea"]], "Ana likes tea");
     check([["Ana lives_in Rome", "Ana lives-in rome"]], "Ana lives_in Rome");
   });
 
-  test("replaces what has changed, and keeps it as history", () => {
+  test("supersedes changed facts, and keeps them as history", () => {
     check([["Ana city Rome"], ["Ana city Oslo"]], "(Ana city Rome), Ana city Oslo");
     check([["Ana city Rome", "Ana city Oslo"]], "(Ana city Rome), Ana city Oslo");
   });
 
-  test("adds again what held before and holds once more", () => {
+  test("adds a former fact again", () => {
     check(
       [["Ana city Rome"], ["Ana city Oslo"], ["Ana city Rome"]],
       "(Ana city Rome), (Ana city Oslo), Ana city Rome",
     );
   });
 
-  test("keeps several objects where there may be many, or are already", () => {
+  test("keeps several objects where many are allowed or exist", () => {
     check([["Ana speaks Dutch+"], ["Ana speaks Thai+"]], "Ana speaks Dutch, Ana speaks Thai");
     check(
       [["Ana speaks Dutch+", "Ana speaks Thai"], ["Ana speaks Urdu"]],
@@ -77,12 +77,12 @@ describe("reconcileFacts", () => {
     );
   });
 
-  test("lets what cites nothing replace nothing", () => {
+  test("lets uncited proposals supersede nothing", () => {
     check([["Ana city Rome"], ["Ana city Oslo?"]], "Ana city Rome");
     check([["Ana city Oslo?"], ["Ana city Rome"]], "(Ana city Oslo), Ana city Rome");
   });
 
-  test("tells how many it did not add", () => {
+  test("reports the number of rejected proposals", () => {
     const facts = new Facts();
     facts.take([proposal("Ana city Rome")]);
     const result = facts.take(["Ana city rome", "Bo city Bonn?"].map(proposal));
@@ -101,7 +101,7 @@ const proposals: fc.Arbitrary<PreparedFact> = fc.record({
   many: fc.boolean(),
 });
 
-test("after any answers: nothing is held twice, all history has a reason, and again adds nothing", () => {
+test("after any answers: no duplicates, all history has a successor, and repetition adds nothing", () => {
   const answers = fc.array(fc.array(proposals, { maxLength: 6 }), { maxLength: 6 });
   fc.assert(
     fc.property(answers, (rounds) => {
@@ -130,7 +130,7 @@ describe("settleFacts", () => {
     object,
   });
 
-  test("of two facts added at once the greater id stays, for every reader", () => {
+  test("of two concurrent facts the greater id stays, for every reader", () => {
     const held = [fact("1", "Rome"), fact("2", "rome"), fact("3", "Oslo")];
     const one = () => false;
     expect(settleFacts([fact("1", "Rome")], held.slice(0, 2), new Set(), one)).toEqual([
@@ -144,7 +144,7 @@ describe("settleFacts", () => {
     ]);
   });
 
-  test("where there may be many, only equal ones are settled", () => {
+  test("where many are allowed, only duplicates are settled", () => {
     const held = [fact("1", "Rome"), fact("2", "rome"), fact("3", "Oslo")];
     expect(settleFacts([fact("1", "Rome")], held, new Set(), () => true)).toEqual([
       { id: "1", by: "2" },

@@ -6,17 +6,17 @@
 import type { Fact } from "../model/note.ts";
 import type { PreparedFact } from "./prepare-facts.ts";
 
-/** A fact that holds, as far as it is compared. */
+/** A current fact, with the compared fields. */
 export type HeldFact = Pick<Fact, "id" | "subject" | "predicate" | "object">;
 
 export interface AddedFact extends Omit<PreparedFact, "many"> {
   readonly id: string;
-  /** Facts that no longer hold, added ones included. */
+  /** Superseded facts, including added ones. */
   readonly supersedes: readonly string[];
 }
 
 export interface Reconciliation {
-  /** In order: a later one may replace an earlier one. */
+  /** In order: a later one may supersede an earlier one. */
   readonly added: readonly AddedFact[];
   readonly duplicates: number;
   /** Proposals that contradict a current fact without a citation; they replace nothing. */
@@ -47,7 +47,7 @@ export function reconcileFacts(
     const object = normalize(fact.object);
     const objects = values.get(key) ?? new Map<string, readonly string[]>();
     const supersedes = many.has(key) ? [] : [...objects.values()].flat();
-    // What the proposals come to in the end holds already: the way there is no news.
+    // The final proposal already holds: intermediate ones are dropped.
     if (settled.has(key) || objects.has(object)) duplicates++;
     else if (supersedes.length > 0 && fact.sourceEntry === null) unsupported++;
     else {
@@ -60,7 +60,7 @@ export function reconcileFacts(
   return { added, duplicates, unsupported, isMany: (key) => many.has(key) };
 }
 
-/** What one fact is about: equal if only case and spaces differ. */
+/** The key of subject and predicate, ignoring case and spaces. */
 export function keyOf({ subject, predicate }: Pick<Fact, "subject" | "predicate">): string {
   return `${normalize(subject)}\0${normalize(predicate.replaceAll(/[_-]/g, " "))}`;
 }
@@ -69,7 +69,7 @@ export function normalize(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** By key and object, the facts that say so: a host may have added one twice. */
+/** Facts by key and object: a host may have added one twice. */
 function valuesOf(held: readonly HeldFact[]): Map<string, Map<string, readonly string[]>> {
   const values = new Map<string, Map<string, readonly string[]>>();
   for (const fact of held) {

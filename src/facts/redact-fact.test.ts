@@ -15,7 +15,7 @@ function check(fact: string, expected: string | null, redaction?: "personal"): v
 const MARK = REDACTED;
 
 describe("secrets", () => {
-  test("are taken out wherever they stand", () => {
+  test("are removed wherever they are", () => {
     check(
       "deploy | uses | sk-abcdefghij0123456789 for uploads",
       `deploy | uses | ${MARK} for uploads`,
@@ -26,14 +26,14 @@ describe("secrets", () => {
     );
   });
 
-  test("that a name gives away make a fact worth nothing", () => {
+  test("named as such drop the fact", () => {
     check("Ana | password | hunter22", null);
     check("Ana | password is | hunter22", null);
     check("API key | is | abcdef123456", null);
     check("sk-abcdefghij0123456789 | belongs to | Ana", null);
   });
 
-  test("are not seen where none is", () => {
+  test("are not detected where there are none", () => {
     check("Ana | prefers | tabs", "Ana | prefers | tabs");
     check("login | uses | a password manager", "login | uses | a password manager");
     check("Ana | e-mail | ana@example.org", "Ana | e-mail | ana@example.org");
@@ -41,7 +41,7 @@ describe("secrets", () => {
 });
 
 describe("personal data", () => {
-  test("makes a fact worth nothing if nothing else is said", () => {
+  test("drops a fact that has nothing else", () => {
     check("Ana | e-mail | ana@example.org", null, "personal");
     check("Ana | phone | +49 30 901820", null, "personal");
     check("192.0.2.7 | is | the office", null, "personal");
@@ -96,11 +96,11 @@ describe("personal data", () => {
     "0.25",
     "node 22.18.0",
   ];
-  test.each(other)("%s is left alone", (text) => {
+  test.each(other)("%s is kept", (text) => {
     expect(redactPersonal(`it is ${text}, they say`)).toBe(`it is ${text}, they say`);
   });
 
-  test("is taken out once and for all", () => {
+  test("is redacted idempotently", () => {
     const piece = fc.oneof(fc.constantFrom(...personal, ...other), fc.string());
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
@@ -111,7 +111,7 @@ describe("personal data", () => {
   });
 });
 
-test("a session says what is to be taken out, and an unknown wish errs on the safe side", () => {
+test("a session configures redaction, and an unknown value redacts the most", () => {
   const read = (redact: unknown) => factRedactionOf({ facts: { redact } as never });
   expect([undefined, null, false, "secrets"].map(read)).toEqual(Array(4).fill("secrets"));
   expect([true, "personal", "all", 1].map(read)).toEqual(Array(4).fill("personal"));

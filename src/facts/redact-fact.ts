@@ -5,7 +5,7 @@ import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 import type { ProposedFact } from "./fact-extractor.ts";
 import { redactPersonal } from "./personal-data.ts";
 
-/** Secrets are never kept; `personal` also takes out what identifies a person. */
+/** Secrets are always removed; `personal` also removes identifying data. */
 export type FactRedaction = "secrets" | "personal";
 
 /** Reads `facts.redact` of a session's metadata. An unknown value redacts the most. */
@@ -25,7 +25,7 @@ export function redactFact<Kept extends ProposedFact>(
     const { text: masked } = redact(text);
     return redaction === "personal" ? redactPersonal(masked) : masked;
   };
-  // `subject` and `predicate` may be what says that `object` is a secret.
+  // `subject` and `predicate` may show that `object` is a secret.
   const names = [fact.predicate.replace(COPULA, ""), fact.subject];
   const isNamed = names.some((name) => redactNamed(asName(name), fact.object) === REDACTED);
   const kept: Kept = {
@@ -38,10 +38,10 @@ export function redactFact<Kept extends ProposedFact>(
   return isEmpty ? null : kept;
 }
 
-/** "password is" names a password as well as "password" does. */
+/** "password is" names a password as "password" does. */
 const COPULA = /[\s_]+(?:is|are|was|set to|equals)$/i;
 
-/** "API key" as a program would write it, which is how secrets are recognised. */
+/** "API key" as a program's identifier, the form in which secrets are recognised. */
 function asName(text: string): string {
   return text.replace(/\s+/g, "_");
 }

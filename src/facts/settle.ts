@@ -14,8 +14,8 @@ export interface Retirement {
 }
 
 /**
- * `added` are ours; `held` is what holds now, ours and others'; `seen` says what ours were reconciled
- * with, and `isMany` whether several objects may hold.
+ * `added` are ours; `held` are the current facts, ours and others'; `seen` are those that ours were
+ * reconciled with, and `isMany` tells whether several objects may hold.
  */
 export function settleFacts(
   added: readonly HeldFact[],

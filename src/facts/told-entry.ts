@@ -1,4 +1,4 @@
-/** The part of a message that its participants said; facts are extracted from it alone. */
+/** The text of a message that its participants wrote; only facts from it are extracted. */
 
 import type { Block } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
@@ -10,7 +10,7 @@ import { isInjected, withoutInjected } from "../search/document/injected.ts";
  */
 export function toldEntry(entry: Entry): Entry | undefined {
   if (entry.role === "system" || isInjected(entry.metadata)) return undefined;
-  // Keep markers in an agent's own text: it may write about them.
+  // An agent's own text keeps markers: it may write about them.
   const clean = (block: Block): Block =>
     block.type === "text" && entry.role !== "assistant"
       ? { ...block, text: withoutInjected(block.text) }

@@ -1,4 +1,4 @@
-/** A gateway over a store of its own, on both databases, with a clock that tests set. */
+/** A gateway over its own store, on both databases, with a clock that tests set. */
 
 import { onTestFinished } from "vitest";
 import { createDatabase } from "../../test/support/postgres.ts";
@@ -12,7 +12,7 @@ import { type Gateway, type GatewayOptions, openGateway } from "./gateway.ts";
 export interface TestGateway {
   readonly engine: Engine;
   readonly gateway: Gateway;
-  /** Sets the clock: of the gateway and of the store. */
+  /** Sets the clock of the gateway and of the store. */
   at(time: string | number): void;
 }
 
@@ -35,8 +35,8 @@ export function testGateway(
 }
 
 /**
- * For `describe.each`. On PostgreSQL all tests of a process share a store, which ends with it, and
- * each has a tenant of its own.
+ * For `describe.each`. On PostgreSQL the tests of a process share a store, each under its own
+ * tenant.
  */
 export const BACKENDS: readonly [string, typeof testGateway][] = [
   ["SQLite", testGateway],

@@ -11,7 +11,7 @@ function say(text: string, over: Partial<InboundMessage> = {}): InboundMessage {
 
 describe.each(BACKENDS)("on %s", (_, testGateway) => {
   describe("a message", () => {
-    test("starts a session, and the next one goes on in it", async () => {
+    test("starts a session, and the next message continues it", async () => {
       const { gateway } = await testGateway();
       const first = await gateway.inbound(say("Hello", { displayName: "Ana" }));
       expect(first).toMatchObject({
@@ -32,14 +32,14 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       const second = await gateway.inbound(say("Again"));
       expect(second).toMatchObject({ action: "continued", reason: "fresh" });
       expect(second.session?.id).toBe(first.session?.id);
-      // Nothing is written of a route that goes on as it was.
+      // An unchanged route is not written.
       expect(second.route?.version).toBe(first.route?.version);
       const meta = await gateway.tenant.getSessionMeta(first.session?.id ?? "");
       expect(meta).toMatchObject({ agent: "main", createdBy: "4711", messageCount: 2 });
       expect(meta.metadata).toEqual({ sessionKey: "agent:main:telegram:direct:4711" });
     });
 
-    test("is stored only if that is asked for", async () => {
+    test("is stored only with `append`", async () => {
       const { gateway } = await testGateway();
       const turn = await gateway.inbound({ ...ANA, text: "Hello" });
       expect(turn.entry).toBeNull();
@@ -59,7 +59,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await turns[0]?.session?.searchOthers("d"))?.hits.length).toBeGreaterThan(0);
     });
 
-    test("that tells a new name changes the label, and nothing else", async () => {
+    test("with a new name changes only the label", async () => {
       const { gateway } = await testGateway();
       const first = await gateway.inbound(say("a", { subject: "Old" }));
       await gateway.tenant.routes.patch(first.key, { thinkingLevel: "high" });
@@ -94,7 +94,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       });
     });
 
-    test("that is refused names its field", async () => {
+    test("that is refused names its invalid field", async () => {
       const { gateway } = await testGateway();
       const wrong: readonly (readonly [string, object])[] = [
         ["text", { text: 5 }],
@@ -115,7 +115,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   });
 
   describe("a reset", () => {
-    test("on request passes on the rest, and keeps the preferences of answers", async () => {
+    test("by command returns the rest of the text, and keeps the answers' preferences", async () => {
       const { gateway, engine } = await testGateway();
       const first = await gateway.inbound(say("The cron lock is gone", { displayName: "Ana" }));
       await gateway.tenant.routes.patch(first.key, {
@@ -147,14 +147,14 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
         previousSessionId: first.session?.id,
         resetReason: "command",
       });
-      // The old one is where it was.
+      // The old session is still found.
       const { hits } = await engine.searchSessions("cron lock");
       expect(hits[0]?.sessionId).toBe(first.session?.id);
       const history = await gateway.tenant.routes.history(turn.key);
       expect(history.map(({ reason }) => reason)).toEqual(["command", "first"]);
     });
 
-    test("forgets nothing of how long words are to be kept", async () => {
+    test("keeps the session's retention", async () => {
       const { gateway } = await testGateway();
       const first = await gateway.inbound(say("a"));
       await first.session?.update({ retention: "ephemeral", ttl: 60, metadata: { ticket: 1 } });
@@ -164,7 +164,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(meta?.metadata["ticket"]).toBeUndefined();
     });
 
-    test("with nothing after it is answered, and nothing is stored", async () => {
+    test("without further text is answered, and stores nothing", async () => {
       const { gateway } = await testGateway();
       await gateway.inbound(say("a"));
       const turn = await gateway.inbound(say("/reset"));
@@ -172,7 +172,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await turn.session?.meta())?.entryCount).toBe(0);
     });
 
-    test("is refused for callers without the right to command", async () => {
+    test("is refused for unauthorised senders", async () => {
       const { gateway } = await testGateway();
       await gateway.inbound(say("a"));
       const turn = await gateway.inbound(say("/new b", { authorized: false }));
@@ -182,7 +182,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       });
     });
 
-    test("comes with the day, and keeps only what describes the place", async () => {
+    test("happens at the daily hour, and keeps only the labels of the place", async () => {
       const { gateway, at } = await testGateway();
       const first = await gateway.inbound(say("a", { displayName: "Ana" }));
       await gateway.tenant.routes.patch(first.key, { thinkingLevel: "high" });
@@ -199,7 +199,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       });
     });
 
-    test("comes after silence, which bookkeeping does not break", async () => {
+    test("happens after idle time, which automatic input does not interrupt", async () => {
       const config = { session: { reset: { mode: "idle" as const, idleMinutes: 30 } } };
       const { gateway, at } = await testGateway(config);
       const first = await gateway.inbound(say("a"));
@@ -222,7 +222,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(await gateway.inbound(say("b"))).toMatchObject({ action: "reset", reason: "idle" });
     });
 
-    test("that several would begin at once is begun by one", async () => {
+    test("is done once when several processes start it", async () => {
       const { engine, gateway, at } = await testGateway();
       await gateway.inbound(say("a"));
       at("2026-05-05T12:00:00Z");
@@ -240,7 +240,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   describe("a thread", () => {
     const group = { channel: "slack", peer: "C042", chatType: "channel" as const, sender: "ana" };
 
-    test("starts with what was said before it, and goes its own way", async () => {
+    test("forks its parent conversation, and then diverges", async () => {
       const { gateway } = await testGateway();
       const above = await gateway.inbound(say("The lock is gone", group));
       await above.session?.update({ metadata: { facts: { enabled: true } } });
@@ -258,7 +258,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await reset.session?.meta())?.parentSessionId).toBeNull();
     });
 
-    test("starts empty where nothing was said, or too much", async () => {
+    test("starts empty where the parent is empty or too long", async () => {
       const { gateway } = await testGateway({ session: { parentForkMaxTokens: 50 } });
       const alone = await gateway.inbound(say("a", { ...group, peer: "C043", thread: "1" }));
       expect(alone).toMatchObject({ action: "created", reason: "first" });
@@ -269,7 +269,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   });
 
   describe("a command", () => {
-    test("tells how the session stands, and starts nothing", async () => {
+    test("gives the session's status, and starts nothing", async () => {
       const { gateway, engine } = await testGateway();
       const none = await gateway.inbound(say("/status"));
       expect(none).toMatchObject({ session: null, answer: expect.stringContaining("no session") });
@@ -286,7 +286,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(await gateway.inbound(say("/status of the build?"))).toMatchObject({ answer: null });
     });
 
-    test("compacts, or says why not", async () => {
+    test("compacts, or gives the reason why not", async () => {
       const told: string[] = [];
       const { gateway } = await testGateway(
         {},

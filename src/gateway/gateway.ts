@@ -55,9 +55,9 @@ import { type GatewayReply, type ReplyOptions, replyTo } from "./turns/reply.ts"
 import { storeModels } from "./turns/store-models.ts";
 
 export interface GatewayOptions {
-  /** The time in epoch milliseconds; the machine's clock if left out. */
+  /** The clock, in epoch milliseconds. Default: the machine's. */
   readonly now?: () => number;
-  /** What `/compact` does; compacts with `summaries` and the instructions given if left out. */
+  /** Handles `/compact`. Default: compacts with `summaries` and the sender's instructions. */
   readonly compact?: CompactOnRequest;
   /**
    * The model that answers and writes memories: one for all routes, or chosen by a route's
@@ -66,9 +66,9 @@ export interface GatewayOptions {
   readonly model?: GatewayModel;
   /** The summarizer and its options. */
   readonly summaries?: NonNullable<AutoCompactionOptions["compact"]>;
-  /** What the configuration has no key for, such as `folder`. */
+  /** Flush options without a configuration key, such as `folder`. */
   readonly flush?: NonNullable<CompactionSetup["flush"]>;
-  /** Hears what `afterTurn` and `generate` decide, in all conversations. */
+  /** Receives the events of `afterTurn` and `generate` of all conversations. */
   readonly onEvent?: EventListener;
 }
 
@@ -126,8 +126,8 @@ export class Gateway {
   }
 
   /**
-   * Finds or starts the session of a message and gives the reason. Commands are answered here; the
-   * text for the agent is returned as `text`.
+   * Finds or starts the session of a message, with the reason. Answers commands itself; returns the
+   * agent's text as `text`.
    */
   async inbound(message: InboundMessage): Promise<InboundResult> {
     const checked = checkInbound(message);
@@ -146,8 +146,8 @@ export class Gateway {
   }
 
   /**
-   * Answers as `generate` does, with the compaction, the flush and the silence of the configuration, and
-   * what the route says of the model and of delivery. The route's counters and marks follow.
+   * Runs `generate` with the configured compaction, flush and silence and the route's model and
+   * delivery settings, then updates the route's counters and marks.
    */
   generate(input: GatewayGenerateInput): Promise<GatewayAnswer> {
     return answerTurn(this.#turns, input, () => undefined);
@@ -157,7 +157,7 @@ export class Gateway {
     return streamOf((tell) => answerTurn(this.#turns, input, tell));
   }
 
-  /** Routes a message, stores it, answers it, and gives the text to send back. */
+  /** Routes, stores and answers a message, and gives the text to send. */
   reply(message: InboundMessage, options: ReplyOptions = {}): Promise<GatewayReply> {
     const parts = {
       inbound: (taken: InboundMessage) => this.inbound(taken),
@@ -296,7 +296,7 @@ export class Gateway {
     return { action: decided.action, route: await startSession(this.tenant, start) };
   }
 
-  /** What a message says of its conversation is written only if it is new. */
+  /** Writes the message's labels only if they changed. */
   async #relabel(route: SessionRoute, message: CheckedInbound): Promise<SessionRoute> {
     const labels = Object.entries(labelsOf(message));
     const news = labels.filter(([name, value]) => route.fields[name] !== value);
@@ -323,7 +323,7 @@ export class Gateway {
     reason: InboundReason,
   ): string {
     const rule = explainPolicy(this.config, key, channel);
-    if (action === "forked") return "a thread starts with what was said before it";
+    if (action === "forked") return "a thread starts as a fork of its parent conversation";
     switch (reason) {
       case "first":
         return "the key had no session";
@@ -336,7 +336,7 @@ export class Gateway {
       case "idle":
         return `idle for too long: sessions are reset ${rule}`;
       case "housekeeping":
-        return "input that comes by itself starts nothing";
+        return "automatic input starts no session";
       case "repeated":
         return "this message was delivered twice: it is stored already";
       default:
@@ -345,7 +345,7 @@ export class Gateway {
   }
 }
 
-/** Keeps the engine's default number of messages; only a model follows the instructions. */
+/** Keeps the engine's default number of messages; instructions need a model. */
 function compactWith(summaries: ReturnType<typeof summariesOf>): CompactOnRequest {
   return (session, instructions) =>
     session.compact({ ...summaries, ...(instructions === "" ? {} : { instructions }) });

@@ -1,4 +1,4 @@
-/** What a channel hands in: a message, where it came from, and what kind of input it is. */
+/** A message from a channel: its text, its origin and its kind. */
 
 import { checkFlag, checkInput, checkKey, checkOneOf, invalid } from "../engine/check.ts";
 import { checkName, checkText } from "../model/ids.ts";
@@ -17,24 +17,24 @@ export interface InboundMessage {
   readonly text: string;
   /** Such as `telegram`. */
   readonly channel?: string;
-  /** Which of the host's accounts on that channel. */
+  /** The host's account on that channel. */
   readonly account?: string;
-  /** Whom the agent talks with: a person's id, or that of the group, channel or room. */
+  /** The conversation partner: the id of a person, group, channel or room. */
   readonly peer?: string;
   /** `direct` if left out; `dm` means the same. */
   readonly chatType?: ChatType | "dm";
   readonly thread?: string;
   readonly topic?: string;
-  /** The session key itself, in place of all that it would be made of. */
+  /** The session key itself; replaces the key derived from the origin. */
   readonly key?: string;
-  /** The agent that is meant; the configuration's if left out. */
+  /** The addressed agent. Default: the configuration's. */
   readonly agent?: string;
   readonly kind?: InboundKind;
   /** The author. Default: the peer of a direct message, else the agent. */
   readonly sender?: string;
-  /** `false`: the sender may talk to the agent, and not command it. */
+  /** `false`: the sender may not give commands. */
   readonly authorized?: boolean;
-  /** The channel's own id of the message: one that is delivered twice counts once. */
+  /** The channel's message id; a redelivery with the same id counts once. */
   readonly id?: string;
   /** Also appends the returned `text` to the session. */
   readonly append?: boolean;
@@ -81,7 +81,7 @@ export function checkInbound(message: InboundMessage): CheckedInbound {
   };
 }
 
-/** What the message says of the conversation, for the route. */
+/** The conversation's labels, for the route. */
 export function labelsOf(message: CheckedInbound): Record<string, string> {
   const { channel, chatType } = message;
   const given = LABELS.flatMap((name) => {

@@ -1,22 +1,22 @@
-/** What became of a message: which session it belongs to, and why. */
+/** The outcome of a message: its session, and the reason. */
 
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { Entry } from "../model/entry.ts";
 import type { SessionRoute } from "../model/route.ts";
 
 export type InboundAction =
-  /** The key had no session, or one that is gone. */
+  /** The key had no session, or a deleted one. */
   | "created"
   /** The key is a thread's; its session starts as a fork of the parent conversation. */
   | "forked"
-  /** Another session began. */
+  /** A new session began. */
   | "reset"
   | "continued";
 
 export type InboundReason =
   /** `created`: the key had no session. */
   | "first"
-  /** `created`: the session that was here was deleted. */
+  /** `created`: the key's session was deleted. */
   | "missing"
   /** `forked`. */
   | "thread"
@@ -29,18 +29,18 @@ export type InboundReason =
   | "fresh"
   /** `continued`: automatic input never resets a session. */
   | "housekeeping"
-  /** `continued`: this message had been delivered before. */
+  /** `continued`: a redelivery. */
   | "repeated";
 
 interface Routed {
   readonly key: string;
   readonly action: InboundAction;
   readonly reason: InboundReason;
-  /** The same in a sentence. */
+  /** The reason as a sentence. */
   readonly why: string;
-  /** The session that the key led to before, if it leads to another one now. */
+  /** The key's previous session, if the key moved. */
   readonly previousSessionId: string | null;
-  /** `false`: what the agent says here is not to be delivered. */
+  /** `false`: do not deliver the agent's answer. */
   readonly deliver: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface InboundTurn extends Routed {
 
 /** The gateway answered a command itself; the agent gets no text. */
 export interface InboundAnswer extends Routed {
-  /** Null if there is no session to speak of. */
+  /** Null if the key has no session. */
   readonly session: SessionHandle | null;
   readonly route: SessionRoute | null;
   readonly text: "";

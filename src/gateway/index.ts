@@ -1,4 +1,4 @@
-/** The public names of `backscroll/gateway`: policies over the engine, each of which can be used alone. */
+/** The public names of `backscroll/gateway`: policies over the engine, each usable alone. */
 
 export type {
   ChatEnd,

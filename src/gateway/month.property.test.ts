@@ -1,4 +1,4 @@
-/** A month of traffic under a clock that tests set, against a model that knows no cleverness. */
+/** A month of traffic under a test clock, compared with a naive model. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import type { InboundMessage } from "./inbound-message.ts";
 
 const MINUTE = 60_000;
 
-/** Where people write, and the rule that holds there. Both months have a night of another length. */
+/** Conversations and their reset rules. Both months have a change of daylight saving. */
 const PLACES = [
   { message: { channel: "telegram", peer: "ana" }, hour: 2, idle: undefined },
   { message: { channel: "discord", peer: "ben" }, hour: undefined, idle: 90 },
@@ -36,7 +36,7 @@ const CONFIG: GatewayConfigInput["session"] = {
   resetByChannel: { Discord: { mode: "idle", idleMinutes: 90 } },
 };
 
-/** The day that a moment belongs to when days begin at `hour`, as text that sorts. */
+/** The day of a moment where days begin at `hour`, as sortable text. */
 function dayOf(time: number, hour: number): string {
   const local = new Date(time).toLocaleString("sv-SE", { timeZone: "Europe/Vienna" });
   if (Number(local.slice(11, 13)) >= hour) return local.slice(0, 10);
@@ -47,7 +47,7 @@ function dayOf(time: number, hour: number): string {
 interface Modelled {
   readonly started: number;
   last: number;
-  /** How many sessions there were before. */
+  /** The number of earlier sessions. */
   readonly number: number;
 }
 
@@ -85,7 +85,7 @@ test.each(["2026-03-15T10:00:00Z", "2026-10-10T10:00:00Z"])(
           at(now);
           const place = PLACES[i] ?? PLACES[0];
           const known = model.get(i);
-          // Each run has accounts of its own, so that one store serves all.
+          // Each run has its own accounts, so that one store serves all runs.
           const message = { ...place.message, agent: `run-${run}`, append: true };
           if (what === "answer" || what === "label") {
             if (known === undefined) continue;

@@ -1,6 +1,6 @@
 /**
- * Content in the form of Anthropic's messages, which several agents write as it is: text, or a list of
- * blocks. There a tool's result stands in a message of the user; here it is a message of the tool.
+ * Content in the form of Anthropic's messages, which several agents write: text, or a list of
+ * blocks. There a tool's result is in a user's message; here it is a message of the tool.
  */
 
 import type { Block } from "../model/block.ts";
@@ -10,15 +10,15 @@ import type { EntryDraft } from "./drafts.ts";
 import { type Fields, otherFields, textField } from "./fields.ts";
 import type { RecentMap } from "./recent-map.ts";
 
-/** Undefined if it is no content. `format` names the agent in blocks that only it understands. */
+/** Undefined if it is not content. `format` names the agent in opaque blocks. */
 export function toContentBlocks(content: unknown, format: string): Block[] | undefined {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return Array.isArray(content) ? content.map((block) => toContentBlock(block, format)) : undefined;
 }
 
 /**
- * The entries of one message: tool results first, then text. `names` knows the tools by their
- * calls, and learns those of this message.
+ * The entries of one message: tool results first, then text. `names` maps calls to tool names, and
+ * is updated.
  */
 export function toMessageDrafts(
   message: EntryDraft & { readonly blocks: readonly Block[] },

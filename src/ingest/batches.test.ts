@@ -27,7 +27,7 @@ test("batches can be taken one by one, and single items as batches", async () =>
   expect(await listed(batchesOf(singles(1, 2)))).toEqual([[1], [2]]);
 });
 
-test("a change is made as a batch is gone through", async () => {
+test("a change runs as its batch is iterated", async () => {
   const seen: number[] = [];
   const doubled = mapBatches(numbers([1, 2], [3]), function* (batch) {
     for (const item of batch) {
@@ -43,7 +43,7 @@ test("a change is made as a batch is gone through", async () => {
   }
 });
 
-describe("taking items ahead", () => {
+describe("reading items ahead", () => {
   const enough = (count: number) => (taken: readonly number[]) => taken.length >= count;
 
   test.each([
@@ -57,7 +57,7 @@ describe("taking items ahead", () => {
     expect(await listed(rest)).toEqual(others);
   });
 
-  test("of items that come singly works as well", async () => {
+  test("of single items works as well", async () => {
     const { ahead, rest } = await splitAhead(singles(1, 2, 3), enough(1));
     expect([ahead, (await listed(rest)).flat()]).toEqual([[1], [2, 3]]);
   });

@@ -1,5 +1,5 @@
 /**
- * Lines and entries, many at a time.
+ * Lines and entries in batches.
  *
  * A file comes in chunks of about a hundred lines. Awaiting each line costs more than splitting it
  * off: a promise and several microtasks per stage. So each stage passes on the items of a whole
@@ -24,7 +24,7 @@ export function batched<Item>(batches: AsyncIterable<Iterable<Item>>): Batched<I
   };
 }
 
-/** The batches of what may have none: then each item is one. */
+/** The batches of an iterable; without batches, each item is one. */
 export function batchesOf<Item>(
   items: AsyncIterable<Item> | Batched<Item>,
 ): AsyncIterable<Iterable<Item>> {
@@ -43,12 +43,12 @@ export function mapBatches<Item, Result>(
 }
 
 export interface Split<Item> {
-  /** As many as it took. */
+  /** The items read so far. */
   readonly ahead: readonly Item[];
   readonly rest: AsyncIterable<Iterable<Item>>;
 }
 
-/** Takes items off until there are enough of them. */
+/** Reads items until there are enough. */
 export async function splitAhead<Item>(
   items: AsyncIterable<Item>,
   isEnough: (taken: readonly Item[]) => boolean,

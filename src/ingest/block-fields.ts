@@ -1,4 +1,4 @@
-/** Blocks that several agents write alike, but for a name. Fields that we do not know stay on them. */
+/** Blocks that several agents write alike, except for a name. Unknown fields stay on them. */
 
 import type { Block } from "../model/block.ts";
 import { type Fields, otherFields, textField } from "./fields.ts";
@@ -9,7 +9,7 @@ export function toTextBlock(fields: Fields): Block | undefined {
   return { ...otherFields(fields, ["type", "text"]), type: "text", text };
 }
 
-/** `inputName` is the field of the arguments: as text they are kept to the byte, else as JSON. */
+/** `inputName` is the field of the arguments: text is kept to the byte, other values as JSON. */
 export function toCallBlock(fields: Fields, inputName: string): Block | undefined {
   const id = textField(fields, "id");
   const name = textField(fields, "name");

@@ -1,4 +1,4 @@
-/** Entries and sessions as readers make them: what a format does not say is null. */
+/** Builders of entries and sessions for readers: fields that a format lacks are null. */
 
 import type { Block } from "../model/block.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
@@ -11,7 +11,7 @@ import type { ImportedEntry, ImportedSession } from "./source.ts";
 /** A draft of an entry. `fields` has the source's other fields verbatim. */
 export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
   Pick<ImportedEntry, "sourceId" | "kind"> & {
-    /** The id in the source, if that is another than `sourceId`, or there is none. */
+    /** The id in the source, if it differs from `sourceId`, or is missing. */
     readonly id?: string | null;
     readonly fields?: JsonObject;
     /** Extra metadata beside the source's. */
@@ -34,8 +34,8 @@ export function toImportedEntry(format: string, draft: EntryDraft): ImportedEntr
 }
 
 /**
- * The blocks of content that is a text, or a list of parts with a `text`. `other` reads any other part;
- * what it gives nothing for is kept as it came.
+ * The blocks of a text, or of a list of parts with a `text`. `other` maps other parts; those that
+ * it does not map are kept unchanged.
  */
 export function toContentBlocks(
   format: string,
@@ -54,7 +54,7 @@ export function toContentBlocks(
   );
 }
 
-/** A record that is no part of the conversation, kept whole. */
+/** A record outside the conversation, kept whole. */
 export function toCustomEntry(
   format: string,
   sourceId: string,
@@ -90,8 +90,8 @@ export function toImportedSession(
 }
 
 /**
- * Ids are unique in a session. The first entry with an id counts, the others are told of. Only the last
- * ids are known: an entry whose id came up before them is given again, and is found to be stored.
+ * Ids are unique in a session: the first entry with an id counts, later ones are reported. Only
+ * recent ids are known: a repeated older one is yielded again, and found to be stored.
  */
 export class KnownIds {
   readonly #ids: RecentMap<string, true>;
@@ -106,7 +106,7 @@ export class KnownIds {
     return this.#ids.size;
   }
 
-  /** False, and a problem, if the id was there before. */
+  /** False, with a problem, if the id is known. */
   isNew(id: string, line?: number): boolean {
     if (this.#ids.has(id)) {
       this.#problems.add("duplicate_id", `the id ${id} was there before`, line);

@@ -12,23 +12,23 @@ export function textField(fields: Fields, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Without fields if it is no object. */
+/** Empty if it is not an object. */
 export function objectField(fields: Fields, name: string): Fields {
   const value = fields[name];
   return isPlainObject(value) ? value : {};
 }
 
-/** The objects in a list; none if it is no list. */
+/** The objects in a list; none if it is not a list. */
 export function objectsIn(value: unknown): Fields[] {
   return (Array.isArray(value) ? value : []).filter(isPlainObject);
 }
 
-/** As much of a value as a name needs. */
+/** The limit of a name's length. */
 const MAX_NAME = 64;
 
 /**
- * What a foreign value is called in ids, types and messages. `String` would run its `toString`, which
- * may be anything.
+ * A printable name of a foreign value, for ids, types and messages. `String` would call its
+ * `toString`, which is untrusted.
  */
 export function nameOf(value: unknown): string {
   if (typeof value === "string") return value;
@@ -36,13 +36,13 @@ export function nameOf(value: unknown): string {
   return text.slice(0, MAX_NAME);
 }
 
-/** Token counts, indexes: whole and not negative. */
+/** Token counts, indexes: non-negative integers. */
 export function countField(fields: Fields, name: string): number | undefined {
   const value = fields[name];
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
-/** A cost: a number that is not negative. */
+/** A cost: a non-negative number. */
 export function costField(fields: Fields, name: string): { readonly cost?: number } {
   const value = fields[name];
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? { cost: value } : {};
@@ -57,10 +57,10 @@ export function timeField(fields: Fields, name: string): number | null {
     : null;
 }
 
-/** The fields that are not among `known`, as they came. */
+/** The fields that are not among `known`, unchanged. */
 export function otherFields(fields: Fields, known: readonly string[]): JsonObject {
   const others: Record<string, unknown> = {};
-  // Every record of a file comes here, some of them several times: pairs would cost four times this.
+  // A hot path: building pairs would cost four times as much.
   for (const name of Object.keys(fields)) {
     if (!known.includes(name)) setField(others, name, fields[name]);
   }
@@ -77,7 +77,7 @@ export function presentFields(fields: Record<string, JsonValue | undefined>): Js
   return present as JsonObject;
 }
 
-/** A field of a foreign name: one that is called `__proto__` is a field as well. */
+/** Sets a field of any foreign name, `__proto__` included. */
 export function setField(fields: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") fields[name] = value;
   else Object.defineProperty(fields, name, { value, ...PLAIN });

@@ -1,11 +1,11 @@
-/** Content in the form of Gemini's interface, which several agents write: text, or a list of parts. */
+/** Content in the form of Gemini's API, which several agents write: text, or a list of parts. */
 
 import type { Block } from "../model/block.ts";
 import type { Usage } from "../model/entry.ts";
 import { isPlainObject } from "../model/json.ts";
 import { countField, type Fields, otherFields, textField } from "./fields.ts";
 
-/** Undefined if it is no content. `format` names the agent in blocks that only it understands. */
+/** Undefined if it is not content. `format` names the agent in opaque blocks. */
 export function toPartBlocks(content: unknown, format: string): Block[] | undefined {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (isPlainObject(content)) return [toPartBlock(content, format)];
@@ -46,7 +46,7 @@ function toPartBlock(part: unknown, format: string): Block {
   return { type: "opaque", provider: format, json: JSON.stringify(part) };
 }
 
-/** A function's answer: its text where it has one. */
+/** A function's response: its text, if it has one. */
 export function toResultBlock(response: Fields, callId?: string): Block {
   const name = textField(response, "name");
   const toolUseId = callId ?? textField(response, "id") ?? name ?? "";
@@ -66,7 +66,7 @@ function toOutput(response: unknown): { readonly output: string; readonly isErro
   };
 }
 
-/** Their input counts what came from the cache, and thoughts are no part of their output. */
+/** Their input includes cached tokens, and their output excludes thoughts. */
 export function toGeminiUsage(counts: {
   readonly input: number | undefined;
   readonly output: number | undefined;

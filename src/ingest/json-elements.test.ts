@@ -29,22 +29,22 @@ describe("splitElements", () => {
     );
   });
 
-  test("takes a file that is no array as one element", async () => {
+  test("reads a file that is not an array as one element", async () => {
     expect((await split('{"a":[1,2]}')).found).toEqual(['{"a":[1,2]}']);
   });
 
-  test("leaves out an element that is too long, and goes on behind it", async () => {
+  test("skips an element that is too long, and continues after it", async () => {
     const { found, problems } = await split(`["${"x".repeat(50)}",1]`, 7, 20);
     expect([found.filter((part) => part !== ""), problems]).toEqual([["1"], ["line_too_long"]]);
   });
 
-  test("gives what there is of an array that is cut off", async () => {
+  test("gives the complete part of a truncated array", async () => {
     expect((await split('[{"a":1},{"b":')).found).toEqual(['{"a":1}', '{"b":']);
   });
 });
 
 describe("readElements", () => {
-  /** Of a file whose only line is too long to be handed over. */
+  /** A file whose only line is too long to be passed on. */
   async function readLong(...chunks: readonly Uint8Array[]) {
     async function* lines(): AsyncGenerator<Line> {
       yield { number: 1, offset: 0, text: "", ended: false, damage: "too_long" };
@@ -59,14 +59,14 @@ describe("readElements", () => {
     return { found, problems: problems.first.map(({ code }) => code) };
   }
 
-  test("takes the bytes of the file, of which no line can be too long", async () => {
+  test("reads the file's bytes, so that no line is too long", async () => {
     const text = Buffer.from('\uFEFF[{"title":"é"},{"title":"b"}]');
     const cut = text.indexOf("é") + 1;
     const { found, problems } = await readLong(text.subarray(0, cut), text.subarray(cut));
     expect([found, problems]).toEqual([[{ title: "é" }, { title: "b" }], []]);
   });
 
-  test("tells once of bytes that are not UTF-8, and not of what stands for them", async () => {
+  test("reports invalid UTF-8 once, and not its replacement characters", async () => {
     const damaged = Buffer.from('[{"title":"\xe9"},{"title":"\xe9"}]', "latin1");
     expect(await readLong(damaged)).toEqual({
       found: [{ title: "\uFFFD" }, { title: "\uFFFD" }],

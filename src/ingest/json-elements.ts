@@ -1,8 +1,8 @@
 /**
  * The elements of a JSON array, one at a time, from a file of any size.
  *
- * Exports of chats are one array of hundreds of megabytes, often in a single line. Only brackets and
- * strings are looked at to find where an element ends; it is parsed on its own.
+ * Exports of chats are one array of hundreds of megabytes, often in a single line. The scanner
+ * tracks only brackets and strings to find an element's end; each is parsed alone.
  */
 
 import { isPlainObject } from "../model/json.ts";
@@ -13,8 +13,8 @@ import type { ProblemLog } from "./problems.ts";
 import type { SourceInput } from "./source.ts";
 
 /**
- * Gives the objects. One that is damaged is told of; `begins` is how an object begins, so that those
- * behind a damaged one can be found again. A file that is one object is its only element.
+ * Gives the objects. A damaged one is reported; `begins` matches an object's start, to
+ * resynchronise after it. A file of one object is its only element.
  */
 export async function* readElements(
   input: SourceInput,
@@ -22,7 +22,7 @@ export async function* readElements(
   problems: ProblemLog,
 ): AsyncGenerator<Record<string, unknown>> {
   for await (const text of splitElements(textOf(input, problems), problems)) {
-    // In a list of its own, and a call: the text must not be held while a value of it is dealt with.
+    // A separate list and call: the text must not be referenced while a value is processed.
     const values = parseElement(text, begins, problems);
     while (values.length > 0) yield values.shift() as Record<string, unknown>;
   }
@@ -58,7 +58,7 @@ function* recover(
   }
 }
 
-/** Such a file may be one line that is longer than lines may be: so the bytes, where there are any. */
+/** Such a file may be one line above the line limit, so the bytes are used if available. */
 async function* textOf(input: SourceInput, problems: ProblemLog): AsyncGenerator<string> {
   if (input.bytes !== undefined) {
     yield* decode(input.bytes, problems);
@@ -83,7 +83,7 @@ async function* decode(
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8");
   let isTold = false;
-  /** A file may hold the character itself. */
+  /** A file may contain the replacement character itself. */
   const tell = (text: string, chunk: Uint8Array) => {
     if (isTold || !text.includes(REPLACEMENT) || Buffer.from(chunk).includes(REPLACEMENT)) return;
     isTold = true;
@@ -104,7 +104,7 @@ const COMMA = 0x2c;
 const OPEN = new Set([0x5b, 0x7b]);
 const CLOSE = new Set([0x5d, 0x7d]);
 
-/** The text of each element. It is never held longer than an element may be, in characters. */
+/** The text of each element, bounded to an element's limit in characters. */
 export async function* splitElements(
   chunks: AsyncIterable<string>,
   problems: ProblemLog,

@@ -7,7 +7,7 @@ import { nestsDeeper } from "./jsonl.ts";
 import { type Line, MAX_LINE_BYTES } from "./lines.ts";
 import type { ProblemLog } from "./problems.ts";
 
-/** The value; undefined, and a problem, if there is none. */
+/** The value; undefined, with a problem, if invalid. */
 export async function readJson(lines: AsyncIterable<Line>, problems: ProblemLog): Promise<unknown> {
   const text = await joinLines(lines, problems);
   if (text === undefined || text.trim() === "") return undefined;
@@ -19,7 +19,7 @@ export async function readJson(lines: AsyncIterable<Line>, problems: ProblemLog)
 export const NO_DOCUMENT =
   "the file is no JSON, nests too deeply or holds too many values; was it cut off?";
 
-/** Undefined if they are too long. The lines are let go of before the text is parsed. */
+/** Undefined if too long. The lines are released before the text is parsed. */
 export async function joinLines(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
@@ -45,7 +45,7 @@ export async function joinLines(
   return parts.join("\n");
 }
 
-/** Undefined if `text` is no JSON, nests deeper than our own input may, or holds too many values. */
+/** Undefined if `text` is invalid, nests too deeply, or holds too many values. */
 export function parseJson(text: string): unknown {
   if (hasMoreValues(text, MAX_RECORD_VALUES)) return undefined;
   try {

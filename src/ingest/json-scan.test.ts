@@ -23,12 +23,12 @@ describe("scanning an object", () => {
     );
   });
 
-  test("the last of several fields of one name counts, as to a parser", () => {
+  test("the last of several equal names counts, as in a parser", () => {
     const text = '{"a":1,"b":{"a":2},"a":[3]}';
     expect(scanObject(text, "a")).toMatchObject({ value: { start: 23, end: 26 } });
   });
 
-  test("a field of an inner object, and a name inside of a text, are none of its own", () => {
+  test("ignores fields of inner objects, and names inside texts", () => {
     const text = JSON.stringify({ x: { wanted: 1 }, y: ',"wanted":2', z: ["wanted", 3] });
     expect(scanObject(text, "wanted")?.value).toBeUndefined();
   });
@@ -43,7 +43,7 @@ describe("scanning an object", () => {
     expect(scanObject(text)?.hasLongNumbers).toBe(expected);
   });
 
-  test.each(["", "[]", "1", '"a"', '{"a":1', '{"a', "null"])("%j is no object", (text) => {
+  test.each(["", "[]", "1", '"a"', '{"a":1', '{"a', "null"])("%j is not an object", (text) => {
     expect(scanObject(text, "a")).toBeUndefined();
   });
 
@@ -65,7 +65,7 @@ describe("scanning an object", () => {
     expect(scanObject(text)).toBeUndefined();
   });
 
-  test("a record that was torn anywhere, and the next behind it, are not one object", () => {
+  test("a torn record and the next one after it are not one object", () => {
     const text = fc.string({ unit: fc.constantFrom(...'ab"\\{}[]:,1 ') });
     const record = fc.record({ type: fc.constantFrom("user", "x"), a: text, b: fc.array(text) });
     fc.assert(
@@ -73,7 +73,7 @@ describe("scanning an object", () => {
         const line = JSON.stringify(first);
         const torn = line.slice(0, 1 + (at % (line.length - 1)));
         const end = scanObject(torn + JSON.stringify(second))?.end;
-        // What is left of the first may be whole, if it is torn at its very end.
+        // The rest of the first may be complete, if it is torn at its very end.
         expect(end === undefined || end === line.length).toBe(true);
       }),
       { numRuns: 1000 },

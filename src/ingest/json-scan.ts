@@ -5,20 +5,20 @@
  * decoding. So unused values are skipped, and only numbers are checked for lost digits.
  *
  * Values must be at valid positions, so that a torn record and its successor are not taken for one.
- * The parser checks escapes and bracket types.
+ * The parser validates escapes and bracket types.
  */
 
 import { type Batched, mapBatches } from "./batches.ts";
 import type { Line } from "./lines.ts";
 
 export interface ScannedObject {
-  /** Where the object ends: what follows is not looked at. */
+  /** The end of the object; the text after it is not scanned. */
   readonly end: number;
   /** Levels of objects and lists, itself included. */
   readonly depth: number;
-  /** Whether a number has so many digits, or an exponent, that reading it may change it. */
+  /** Whether a number has so many digits, or an exponent, that parsing may change it. */
   readonly hasLongNumbers: boolean;
-  /** The value of the field that was looked for, if the object has one. */
+  /** The value of the requested field, if present. */
   readonly value?: Span;
 }
 
@@ -42,7 +42,7 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
   let isWanted = false;
   let start = -1;
   let value: Span | undefined;
-  /** Whether a value, or a name, has just ended: no other may follow it at once. */
+  /** Whether a value or a name has just ended: another may not follow directly. */
   let isAfter = false;
   const { length } = text;
   let i = 0;
@@ -86,7 +86,7 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
       if (!isAfter) return undefined;
       isAfter = false;
       i++;
-      // The last of several counts, as it does to a parser.
+      // The last of several counts, as in a parser.
       if (isWanted) start = i;
       isWanted = false;
     } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
@@ -113,11 +113,11 @@ export function scanObject(text: string, name?: string): ScannedObject | undefin
 }
 
 /**
- * Whether a JSON text holds more than `limit` values, names of fields included. Their number says how
- * much memory a parser takes, and how long: many small ones are the worst.
+ * Whether a JSON text holds more than `limit` values, field names included. Their number determines
+ * a parser's memory and time: many small ones are the worst.
  */
 export function hasMoreValues(text: string, limit: number): boolean {
-  // Each takes two characters at least: itself and a separator, or two brackets.
+  // Each takes at least two characters: itself and a separator, or two brackets.
   if (text.length < 2 * limit) return false;
   let values = 0;
   let isWord = false;
@@ -126,7 +126,7 @@ export function hasMoreValues(text: string, limit: number): boolean {
     if (code === QUOTE) {
       values++;
       isWord = false;
-      // Not by `endOfString`: that is slow where most of a string are escaped quotes.
+      // Not `endOfString`, which is slow for strings of escaped quotes.
       for (i++; i < text.length; i++) {
         const inner = text.charCodeAt(i);
         if (inner === QUOTE) break;
@@ -150,7 +150,7 @@ function isBetween(code: number): boolean {
   return code === COMMA || code === COLON || code <= SPACE || isClosing;
 }
 
-/** The fields of an object, each with its text; undefined if it has no such form. */
+/** The fields of an object, each with its text; undefined if malformed. */
 export function* scanFields(text: string): Generator<{ readonly name: string } & Span> {
   let depth = 0;
   let name: string | undefined;
@@ -175,7 +175,7 @@ export function* scanFields(text: string): Generator<{ readonly name: string } &
   }
 }
 
-/** Where the closing quote of a string stands whose text begins at `start`; -1 if it has none. */
+/** The index of the closing quote of a string that begins at `start`; -1 if none. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start); end >= 0; end = text.indexOf('"', end + 1)) {
     if (slashesBefore(text, end, start) % 2 === 0) return end;
@@ -183,7 +183,7 @@ export function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** How many backslashes stand in a row before `end`, from `start` on. */
+/** The number of consecutive backslashes before `end`, from `start` on. */
 export function slashesBefore(text: string, end: number, start: number): number {
   let slashes = 0;
   while (end - slashes > start && text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
@@ -220,7 +220,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** Length of the word that begins at `start` with `code`; 0 if JSON has no such word. */
+/** Length of the JSON literal that begins at `start` with `code`; 0 if none. */
 function wordLength(text: string, start: number, code: number): number {
   if (code === LETTER_T) return text.startsWith("true", start) ? 4 : 0;
   if (code === LETTER_F) return text.startsWith("false", start) ? 5 : 0;
@@ -241,7 +241,7 @@ function nameOf(literal: string): string | undefined {
   }
 }
 
-/** Marks lines of JSON that hold more than `limit` values, so that readers count them and go on. */
+/** Marks lines with more than `limit` values, so that readers count and skip them. */
 export function limitValues(lines: AsyncIterable<Line>, limit: number): Batched<Line> {
   return mapBatches(lines, function* (batch) {
     for (const line of batch) {

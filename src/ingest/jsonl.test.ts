@@ -17,7 +17,7 @@ async function records(bytes: Uint8Array, rules: Parameters<typeof readRecordBat
 
 const SKIM = { skim: (text: string) => (text.startsWith('{"copy"') ? { copy: true } : undefined) };
 
-describe("a line of which the beginning is enough", () => {
+describe("a line whose beginning suffices", () => {
   test("is not parsed if it is one object", async () => {
     const lines = '{"copy":{"a":[1,"}"]}}\n{"copy":null} \n{"b":1}\n';
     const { found, codes } = await records(Buffer.from(lines), SKIM);
@@ -25,7 +25,7 @@ describe("a line of which the beginning is enough", () => {
     expect(codes).toEqual([]);
   });
 
-  test("does not hide another record behind it", async () => {
+  test("does not hide another record after it", async () => {
     const lines = '{"copy":{"a{"b":1}\n{"copy":1}{"b":1}\n{"copy":{"a":{"b":1}\n{"b":2}\n';
     const { found, codes } = await records(Buffer.from(lines), SKIM);
     expect(found).toEqual([{ b: 2 }]);
@@ -47,7 +47,7 @@ test("values cut out of a line are checked as well", async () => {
   expect(codes).toEqual(["not_json 2", "not_json 3", "not_json 4"]);
 });
 
-describe("a message behind a torn record is counted", () => {
+describe("a message after a torn record is counted", () => {
   test("in a file of Claude Code", async () => {
     const message = (uuid: string, parentUuid: string | null) =>
       JSON.stringify({
@@ -78,7 +78,7 @@ describe("a message behind a torn record is counted", () => {
       });
     const torn = record("event_msg", { type: "agent_message", message: "abc" }).slice(0, -6);
     const header = record("session_meta", { id: "s", cwd: "/x" });
-    // Events are skimmed once an item was met: in the next group of lines.
+    // Events are skimmed once an item was met: in the next batch of lines.
     const many = Array.from({ length: 300 }, (_, i) => said(`${i}`));
     const file = [header, ...many, torn + said("lost")].join("\n");
     const { problems } = await readWith(CODEX, `${file}\n`, { path: "/r/rollout-s.jsonl" });

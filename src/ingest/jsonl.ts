@@ -1,4 +1,4 @@
-/** Lines that each hold a JSON object: what most agents write. */
+/** JSON lines: the format of most agents. */
 
 import { isPlainObject } from "../model/json.ts";
 import { MAX_JSON_DEPTH, MAX_RECORD_VALUES } from "../model/limits.ts";
@@ -29,9 +29,9 @@ export interface LineRules {
 
 export interface FieldDigest {
   readonly name: string;
-  /** A value whose text is no longer than this is parsed as it is. */
+  /** A value with a shorter text is parsed whole. */
   readonly maxLength: number;
-  /** Shortens a longer line. May throw as a parser does. */
+  /** Shortens a longer one. May throw, as a parser does. */
   readonly of: (text: string) => unknown;
 }
 
@@ -43,7 +43,7 @@ export async function* readRecords(
   yield* readRecordBatches(lines, problems);
 }
 
-/** The same, for readers of long files. */
+/** The same in batches, for readers of long files. */
 export function readRecordBatches(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
@@ -107,7 +107,7 @@ interface Parsed {
   readonly value: unknown;
   /** Levels of objects and lists, as far as they are counted. */
   readonly depth: number;
-  /** It was not parsed. */
+  /** Too many values: not parsed. */
   readonly isTooMuch?: true;
 }
 
@@ -115,7 +115,7 @@ const TOO_MUCH: Parsed = { value: undefined, depth: 0, isTooMuch: true };
 
 function parseText(text: string, digest: FieldDigest | undefined): Parsed {
   const scanned = scanObject(text, digest?.name);
-  // Not an object: the parser reports what it is.
+  // Not an object: the parser reports it.
   if (scanned === undefined) {
     if (hasMoreValues(text, MAX_RECORD_VALUES)) return TOO_MUCH;
     return { value: parseExact(text), depth: 1 };
@@ -144,7 +144,7 @@ export function nestsDeeper(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** The first line of a file's beginning as an object, if all of it is there. */
+/** The first line of a file's head as an object, if complete. */
 export function firstRecord(head: Uint8Array): Record<string, unknown> | undefined {
   const text = new TextDecoder("utf-8").decode(head).trimStart();
   const end = text.indexOf("\n");
@@ -152,7 +152,7 @@ export function firstRecord(head: Uint8Array): Record<string, unknown> | undefin
     const value: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
     return isPlainObject(value) ? value : undefined;
   } catch {
-    // Not of this form, or cut: then the caller looks at the text itself.
+    // Another form, or truncated: the caller checks the text itself.
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ interface Taking {
   readonly isWhole?: boolean;
 }
 
-/** The numbers of the lines that were taken, and what the next reading is given. */
+/** The numbers of the lines taken, and the next resume state. */
 async function take(text: string, { state, before = 0, isWhole = true }: Taking = {}) {
   const counter = new LineCounter(state);
   const taken: number[] = [];
@@ -20,7 +20,7 @@ async function take(text: string, { state, before = 0, isWhole = true }: Taking 
   return { taken, state: counter.state() };
 }
 
-test("lines behind those of an earlier reading are taken", async () => {
+test("lines after those of an earlier reading are taken", async () => {
   const first = await take("a\nb\n");
   expect(first.taken).toEqual([1, 2]);
   expect((await take("c\nd\n", { state: first.state, before: 2 })).taken).toEqual([3, 4]);
@@ -32,7 +32,7 @@ test("a last line without a line break is taken once, though it is read twice", 
   expect((await take("b\nc\n", { state: first.state, before: 1 })).taken).toEqual([3]);
 });
 
-test("a last line that was torn is taken when it is whole", async () => {
+test("a torn last line is taken once it is complete", async () => {
   const first = await take("a\nb", { isWhole: false });
   expect(first.taken).toEqual([1]);
   expect((await take("bbb\nc\n", { state: first.state, before: 1 })).taken).toEqual([2, 3]);

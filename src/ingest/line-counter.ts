@@ -1,10 +1,9 @@
 /**
- * Which lines of a file were taken, from one reading to the next.
+ * Tracks which lines of a file were taken, across readings.
  *
- * A last line without a line break may be complete all the same. It is taken at once, and when a
- * later reading begins with it again, it has the same number and is not taken a second time. The
- * numbers are those of the file, whatever was left out on the way: records without ids are known by
- * them.
+ * A last line without a line break may be complete. It is taken at once, and when a resumed reading
+ * begins with it again, it has the same number and is skipped. The numbers are the file's, whatever
+ * was skipped: they identify records without ids.
  */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
@@ -19,12 +18,12 @@ export class LineCounter {
     this.#taken = countField(fields, "taken") ?? 0;
   }
 
-  /** To be asked when all is read. */
+  /** Valid after the last line. */
   state(): JsonObject {
     return { taken: this.#taken };
   }
 
-  /** Whether the line was not taken before; it is now. */
+  /** Whether the line is new; marks it as taken. */
   take(line: number): boolean {
     if (line <= this.#taken) return false;
     this.#taken = line;

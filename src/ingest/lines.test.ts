@@ -15,7 +15,7 @@ async function texts(...chunks: (string | Uint8Array)[]): Promise<string[]> {
 }
 
 describe("splitLines", () => {
-  test("numbers lines from one and says where they begin and whether they have ended", async () => {
+  test("numbers lines from one, with offsets and whether they are terminated", async () => {
     expect(await lines(["a\nbé\n", "c"])).toEqual([
       { number: 1, offset: 0, text: "a", ended: true },
       { number: 2, offset: 2, text: "bé", ended: true },
@@ -23,16 +23,16 @@ describe("splitLines", () => {
     ]);
   });
 
-  test("takes off carriage returns and a byte order mark, and keeps one that is content", async () => {
+  test("strips carriage returns and a byte order mark, and keeps one inside the content", async () => {
     expect(await texts("\uFEFFa\r\nb\r\n\uFEFFc")).toEqual(["a", "b", "\uFEFFc"]);
   });
 
-  test("replaces bytes that are not UTF-8, and says so", async () => {
+  test("replaces invalid UTF-8, and reports it", async () => {
     const [line] = await lines([Uint8Array.of(0x61, 0xff, 0x62, 0x0a)]);
     expect([line?.text, line?.damage]).toEqual(["a\uFFFDb", "not_utf8"]);
   });
 
-  test("leaves out a line that is too long, and reads on behind it", async () => {
+  test("skips a line that is too long, and reads on after it", async () => {
     const found = await lines(["x".repeat(60), "x".repeat(60), "\nok\n"]);
     expect(found).toEqual([
       { number: 1, offset: 0, text: "", ended: true, damage: "too_long" },
@@ -66,7 +66,7 @@ describe("long lines", () => {
     async function* file(): AsyncGenerator<Uint8Array> {
       for (let line = 0; line < 2; line++) {
         for (let i = 0; i < 4; i++) {
-          // Two pieces are read before it is known that the line is long.
+          // Two chunks are read before the line is known to be long.
           if (i === 2) most = Math.max(most, ++inside);
           await new Promise((resolve) => setImmediate(resolve));
           yield MEGABYTE;
@@ -92,7 +92,7 @@ describe("long lines", () => {
     expect(most).toBe(1);
   });
 
-  test("do not wait without slots, as one that never ends may come over the network", async () => {
+  test("do not wait without slots, as an endless one may come over the network", async () => {
     async function* stalled(): AsyncGenerator<Uint8Array> {
       yield MEGABYTE;
       yield MEGABYTE;

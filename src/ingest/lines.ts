@@ -1,4 +1,4 @@
-/** From the bytes of a file to its lines, one in memory at a time. */
+/** Splits the bytes of a file into lines, one in memory at a time. */
 
 import { isAscii } from "node:buffer";
 import { asBuffer } from "../transcript/hash.ts";
@@ -8,14 +8,14 @@ import type { Slots } from "./slots.ts";
 export interface Line {
   /** Counted from 1. */
   readonly number: number;
-  /** Where the line begins, in bytes. */
+  /** The line's start, in bytes. */
   readonly offset: number;
   /** Without its line break; empty if it was too long. */
   readonly text: string;
-  /** Whether a line break followed. The last line of a file that is being written has none. */
+  /** Whether a line break followed; false for the last line of a growing file. */
   readonly ended: boolean;
   readonly damage?: "too_long" | "not_utf8";
-  /** It holds more JSON values than this, and is not to be parsed as JSON. */
+  /** It holds more JSON values than this, and must not be parsed. */
   readonly moreValuesThan?: number;
   /** The line was too long and is given shortened. */
   readonly isCut?: boolean;
@@ -23,37 +23,37 @@ export interface Line {
 
 /** The handler of a line that is longer than most files. */
 export interface LongLine {
-  /** The next bytes of the line. They are not kept. */
+  /** The next bytes of the line, valid during the call. */
   add(bytes: Buffer): void;
   end(): Pick<Line, "text" | "damage">;
 }
 
 export interface LineOptions {
-  /** A longer line is left out: it is given without text. */
+  /** A longer line is given without text. */
   readonly maxBytes?: number;
-  /** Where the bytes begin, if not at the start of the file: as many lines stand before. */
+  /** The start of the bytes within the file, and the number of lines before it. */
   readonly start?: { readonly lines: number; readonly offset: number };
   /**
-   * A semaphore shared by files that are read concurrently: packed files of a few kilobytes may
+   * A semaphore shared by files that are read concurrently: compressed files of a few kilobytes may
    * have lines of many megabytes. Not for uploads: a slow sender could hold a slot for long.
    */
   readonly longLines?: Slots;
-  /** Asked for each line of more than 4 MB, which then is what this makes of it, however long it is. */
+  /** Called for each line of more than 4 MB; its result replaces the line, whatever its length. */
   readonly whenLong?: () => LongLine;
 }
 
-/** No line takes more memory than this, whatever is in the file. */
+/** The memory limit of a line. */
 export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** Bytes that hold any text of up to a million characters. */
+/** Bytes for any text of up to a million characters. */
 export const CUT_LINE_BYTES: number = 4 * 1024 * 1024;
 
-/** Longer lines are put together in a slot, where there are slots for them. */
+/** Longer lines are assembled under a slot, if there are slots. */
 const LONG_LINE_BYTES = 1024 * 1024;
 
-/** A final line break does not begin another line. A batch are the lines that end in one chunk. */
+/** A final line break does not begin another line. A batch has the lines that end in one chunk. */
 export function splitLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: LineOptions = {},
@@ -64,7 +64,7 @@ export function splitLines(
     try {
       for await (const chunk of chunks) {
         if (splitter.pending + chunk.length > LONG_LINE_BYTES && !chunk.includes(NEWLINE)) {
-          // No yield while the slot is held: its holder waits for its own file alone.
+          // No yield while the slot is held: its holder waits only for its own file.
           leave ??= await options.longLines?.enter();
           splitter.collect(chunk);
           continue;
@@ -85,7 +85,7 @@ class LineSplitter {
   readonly #maxBytes: number;
   #number: number;
   #offset: number;
-  /** How many bytes earlier chunks have of the line. */
+  /** Bytes of the line in earlier chunks. */
   #length = 0;
   /** A reused buffer for the current line; empty for a line that is too long. */
   #room: Buffer = Buffer.alloc(0);
@@ -106,7 +106,7 @@ class LineSplitter {
     return this.#length;
   }
 
-  /** Takes a chunk in which no line ends. */
+  /** Takes a chunk without a line break. */
   collect(chunk: Uint8Array): void {
     this.#length += chunk.length;
     if (this.#whenLong !== undefined && this.#length > CUT_LINE_BYTES) {

@@ -1,12 +1,12 @@
 /**
- * Sessions that no person began: a program warmed up a cache, or had a conversation summarised or
- * titled. They are kept, and marked, so that lists and searches can leave them out.
+ * Machine-made sessions: a program warmed up a cache, or requested a summary or title. They are
+ * kept and marked, so that lists and searches can leave them out.
  *
- * Known by what the program asks. The texts were seen in transcripts of Claude Code, its sub-agents and
+ * Recognised by the program's requests, as seen in transcripts of Claude Code, its sub-agents and
  * its companions (anthropics/claude-code issues 41165 and 35800, winfunc/opcode pull request 421).
  */
 
-/** The key of a session's metadata that is true for such a session. */
+/** The metadata key that is true for such a session. */
 export const MACHINE_MADE_KEY = "machineMade";
 
 const REQUESTS: readonly RegExp[] = [
@@ -19,7 +19,7 @@ const REQUESTS: readonly RegExp[] = [
   /^Analy[sz]e this development session transcript and generate a structured summary/,
 ];
 
-/** Whether a program asks this, and no person. */
+/** Whether the request is a program's. */
 export function isMachineRequest(text: string): boolean {
   const begin = text.slice(0, 400).trim();
   return REQUESTS.some((request) => request.test(begin));

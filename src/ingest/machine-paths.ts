@@ -1,4 +1,4 @@
-/** Where programs keep their files on the three platforms. Paths have `/`, which all of them take. */
+/** Folders of programs on the three platforms. Paths have `/`, which all of them accept. */
 
 import type { Environment } from "./source.ts";
 
@@ -9,13 +9,13 @@ export function joinPath(...parts: readonly string[]): string {
     .join("/");
 }
 
-/** The folder that a variable names, or the one that is meant without it. */
+/** The folder of a variable, or its default. */
 export function folderOf(environment: Environment, variable: string, otherwise: string): string {
   const named = environment.variables[variable];
   return named === undefined || named === "" ? otherwise : expandHome(named, environment.home);
 }
 
-/** Where desktop programs, such as editors, keep what belongs to a user. */
+/** The folder of desktop programs' user data. */
 export function applicationFolder(environment: Environment): string {
   const { home, platform } = environment;
   if (platform === "darwin") return joinPath(home, "Library/Application Support");
@@ -25,12 +25,12 @@ export function applicationFolder(environment: Environment): string {
   return folderOf(environment, "XDG_CONFIG_HOME", joinPath(home, ".config"));
 }
 
-/** The last name of a path, whichever way its names are parted. */
+/** The last name of a path, with either separator. */
 export function fileName(path: string): string {
   return path.split(/[/\\]/).at(-1) ?? "";
 }
 
-/** The name of the folder `levels` above the file: 1 is the one that it lies in. */
+/** The name of the folder `levels` above the file: 1 is its own. */
 export function folderName(path: string, levels = 1): string {
   return path.split(/[/\\]/).at(-1 - levels) ?? "";
 }

@@ -1,32 +1,32 @@
 /** Problems of a reader: all are counted, the first ones kept with their lines. */
 
 export type ImportProblemCode =
-  /** A line, or the file, is no JSON. */
+  /** Invalid JSON. */
   | "not_json"
-  /** The last line ends before its JSON does: it was being written, or was cut off. */
+  /** The last line is incomplete: it was being written, or truncated. */
   | "torn_line"
-  /** JSON, but not what the format allows in this place. */
+  /** Valid JSON, but unexpected in this place. */
   | "unexpected"
   | "line_too_long"
-  /** A line over 1 MB: its long values were cut, and say so. */
+  /** A line over 1 MB: its long values were cut, with marks. */
   | "line_cut"
-  /** The file unpacks to more than is allowed; what came before that counts. */
+  /** The file expands beyond the limit; the part before it counts. */
   | "unpacks_too_far"
-  /** The file could not be read to its end: damaged, cut short or gone meanwhile. */
+  /** The file could not be read to its end: damaged, truncated or deleted meanwhile. */
   | "unreadable"
   /** Bytes that are not UTF-8 became replacement characters. */
   | "not_utf8"
   /** The file lacks its header line. */
   | "missing_header"
-  /** The entry that it follows is not in the file; it was put behind the one before it. */
+  /** The parent is not in the file; the entry follows the previous one. */
   | "missing_parent"
-  /** The id was there before; the first entry with it counts. */
+  /** A repeated id; the first entry counts. */
   | "duplicate_id"
-  /** It refers to an entry that is not in the file. */
+  /** A reference to an entry that is not in the file. */
   | "missing_reference"
-  /** Longer than an entry may be: the rest was cut, with a mark. */
+  /** Longer than an entry may be: cut, with a mark. */
   | "entry_cut"
-  /** An entry that is stored says something else by now: the new text became its sibling. */
+  /** A stored entry has other content by now: the new text became its sibling. */
   | "changed_entry"
   /** An older file of a session that was continued here: it became a branch. */
   | "late_file";
@@ -69,12 +69,12 @@ export class ProblemLog {
     this.#ignored.set(name, (this.#ignored.get(name) ?? 0) + 1);
   }
 
-  /** How many records were left out on purpose, by the source's name of their type. */
+  /** Counts of deliberately skipped records, by the source's type. */
   get ignored(): ReadonlyMap<string, number> {
     return this.#ignored;
   }
 
-  /** The first hundred, in the order in which they were met. */
+  /** The first hundred, in order. */
   get first(): readonly ImportProblem[] {
     return this.#first;
   }

@@ -1,6 +1,6 @@
 /**
- * One transcript, whatever its format. The formats are loaded when the first is read: most programs
- * that open a store read none, and all of them together are a tenth of what a start takes.
+ * Reads one transcript of any format. The formats are loaded on the first read: most programs that
+ * open a store read none, and loading all is a tenth of a start.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -9,22 +9,22 @@ import { INPUTS } from "../model/inputs/index.ts";
 import { type Line, splitLines } from "./lines.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
-/** How much of a file is looked at to know its format. */
+/** The size of the head for format detection. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface ReadTranscriptInput {
   readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** The source path; empty if there is none. */
   readonly path?: string;
-  /** The format's name; found by the content if left out. */
+  /** The format's name. Default: detected by content. */
   readonly source?: string;
-  /** A longer line is left out; 64 MiB if left out. */
+  /** Longer lines are skipped. Default 64 MiB. */
   readonly maxLineBytes?: number;
-  /** Looks at the lines before the reader does. */
+  /** A transformation of the lines before the reader. */
   readonly prepare?: (lines: AsyncIterable<Line>) => AsyncIterable<Line>;
 }
 
-/** Recognises a transcript and reads it. `unknown_format` if it is none, or there is no such format. */
+/** Detects a transcript's format and reads it. Throws `unknown_format`. */
 export async function readTranscript(
   input: ReadTranscriptInput,
 ): Promise<ImportedTranscript & { readonly source: string }> {

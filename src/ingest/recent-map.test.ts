@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { RecentMap } from "./recent-map.ts";
 
-describe("a map of what is recent", () => {
-  test("forgets nothing up to its limit, and then the older half", () => {
+describe("a two-generation map", () => {
+  test("keeps everything up to its limit, and then drops the older half", () => {
     const map = new RecentMap<number, string>(4);
     for (const key of [1, 2, 3, 4]) map.set(key, `v${key}`);
     expect([...map.keys()]).toEqual([1, 2, 3, 4]);
@@ -17,7 +17,7 @@ describe("a map of what is recent", () => {
     ]);
   });
 
-  test("keeps what is set again, and gives null where that is the value", () => {
+  test("keeps a key that is set again, and gives null where that is the value", () => {
     const map = new RecentMap<string, number | null>(4, [
       ["a", 1],
       ["b", 2],
@@ -34,12 +34,12 @@ describe("a map of what is recent", () => {
     expect([map.has("c"), map.has("e"), map.get("a"), map.size]).toEqual([false, false, null, 2]);
   });
 
-  test("forgets a key only after half of the limit was set since, and is never above the limit", () => {
+  test("drops a key only after half of the limit was set since, and never exceeds the limit", () => {
     const steps = fc.array(fc.tuple(fc.nat(12), fc.boolean()), { maxLength: 80, size: "max" });
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 5 }), (all, half) => {
         const map = new RecentMap<number, number>(2 * half);
-        // Every key that was ever set, the last one at the end: undefined once it was deleted.
+        // Every key ever set, the last at the end; undefined once deleted.
         const model = new Map<number, number | undefined>();
         for (const [i, [key, isSet]] of all.entries()) {
           if (isSet) {

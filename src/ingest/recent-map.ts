@@ -13,19 +13,16 @@
  */
 export const KEPT_IDS = 200_000;
 
-/** As many calls may wait for their results: agents make a few at a time, and some never get one. */
+/** The limit of open calls: agents make a few at a time, and some never get a result. */
 export const KEPT_CALLS = 10_000;
 
-/** No value is undefined: that is what an unknown key gives. */
+/** Values are never undefined, which means an unknown key. */
 export class RecentMap<K, V extends NonNullable<unknown> | null> {
   readonly #half: number;
   #newer = new Map<K, V>();
   #older: Map<K, V> | undefined;
 
-  /**
-   * Holds `limit` keys at most. A key is forgotten only after half as many others have been set
-   * since it was.
-   */
+  /** Holds at most `limit` keys. A key is dropped only after half as many others were set since. */
   constructor(limit: number, entries: Iterable<readonly [K, V]> = []) {
     this.#half = Math.max(1, Math.floor(limit / 2));
     for (const [key, value] of entries) this.set(key, value);
@@ -58,7 +55,7 @@ export class RecentMap<K, V extends NonNullable<unknown> | null> {
     this.#older?.delete(key);
   }
 
-  /** From the one that was set first to the one that was set last. */
+  /** In insertion order. */
   *[Symbol.iterator](): Generator<[K, V]> {
     if (this.#older !== undefined) yield* this.#older;
     yield* this.#newer;

@@ -8,10 +8,10 @@ const LINES = 50_000;
 const LIMIT = 100;
 
 interface Memory {
-  /** Takes in line `i`, which follows the one before; false if that one is not known. */
+  /** Adds line `i`, which follows the previous one; false if that one is unknown. */
   add(i: number): boolean;
   size(): number;
-  /** The most that it may remember. */
+  /** The bound of its size. */
   readonly bound: number;
   /** Whether line `i` is known. */
   has(i: number): boolean;
@@ -76,7 +76,7 @@ describe("of a session of many lines", () => {
     ]);
   });
 
-  test("a line of Claude Code's that names a forgotten one follows the line before it", () => {
+  test("a line of Claude Code with a forgotten parent follows the previous line", () => {
     const tree = new ClaudeTree(4);
     const add = (uuid: string, parentUuid: string | null) =>
       tree.add({ uuid, parentUuid, nodes: [uuid], chain: MAIN });
@@ -87,7 +87,7 @@ describe("of a session of many lines", () => {
     expect(add("g", "a")).toMatchObject({ parent: "f", found: false });
   });
 
-  test("a record of pi's that names a forgotten one follows the entry before it", () => {
+  test("a record of pi with a forgotten parent follows the previous entry", () => {
     const tree = new PiTree(4);
     for (const [i, id] of ["a", "b", "c", "d", "e"].entries()) {
       tree.add(id, i === 0 ? null : (["a", "b", "c", "d"][i - 1] ?? null), true);
@@ -97,7 +97,7 @@ describe("of a session of many lines", () => {
   });
 });
 
-test("a call of the same id in two answers awaits a result in each", () => {
+test("a call id in two answers awaits a result in each", () => {
   const tree = new ClaudeTree();
   const answer = (uuid: string, parentUuid: string | null) =>
     tree.add({ uuid, parentUuid, nodes: [uuid], chain: MAIN, answer: `of ${uuid}`, calls: ["c"] });
@@ -105,7 +105,7 @@ test("a call of the same id in two answers awaits a result in each", () => {
   answer("a2", "a1");
   const result = { nodes: ["r1"], chain: MAIN, results: ["c"] };
   tree.add({ ...result, uuid: "r1", parentUuid: "a1" });
-  // What follows the call follows its result: that is known of the first answer, too.
+  // A child of the call follows its result: that is known of the first answer too.
   tree.add({ uuid: "u1", parentUuid: "r1", nodes: ["u1"], chain: MAIN });
   const other = tree.add({ ...result, nodes: ["r2"], uuid: "r2", parentUuid: "a2" });
   expect(other).toMatchObject({ parent: "a2", found: true });

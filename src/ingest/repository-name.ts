@@ -1,4 +1,4 @@
-/** The one name of a repository, however it is fetched. */
+/** The normalised name of a repository. */
 
 /** `git@host:a/b.git`, `https://user:token@host/a/b` and `ssh://host/a/b` are one repository. */
 export function normalizeRemote(url: string): string {

@@ -10,13 +10,13 @@ import { type Batched, mapBatches } from "./batches.ts";
 import type { Fields } from "./fields.ts";
 import type { Line } from "./lines.ts";
 
-/** The header of a session, which a later reading of its file does not meet again, beside its lines. */
+/** A session's header, which a resumed reading does not meet again. */
 export class KnownSession {
-  /** Empty until the reader has described it. */
+  /** Empty until the reader has set it. */
   fields: Fields;
   readonly lines: ResumedLines;
 
-  /** `records` is the reader of all other lines. */
+  /** `records` reads all other lines. */
   constructor(resume: JsonObject | undefined, records: { state(): JsonObject }) {
     const kept = resume?.["session"];
     this.fields = isPlainObject(kept) ? kept : {};
@@ -35,7 +35,7 @@ export class ResumedLines {
   #isOpen = false;
   readonly #snapshot: () => JsonObject;
 
-  /** `snapshot` gives the reader's own state; it is asked when all is read. */
+  /** `snapshot` gives the reader's own state after the last line. */
   constructor(snapshot: () => JsonObject) {
     this.#snapshot = snapshot;
   }
@@ -51,7 +51,7 @@ export class ResumedLines {
     });
   }
 
-  /** To be asked when all is read. */
+  /** Valid after the last line. */
   state(): JsonObject | undefined {
     return this.#isOpen ? undefined : this.#snapshot();
   }

@@ -3,7 +3,7 @@ import { Slots } from "./slots.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("no more at a time than there are slots, in their order", async () => {
+test("at most as many run as there are slots, in FIFO order", async () => {
   const slots = new Slots(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];

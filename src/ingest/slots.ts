@@ -1,4 +1,4 @@
-/** A counting semaphore, FIFO: bounds how many readers that need much memory run at the same time. */
+/** A counting semaphore, FIFO: bounds the number of concurrent memory-hungry readers. */
 
 export class Slots {
   #free: number;

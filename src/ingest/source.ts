@@ -16,15 +16,15 @@ export interface TranscriptSource {
   /** The users' name of the format, such as `pi`. */
   readonly name: string;
   /**
-   * Of the reader; 1 if left out. It grows when the reader finds more in the same bytes, so that
-   * sessions are derived anew from the originals that are kept.
+   * The reader's version. Default 1. Incremented when the reader finds more in the same bytes, so
+   * that sessions are derived again from the kept originals.
    */
   readonly version?: number;
   /** The agent's folders on a machine, which need not exist. No I/O. */
   places?(environment: Environment): readonly Place[];
-  /** Where the agent keeps notes of its own, a Markdown file each, in a folder for each project. */
+  /** The agent's own notes: Markdown files in a folder per project. */
   notes?(environment: Environment): readonly NotePlace[];
-  /** Whether a file that begins with `head` is of this format. `head` may end anywhere. */
+  /** Whether a file that begins with `head` has this format. `head` may end anywhere. */
   recognise(head: Uint8Array, path: string): boolean;
   /**
    * `lines` (the default): the file is handed over line by line. `database`: the reader opens `path`
@@ -36,7 +36,7 @@ export interface TranscriptSource {
    * Then the last line is passed on as it is. Otherwise an incomplete last line waits for its rest.
    */
   isText?(path: string): boolean;
-  /** Files beside a transcript that are a part of it: when they change, it has changed. */
+  /** Files beside a transcript that are parts of it: their changes are changes of it. */
   companions?(path: string): readonly Companions[];
   /** Lazy: reads when `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
@@ -54,9 +54,9 @@ export interface Environment {
 export interface Place {
   /** An absolute folder, or a single file. */
   readonly root: string;
-  /** Which files below it are transcripts, by their path from the root with `/` between names. */
+  /** Which files below it are transcripts, by their path relative to the root, with `/`. */
   readonly matches: (path: string) => boolean;
-  /** Folders below it that need not be entered. */
+  /** Folders below it to skip. */
   readonly skips?: (path: string) => boolean;
   /**
    * Folders below the root that hold the session of `cwd` at `now` (epoch milliseconds), for
@@ -68,35 +68,35 @@ export interface Place {
 }
 
 export interface NotePlace extends Place {
-  /** The folder, from the root, with the project's transcripts: they tell what project it is. */
+  /** The folder of the project's transcripts, relative to the root: they name the project. */
   readonly projectOf: (path: string) => string;
 }
 
-/** Paths are from the place's root. */
+/** Paths relative to the place's root. */
 export interface PlaceParts {
-  /** Whether a folder must be watched though there are no transcripts in it. */
+  /** Whether a folder without transcripts must be watched. */
   readonly isIn?: (folder: string) => boolean;
-  /** The transcript that a file is a part of; undefined if it is of none. `files` begins at the root. */
+  /** The transcript that a file belongs to; undefined if none. `files` is relative to the root. */
   readonly ownerOf: (path: string, files: FileAccess) => Promise<string | undefined>;
 }
 
 export interface Companions {
-  /** A folder, by its path from the transcript's own. */
+  /** A folder, relative to the transcript's. */
   readonly folder: string;
-  /** Which files in it, by their names; all if left out. */
+  /** Which files in it, by name. Default: all. */
   readonly matches?: (name: string) => boolean;
 }
 
 export interface SourceInput {
-  /** Empty for what comes through a pipe. */
+  /** Empty for a pipe. */
   readonly path: string;
-  /** From the beginning, or from where `resume` says that an earlier reading ended. */
+  /** From the start, or from the end of the reading in `resume`. */
   readonly lines: AsyncIterable<Line>;
-  /** The same as UTF-8, unpacked and not yet cut into lines. To be read instead of `lines`, not as well. */
+  /** The same as UTF-8, decompressed and not split into lines. Read either this or `lines`. */
   readonly bytes?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /**
-   * Whether `bytes` begin anew each time they are iterated, and leave `lines` alone: so of a file, not of
-   * what comes through a pipe. False if left out.
+   * Whether `bytes` restarts on each iteration and leaves `lines` alone: true for a file, not for a
+   * pipe. Default false.
    */
   readonly isRepeatable?: boolean;
   /**
@@ -111,7 +111,7 @@ export interface SourceInput {
 export interface FileAccess {
   /** By a path relative to the transcript's folder; undefined if missing or too large. */
   readText(path: string, maxBytes: number): Promise<string | undefined>;
-  /** The text of a record that has a file to itself: of a long one, with its long values cut. */
+  /** The text of a record in its own file; of a long one, with its long values cut. */
   readRecord(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined>;
   /** Raw bytes, not decompressed. */
   readBytes(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
@@ -127,19 +127,19 @@ export interface FileAccess {
 }
 
 export interface ImportedTranscript {
-  /** One at a time: read the entries of one before you ask for the next. */
+  /** One at a time: read the entries of one before requesting the next. */
   readonly sessions: AsyncIterable<ImportedSession>;
   /** Complete once everything has been read. */
   readonly problems: ProblemLog;
   /**
-   * To be asked when all is read: what a later reading needs to go on from the last complete line.
-   * Small. A last line that had no line break is handed over again then: a reader that has taken it
-   * must know it, or have no state. One that has none is always given the whole file.
+   * Valid after everything is read: the state for resuming after the last complete line. Small. An
+   * unterminated last line is passed again on resume: a reader that has taken it must recognise it,
+   * or have no state. A reader without a state always gets the whole file.
    */
   readonly state?: () => JsonObject | undefined;
   /**
-   * To be asked when all is read: whether something was left for later, such as an answer that is being
-   * written. Then the file is read again, though it may not change any more.
+   * Valid after everything is read: whether something was postponed, such as an incomplete answer.
+   * The file is then read again, even if unchanged.
    */
   readonly isPostponed?: () => boolean;
   /**
@@ -155,20 +155,20 @@ export interface ImportedSession {
   readonly agent: string;
   /** The creator of the session if the format names one; otherwise the agent. */
   readonly createdBy?: string;
-  /** The repository that the format names, as `normalizeRemote` gives it. */
+  /** The repository named by the format, as `normalizeRemote` gives it. */
   readonly repo?: string;
-  /** The key that leads to the session in a gateway now, and what the gateway says of it. */
+  /** The gateway key that leads to the session now, with the gateway's fields. */
   readonly route?: { readonly key: string; readonly fields: JsonObject };
-  /** The session's id in its own world; null if the format gives it none. */
+  /** The session's id in the source; null if the format has none. */
   readonly id: string | null;
   readonly title: string | null;
-  /** The folder in which the agent worked. */
+  /** The agent's working folder. */
   readonly cwd: string | null;
   readonly gitBranch: string | null;
   readonly startedAt: number | null;
-  /** The session that this one was made from, as the format names it: an id or a path. */
+  /** The parent session as the format names it: an id or a path. */
   readonly parentSession: string | null;
-  /** `source` holds what the format says and we have no field for. */
+  /** `source` holds the format's fields without a counterpart here. */
   readonly metadata: JsonObject;
   readonly entries: AsyncIterable<ImportedEntry>;
   /** Valid after the last entry: the leaf, if it differs from the last entry that moved it. */
@@ -177,11 +177,14 @@ export interface ImportedSession {
   readonly problems: ProblemLog;
 }
 
-/** The field of a compaction's `data` that is true where its text is no summary, but says why not. */
+/**
+ * A compaction's `data` field that is true if its text is not a summary, but the reason for its
+ * absence.
+ */
 export const UNREADABLE_SUMMARY = "unreadable";
 
 export interface ImportedEntry {
-  /** Unique in its session, and the same whenever the file is read. */
+  /** Unique in its session, and stable across readings. */
   readonly sourceId: string;
   /**
    * The source id of an entry that was given before and moves the leaf; null for a new start;
@@ -193,17 +196,17 @@ export interface ImportedEntry {
   readonly actor: string | null;
   readonly blocks: readonly Block[];
   readonly data: JsonObject | null;
-  /** The fields of `data` that hold source ids, to be replaced by ours. */
+  /** Fields of `data` with source ids, which are mapped to ours. */
   readonly references?: readonly string[];
   readonly usage: Usage | null;
-  /** The answer's id, where several entries are parts of one: its usage stands on the last. */
+  /** The answer's id, where several entries are parts of one: its usage is on the last. */
   readonly answer?: string;
   readonly model: string | null;
-  /** Cost of the call in US dollars, where the source says so. */
+  /** Cost of the call in US dollars, if reported. */
   readonly cost?: number;
-  /** Null if the format does not say. */
+  /** Null if unknown. */
   readonly createdAt: number | null;
   readonly metadata: JsonObject;
-  /** Our entry that it is a copy of. Set by the import, not by readers. */
+  /** The entry that it copies. Set by the import, not by readers. */
   readonly copiedFrom?: string;
 }

@@ -1,4 +1,4 @@
-/** The formats that can be read. CONTRIBUTING.md lists the places that a new one adds to. */
+/** The supported formats. CONTRIBUTING.md lists the places that a new one adds to. */
 
 import { AIDER } from "./aider/aider.ts";
 import { ATIF } from "./atif/atif.ts";
@@ -28,7 +28,7 @@ import { PI } from "./pi/pi.ts";
 import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { TranscriptSource } from "./source.ts";
 
-/** The first that recognises a file reads it: claw-code's headers are less particular than Codex's. */
+/** The first match reads a file: claw-code's headers are less specific than Codex's. */
 export const SOURCES: readonly TranscriptSource[] = [
   CLAUDE_CODE,
   CODEX,
@@ -62,7 +62,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   ATIF,
 ];
 
-/** The format of a file that begins with `head`; `first` is asked before the others. */
+/** The format of a file that begins with `head`; `first` is tried first. */
 export function recogniseSource(
   head: Uint8Array,
   path: string,

@@ -53,7 +53,7 @@ describe("another agent's database", () => {
     expect(problems.first.map(({ code }) => code)).toEqual(["line_cut"]);
   });
 
-  test("has the tables that hold rows, whatever they are made of", async () => {
+  test("has only tables with stored rows", async () => {
     const path = makeDatabase(`
       CREATE TABLE plain (a TEXT, b TEXT AS (a || a) STORED);
       CREATE TABLE computed (a TEXT, b TEXT AS (hex(zeroblob(400000000))));
@@ -69,7 +69,7 @@ describe("another agent's database", () => {
     expect(columns.answer).toEqual(["a"]);
   });
 
-  test("is not asked for a view, also inside of a question", async () => {
+  test("is not queried for a view, also inside a query", async () => {
     const path = makeDatabase(`
       CREATE TABLE session (id TEXT);
       INSERT INTO session VALUES ('s');
@@ -80,7 +80,7 @@ describe("another agent's database", () => {
     expect(problems).toEqual(["the database cannot be read: no such table: message"]);
   });
 
-  test("does not hang a reader by a view without an end", async () => {
+  test("does not hang on an endless view", async () => {
     const columns = "'a' AS id, 'a' AS session_id, 'a' AS key, x AS seq, x AS time_updated";
     const more = "'{}' AS event_json, '{}' AS value, x AS created_at, x AS time_created";
     const view = `${ENDLESS} ${columns}, ${more} FROM c`;
@@ -91,7 +91,7 @@ describe("another agent's database", () => {
     }
   });
 
-  test("a schema that was written by hand does not make a table of a view", async () => {
+  test("a handcrafted schema does not pass a view off as a table", async () => {
     const path = makeDatabase("CREATE TABLE session (id TEXT)");
     const database = new DatabaseSync(path, { defensive: false } as object);
     database.exec(`PRAGMA writable_schema = ON;

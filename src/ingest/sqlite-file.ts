@@ -1,11 +1,11 @@
 /**
- * Databases of other agents: opened for reading, closed whatever happens, and damage is a problem
- * instead of an exception.
+ * Databases of other agents: opened read-only, always closed, with damage as a problem instead of
+ * an exception.
  *
- * The agent may be writing at the same time. Its log lies beside the file, and SQLite reads both.
+ * The agent may be writing; SQLite reads the file and its log.
  *
- * A file may come from anywhere. A view can be a question without an end, and a virtual table runs
- * code of its own: only tables that hold their rows are asked.
+ * A file may come from anywhere. A view can be an endless query, and a virtual table runs code:
+ * only tables with stored rows are queried.
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -16,17 +16,17 @@ import type { ProblemLog } from "./problems.ts";
 export type Row = Fields;
 
 export interface ForeignDatabase {
-  /** The rows, one in memory at a time; none, and a problem, if the question cannot be answered. */
+  /** The rows, one in memory at a time; none, with a problem, if the query fails. */
   rows(sql: string, ...parameters: (string | number)[]): Generator<Row>;
-  /** Whether there is such a table, and such a column in it that is stored. */
+  /** Whether there is such a table, with such a stored column. */
   has(table: string, column?: string): boolean;
   /** Whether a query failed, so that the rows are incomplete. */
   readonly hasFailed: boolean;
-  /** How its texts lie in it. */
+  /** The encoding of its texts. */
   readonly isUtf8: boolean;
 }
 
-/** A column of text, or of the bytes of one, in a table whose rows are known by `key`. */
+/** A column of text, or of its bytes, in a table with the primary key `key`. */
 export interface LongColumn {
   readonly table: string;
   readonly key: string;
@@ -35,27 +35,27 @@ export interface LongColumn {
   readonly limits?: CutLimits;
 }
 
-/** A column whose value is null where it is long, and its size: as `NAME` and `NAME_size`. */
+/** A column that is null where its value is long, and its size: as `NAME` and `NAME_size`. */
 export function shortColumn(name: string): string {
   const short = `CASE WHEN octet_length(${name}) <= ${SHORT_BYTES} THEN ${name} END AS ${name}`;
   return `${short}, octet_length(${name}) AS ${name}_size`;
 }
 
-/** A column whose value is null where it would take more memory than any record is worth. */
+/** A column that is null where its value exceeds any record's limit. */
 export function boundedColumn(name: string): string {
   return `CASE WHEN octet_length(${name}) <= ${MAX_LONG_BYTES} THEN ${name} END AS ${name}`;
 }
 
-/** Bytes that hold any text of up to a million characters. */
+/** Bytes for any text of up to a million characters. */
 const SHORT_BYTES = 4 * 1024 * 1024;
 
-/** A value that is longer would take more memory than any record is worth, in SQLite alone. */
+/** A longer value would take too much memory in SQLite alone. */
 const MAX_LONG_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 4 * 1024 * 1024;
 
 /**
- * The text of a row that was asked for with `shortColumn`; undefined if it has none. A long one is read
- * in pieces, with its own long values cut: whole, it would be there twice.
+ * The text of a row selected with `shortColumn`; undefined if it has none. A long one is read in
+ * pieces, with its own long values cut: whole, it would be in memory twice.
  */
 export function textOfRow(
   database: ForeignDatabase,
@@ -94,10 +94,10 @@ export function textOfRow(
   return isTooLong ? undefined : text;
 }
 
-/** How long to wait for a writer: another reading comes soon enough. */
+/** How long to wait for a writer; the next reading comes soon. */
 const BUSY_MS = 1000;
 
-/** Whether a file that begins with `head` is a database of SQLite, and what of it is text. */
+/** Whether a file that begins with `head` is a SQLite database, and its readable text. */
 export function databaseText(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
   return text.startsWith("SQLite format 3\0") ? text : undefined;
@@ -111,13 +111,13 @@ const FIND_TABLE = `SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE
   AND type = 'table' AND rootpage > 0 AND sql LIKE 'CREATE TABLE %'
   AND NOT EXISTS (SELECT 1 FROM pragma_table_xinfo(sqlite_schema.name) x WHERE x.hidden = 2)`;
 
-/** Gives what `read` gives of the database at `path`. */
+/** The result of `read` on the database at `path`. */
 export async function* withDatabase<Item>(
   path: string,
   problems: ProblemLog,
   read: (database: ForeignDatabase) => AsyncGenerator<Item>,
 ): AsyncGenerator<Item> {
-  // Loaded when it is needed: Node 22 warns of the module at its first use.
+  // Loaded on demand: Node 22 warns of the module at its first use.
   const { DatabaseSync } = await import("node:sqlite");
   let database: DatabaseSync;
   try {
@@ -142,7 +142,7 @@ function wrap(database: DatabaseSync, problems: ProblemLog): ForeignDatabase {
   };
   const tables = new Set<string>();
   const isTable = (name: string) => {
-    // Few tables, asked about with every question.
+    // Cached: there are few tables, and every query checks them.
     if (!tables.has(name) && database.prepare(FIND_TABLE).get(name) !== undefined) tables.add(name);
     return tables.has(name);
   };

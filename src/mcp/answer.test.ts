@@ -8,7 +8,7 @@ interface Body extends AnswerBody {
 
 const LIMIT = 4_096;
 
-/** Asks for `texts` under the limit of 4 KiB; gives the answer and how often they were read. */
+/** Requests `texts` under a limit of 4 KiB; gives the answer and the number of reads. */
 async function answer(
   texts: readonly string[],
   cuts: readonly number[] = [],
@@ -35,18 +35,18 @@ async function answer(
 }
 
 describe("an answer", () => {
-  test("is left as it is while it is small", async () => {
+  test("is unchanged while it is small", async () => {
     const { body, text, reads } = await answer(["a", "b"]);
     expect(body).toEqual({ items: ["a", "b"], truncated: null });
     expect([JSON.parse(text), reads]).toEqual([body, [2]]);
   });
 
-  test("for a model is text and nothing else", async () => {
+  test("for a model is text only", async () => {
     const { body, text } = await answer(["a", "b"], [], true, "text");
     expect([text, body]).toEqual(["a\nb", undefined]);
   });
 
-  test("for a model is cut by force rather than refused, and says so", async () => {
+  test("for a model is cut rather than refused, and says so", async () => {
     const deep = Array.from({ length: 16 }, () =>
       Array.from({ length: 16 }, () => "x".repeat(256)),
     );
@@ -74,7 +74,7 @@ describe("an answer", () => {
     expect(text).toBe(JSON.stringify(body));
   });
 
-  test("has shorter items first where its tool allows it", async () => {
+  test("shortens items first where its tool allows it", async () => {
     const { body, reads } = await answer(
       Array.from({ length: 8 }, () => "x".repeat(500)),
       [100],
@@ -90,7 +90,7 @@ describe("an answer", () => {
     expect(body.items[0]?.endsWith("…")).toBe(true);
   });
 
-  test("that is a long list of short things loses its end by force", async () => {
+  test("that is a long list of short items is cut at its end", async () => {
     const { body } = await answer(
       Array.from({ length: 5_000 }, (_, i) => `${i}`),
       [],
@@ -100,7 +100,7 @@ describe("an answer", () => {
     expect(body.truncated).toContain("Long lists are cut to 16.");
   });
 
-  test("that is data is fitted by force, with what says so", async () => {
+  test("that is data is cut to fit, with a note", async () => {
     const deep = Array.from({ length: 16 }, () =>
       Array.from({ length: 16 }, () => "x".repeat(256)),
     );
@@ -119,7 +119,7 @@ describe("an answer", () => {
     }
   });
 
-  test("never exceeds its size, and never ends within a character", async () => {
+  test("never exceeds its size, and never splits a character", async () => {
     const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 3_000 }), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(texts, fc.constantFrom([], [512], [64, 16]), async (given, cuts) => {

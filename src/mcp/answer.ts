@@ -1,10 +1,10 @@
 /**
- * Answers that never exceed a stated size.
+ * Bounded answers.
  *
- * Clients pass a model either the text or the data of an answer, and mostly the data if there is
- * any. So an answer is either text alone, written for a model; or data, with the same data as JSON
- * for its text. An oversized answer has its texts cut as far as the tool allows, then fewer items,
- * then is cut by force, and says so.
+ * Clients pass a model either the text or the data of an answer, usually the data if present. So an
+ * answer is either text alone, written for a model; or data, with the same JSON as its text. An
+ * oversized answer has its texts cut as far as the tool allows, then fewer items, then is
+ * truncated, and says so.
  */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
@@ -20,30 +20,33 @@ export interface AnswerBody {
 export interface AnswerSize {
   /** The whole answer as JSON, UTF-8. */
   readonly bytes: number;
-  /** What a client passes on: the text, or the data as JSON. */
+  /** The part that a client passes on: the text, or the data as JSON. */
   readonly passedOn: number;
 }
 
 export interface AnswerSource<Body extends AnswerBody> {
-  /** Reads again with at most so many items; at first with as many as were asked for. */
+  /** Reads again with at most so many items; first with the requested number. */
   readonly read: (items: number) => Promise<Body>;
   /** Requested items. 1: the tool cannot omit items, or must not run twice. */
   readonly items: number;
   /** The lengths in bytes to which texts may be cut before items are left out. */
   readonly cuts: readonly number[];
-  /** For an answer that is text. Without it the answer is data. */
+  /** Formats a text answer. Without it the answer is data. */
   readonly toText?: (body: Body) => string;
 }
 
 /** The protocol's envelope of a result. */
 const ENVELOPE_BYTES = 1_024;
-/** What holds for a single item, too, and at last for everything. */
+/** The last cuts of texts, for any tool and a single item. */
 const LAST_CUTS = [16_384, 4_096, 1_024, 256];
 /** The last resort: the limit of lists and maps. */
 const LAST_ITEMS = 16;
 const LAST_FIELDS = 64;
 
-/** The text of data is the same as JSON in a string, where quotes and line breaks take two bytes. */
+/**
+ * Data is sent twice: as JSON, and as JSON text in a string, where quotes and line breaks take two
+ * bytes.
+ */
 const COPIES = 3;
 const FORCED =
   "Shortened to max_tokens: fields and items without room are left out, and long texts are cut. Raise max_tokens, or leave detail out.";
@@ -80,11 +83,11 @@ export async function fitAnswer<Body extends AnswerBody>(
   return fitData(body, Math.min(passedOn, Math.floor((bytes - ENVELOPE_BYTES) / COPIES)));
 }
 
-/** The notice about untrusted data and the truncation note stay whole. */
+/** Keeps the notice about untrusted data and the truncation note whole. */
 function fitData(body: AnswerBody, bytes: number): CallToolResult {
   const { truncated: _, about, ...rest } = body as AnswerBody & { readonly about?: string };
   const kept = { ...(about === undefined ? {} : { about }), truncated: FORCED };
-  // Two objects become one: of their four braces a comma and two braces stay.
+  // Merging two objects leaves two of four braces, and adds a comma.
   const room = bytes - Buffer.byteLength(JSON.stringify(kept)) + 1;
   return toDataAnswer({ ...(fitJson(rest, Math.max(2, room)) as object), ...kept });
 }

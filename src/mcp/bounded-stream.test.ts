@@ -25,7 +25,7 @@ function source(): {
   };
 }
 
-/** Whose patience is over at once. */
+/** Zero patience. */
 const BOUNDS: StreamBounds = { unreadBytes: 10, patienceMs: 0, mostBytes: 1_000 };
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -43,7 +43,7 @@ test("a reading client gets everything, however much it is", async () => {
   expect([(await text).length, drops]).toEqual([250, 0]);
 });
 
-test("a client that does not read is dropped once more waits than is allowed", async () => {
+test("a stalled client is dropped once its buffer exceeds the limit", async () => {
   const watched = watch(BOUNDS);
   const { reader, send } = watched;
   send("12345");
@@ -54,7 +54,7 @@ test("a client that does not read is dropped once more waits than is allowed", a
   await expectLastDrop(watched);
 });
 
-test("a slow reader is not dropped, unless it is too far behind", async () => {
+test("a slow reader is kept until the hard limit", async () => {
   const watched = watch({ ...BOUNDS, patienceMs: 600_000, mostBytes: 50 });
   const { reader, send } = watched;
   for (let i = 0; i < 10; i++) send("12345");
@@ -67,7 +67,7 @@ test("a slow reader is not dropped, unless it is too far behind", async () => {
   await expectLastDrop(watched);
 });
 
-test("no client lets more than 2 MiB wait, however fast it reads", async () => {
+test("no client buffers more than 2 MiB, however fast it reads", async () => {
   const { reader, send, outcome } = watch(STREAM_BOUNDS);
   const piece = "x".repeat(128 * 1024);
   let sent = 0;
@@ -76,11 +76,11 @@ test("no client lets more than 2 MiB wait, however fast it reads", async () => {
     await settled();
     if (outcome()[0] === 0) await reader.read();
   }
-  // What was read comes to an eighth of it.
+  // The part read is an eighth.
   expect(sent).toBeLessThan(2.6 * 1024 * 1024);
 });
 
-test("a large piece is handed out in parts, so that reading it is seen", async () => {
+test("a large piece is sent in chunks, so that reading shows progress", async () => {
   const { body, send, end } = source();
   const reader = boundedStream(body, BOUNDS, () => undefined).getReader();
   send("x".repeat(40_000));
@@ -104,7 +104,7 @@ test("a single piece may be larger than the limit", async () => {
   expect([(await new Response(bounded).text()).length, drops]).toEqual([1_000, 0]);
 });
 
-test("the source hears of a client that left, and the reader of a source that failed", async () => {
+test("the source is told of a client that left, and the reader of a failed source", async () => {
   const gone = source();
   await boundedStream(gone.body, BOUNDS, () => undefined).cancel();
   expect(gone.isCancelled()).toBe(true);
@@ -115,7 +115,7 @@ test("the source hears of a client that left, and the reader of a source that fa
   await expect(text).rejects.toThrow("the store is gone");
 });
 
-/** A bounded stream, and what becomes of its reader. */
+/** A bounded stream and the fate of its reader. */
 function watch(bounds: StreamBounds) {
   const { body, send, isCancelled } = source();
   let drops = 0;
@@ -123,7 +123,7 @@ function watch(bounds: StreamBounds) {
   return { reader, send, outcome: () => [drops, isCancelled()] };
 }
 
-/** The last size at which a reader is kept: one byte more, and it is dropped. */
+/** The last size that keeps a reader: one byte more drops it. */
 async function expectLastDrop({ reader, send, outcome }: ReturnType<typeof watch>): Promise<void> {
   expect(outcome()).toEqual([0, false]);
   send("6");

@@ -1,10 +1,10 @@
 /**
- * A bounded event stream.
+ * A bounded event stream (back-pressure).
  *
- * The SDK writes notifications without back-pressure. Here they are buffered until the reader asks.
- * A stalled reader with a large buffer is cut off; a slow one is not, until it is hopelessly
- * behind. Nothing is lost: a notification only says that something has changed, and a new listener
- * reads the current state.
+ * The SDK writes notifications without back-pressure; here they are buffered until the reader asks.
+ * A stalled reader with a large buffer is cut off, a slow one only at the hard limit. No
+ * information is lost: a notification only announces a change, and a new listener reads the current
+ * state.
  */
 
 export interface StreamBounds {
@@ -20,7 +20,7 @@ export const STREAM_BOUNDS: StreamBounds = {
   // About a thousand notifications.
   unreadBytes: 256 * 1024,
   patienceMs: 10_000,
-  // Sixteen of the largest answers: what a thousand listeners could hold is a bound, too.
+  // Sixteen of the largest answers, which bounds a thousand listeners too.
   mostBytes: 2 * 1024 * 1024,
 };
 
@@ -59,7 +59,7 @@ export function boundedStream(
   );
 }
 
-/** Takes what comes until its end, or until its reader is to be dropped: then true. */
+/** Forwards pieces until the source ends. True: the reader must be dropped. */
 async function passOn(
   source: ReadableStreamDefaultReader<Uint8Array>,
   held: HeldPieces,
@@ -68,7 +68,7 @@ async function passOn(
   for (;;) {
     const { done, value } = await source.read();
     if (done) return false;
-    // One piece may be larger than the bounds; that another one follows it unread is what counts.
+    // A single piece may exceed the bounds; a second unread one may not.
     const isIdle = held.bytes >= unreadBytes && held.idleMs >= patienceMs;
     if (isIdle || held.bytes >= mostBytes) break;
     held.add(value);
@@ -109,7 +109,7 @@ class HeldPieces {
     this.bytes = 0;
   }
 
-  /** Waits for one; undefined at the end. */
+  /** Waits for a piece; undefined at the end. */
   async take(): Promise<Uint8Array | undefined> {
     while (this.#pieces.length === 0 && !this.#hasEnded) {
       await new Promise<void>((resolve) => {

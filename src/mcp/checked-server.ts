@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import { type CalledThing, toInputError } from "./input-error.ts";
 
-/** RFC 5424's, as the protocol has them. */
+/** The protocol's levels, from RFC 5424. */
 const LEVELS = [
   "debug",
   "info",

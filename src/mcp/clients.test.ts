@@ -5,11 +5,11 @@ import { conversationIds } from "./clients.ts";
 test.each(RECORDED_CLIENTS)("$client names its conversation as recorded", (recorded) => {
   const { clientInfo, variables, meta, conversation } = recorded;
   expect(conversationIds({ client: clientInfo.name, variables, meta })).toEqual(conversation);
-  // A client that is not known by its name is believed, too.
+  // An unknown client's name is accepted too.
   expect(conversationIds({ variables, meta })).toEqual(conversation);
 });
 
-test("an agent that was started inside another does not take the other's conversation for its own", () => {
+test("an agent started by another agent does not claim its parent's conversation", () => {
   const variables = { CLAUDE_CODE_SESSION_ID: "outer" };
   expect(conversationIds({ client: "opencode", variables })).toEqual([]);
   expect(
@@ -17,7 +17,7 @@ test("an agent that was started inside another does not take the other's convers
   ).toEqual(["t"]);
 });
 
-test("a value that is no id is skipped", () => {
+test("a value that is not an id is skipped", () => {
   const meta = { threadId: 7, sessionId: "", "vscode.conversationId": "x".repeat(200) };
   expect(conversationIds({ meta })).toEqual([]);
 });

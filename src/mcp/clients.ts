@@ -1,14 +1,14 @@
 /**
- * How MCP clients name the conversation that a call comes from.
+ * How MCP clients identify the conversation of a call.
  *
- * Each row was recorded from the client itself (test/fixtures/mcp-clients.ts has what it sent). A
- * client without variables and meta keys does not name its conversation.
+ * Each row was recorded from the client (test/fixtures/mcp-clients.ts has its requests). A client
+ * without variables and meta keys does not identify its conversation.
  */
 
 import { MAX_ID_LENGTH } from "../model/limits.ts";
 
 export interface ClientNaming {
-  /** As transcripts of it are called here. */
+  /** The agent's name in transcripts. */
   readonly agent: string;
   /** `clientInfo.name` of its `initialize`. */
   readonly names: RegExp;
@@ -45,16 +45,16 @@ export const MCP_CLIENTS: readonly ClientNaming[] = [
 ];
 
 export interface CallOrigin {
-  /** `clientInfo.name`, where the protocol has told it. */
+  /** `clientInfo.name`, if the protocol sent it. */
   readonly client?: string | undefined;
-  /** The server's environment, where the client started the server. */
+  /** The server's environment, if the client started the server. */
   readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * The ids under which the client knows the conversation. A client with a row of its own is held to it:
- * an agent that was started inside another inherits the other's variables.
+ * The client's ids of the conversation. A known client uses its own row only: an agent started by
+ * another one inherits the other's variables.
  */
 export function conversationIds({ client, variables, meta }: CallOrigin): readonly string[] {
   const own = MCP_CLIENTS.filter(({ names }) => client !== undefined && names.test(client));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { quoteConversation } from "../context/quote.ts";
 import { cutQuoted } from "./cut-text.ts";
 
-test("an element that is cut is closed, within the limit", () => {
+test("a cut element is closed, within the limit", () => {
   const text = `${quoteConversation("About.", "word ".repeat(100))}\nRead on.`;
   for (let limit = 60; limit < text.length; limit++) {
     const cut = cutQuoted(text, limit);

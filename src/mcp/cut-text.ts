@@ -1,10 +1,10 @@
-/** Cutting text to a number of bytes, as answers are measured in bytes. */
+/** Cuts text by bytes, as answers are measured in bytes. */
 
 const encoder = new TextEncoder();
 const MARK = "…";
 const MARK_BYTES = 3;
 
-/** The head of `text` that takes at most `limit` bytes, a mark included if something is missing. */
+/** The head of `text` within `limit` bytes, with a mark if it was cut. */
 export function cutToBytes(text: string, limit: number): string {
   if (text.length * 3 <= limit) return text;
   const bytes = Buffer.byteLength(text);
@@ -17,7 +17,7 @@ export function cutToBytes(text: string, limit: number): string {
 const OPENING = "<recalled-context>";
 const CLOSING = "\n</recalled-context>";
 
-/** As `cutToBytes`; the element that quotes a conversation is closed where it is cut. */
+/** As `cutToBytes`; closes the quoting element at the cut. */
 export function cutQuoted(text: string, limit: number): string {
   const cut = cutToBytes(text, limit);
   const isOpen = cut.includes(OPENING) && text.includes(CLOSING) && !cut.includes(CLOSING);

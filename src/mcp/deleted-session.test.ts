@@ -1,22 +1,13 @@
 import { expect, test } from "vitest";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { open } from "../index.ts";
-import type { Access } from "../model/access.ts";
+import { READ_ACCESS } from "./access.cases.ts";
 import { recall } from "./tools/recall.ts";
 import { related } from "./tools/related.ts";
 import { searchSessions } from "./tools/search-sessions.ts";
 import { trace } from "./tools/trace.ts";
 
-const ACCESS: Access = {
-  tenant: "default",
-  scope: "read",
-  actor: null,
-  actAs: "any",
-  operator: true,
-  tokenId: null,
-};
-
-/** Deletes the session `id` as soon as its fields are asked for. */
+/** Deletes the session `id` when its fields are read. */
 function deletingLate(tenant: TenantApi, id: string): TenantApi {
   return new Proxy(tenant, {
     get(target, name) {
@@ -49,7 +40,7 @@ test.each([
   const gone = await say("the wombat that goes digs");
   const tenant = deletingLate(engine, gone);
   const { content, isError } = await tool.call(
-    { tenant, access: ACCESS, version: "0" },
+    { tenant, access: READ_ACCESS, version: "0" },
     input(own),
   );
   expect(isError).not.toBe(true);

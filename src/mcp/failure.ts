@@ -1,4 +1,4 @@
-/** What went wrong, as MCP tells it: a code to act on, a sentence, facts. Never a stack. */
+/** Errors over MCP: a code, a sentence, details. Never a stack. */
 
 import {
   type CallToolResult,
@@ -12,7 +12,7 @@ import type { McpHost } from "./host.ts";
 
 const NOT_FOUND: readonly ErrorCode[] = ["session_not_found", "entry_not_found"];
 
-/** The answer of a tool that failed. The text is JSON: models read it, and programs can. */
+/** A failed tool's answer. The text is JSON, for models and programs alike. */
 export function toToolFailure(error: unknown, host: McpHost): CallToolResult {
   const text = JSON.stringify(describeFailure(error, host));
   return { content: [{ type: "text", text }], isError: true };
@@ -38,7 +38,7 @@ export function noSuchResource(uri: string): ProtocolError {
   return new ResourceNotFoundError(uri, message);
 }
 
-/** What a bug says may hold anything: it is for the host, and the caller hears that it happened. */
+/** A bug's message may hold anything: the host gets it, the caller gets a general sentence. */
 function describeFailure(error: unknown, host: McpHost): WireError {
   if (BackscrollError.is(error)) return toWireError(error);
   host.onError?.(error);

@@ -4,7 +4,7 @@ import { fitJson } from "./fit-json.ts";
 
 const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-test("whatever the value is, what is left of it fits", () => {
+test("the result of any value fits", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(400), (value, bytes) => {
       const fitted = fitJson(value, bytes);
@@ -14,7 +14,7 @@ test("whatever the value is, what is left of it fits", () => {
   );
 });
 
-test("small fields stay whole, long texts are cut, and half an id is never shown", () => {
+test("small fields stay whole, long texts are cut, and ids are never cut", () => {
   const id = "01JABCDEFGHJKMNPQRSTVWXYZ0";
   const value = { id, total: 3, text: "word ".repeat(200), list: [1, 2, 3] };
   const fitted = fitJson(value, 300) as typeof value;

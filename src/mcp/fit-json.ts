@@ -1,11 +1,11 @@
 /**
- * Data that takes at most so many bytes as JSON. The last resort of an answer that is data: small fields
- * stay whole, long texts are cut, lists end early, and fields without room are left out.
+ * Truncates data to a number of bytes as JSON: the last resort of a data answer. Small fields stay
+ * whole, long texts are cut, lists end early, and fields without room are left out.
  */
 
 import { cutToBytes } from "./cut-text.ts";
 
-/** A shorter text may be an id, a time or a name: half of one is worse than none. */
+/** A shorter text may be an id, a time or a name, which must not be cut. */
 const WHOLE_BYTES = 64;
 
 /** Undefined if no part of `value` fits. */
@@ -19,7 +19,7 @@ export function fitJson(value: unknown, bytes: number): unknown {
 
 function fitText(text: string, bytes: number): string | undefined {
   if (sizeOf(text) <= WHOLE_BYTES) return undefined;
-  // Characters that JSON escapes take more than one byte of room.
+  // Escaped characters take more than one byte.
   for (let room = bytes - 2; room >= WHOLE_BYTES; room = Math.floor(room * 0.8)) {
     const cut = cutToBytes(text, room);
     if (sizeOf(cut) <= bytes) return cut;
@@ -27,7 +27,7 @@ function fitText(text: string, bytes: number): string | undefined {
   return undefined;
 }
 
-/** The first items; one that does not fit is made to, if it is the first. */
+/** The first items that fit; the first one is truncated if it does not. */
 function fitList(items: readonly unknown[], bytes: number): readonly unknown[] | undefined {
   let room = bytes - "[]".length;
   if (room < 0) return undefined;
@@ -42,7 +42,7 @@ function fitList(items: readonly unknown[], bytes: number): readonly unknown[] |
   return shown;
 }
 
-/** Each field may take an equal share; what small ones leave is shared by the larger ones. */
+/** Each field gets an equal share; the remainder of small fields goes to larger ones. */
 function fitFields(value: object, bytes: number): object | undefined {
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
   const smallestFirst = fields
@@ -58,7 +58,7 @@ function fitFields(value: object, bytes: number): object | undefined {
     room -= sizeOf(fitted) + key;
     kept.set(name, fitted);
   }
-  // In the order that the value had.
+  // In the value's own order.
   const shown = fields.filter(([name]) => kept.has(name)).map(([name]) => [name, kept.get(name)]);
   return Object.fromEntries(shown) as object;
 }

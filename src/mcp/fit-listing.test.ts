@@ -19,16 +19,16 @@ test("whole items are shown from the first on", () => {
   );
 });
 
-test("items round the focus are shown", () => {
+test("items around the focus are shown", () => {
   const items = Array.from({ length: 9 }, (_, i) => String(i).repeat(5));
   expect(fitListing(listing(items, 4), 28)).toBe("33333\n44444\n55555\n3–6 of 9");
 });
 
-test("an item that is too long alone is cut", () => {
+test("an item that exceeds the limit alone is cut", () => {
   expect(fitListing(listing(["x".repeat(100)]), 40)).toBe(`${"x".repeat(26)}…\n0–1 of 1`);
 });
 
-test("no text is larger than its limit, and the focus is always there", () => {
+test("no text exceeds its limit, and the focus is always shown", () => {
   const items = fc.array(fc.string({ unit: "grapheme", maxLength: 200 }), { minLength: 1 });
   fc.assert(
     fc.property(items, fc.nat(), fc.integer({ min: 40, max: 2_000 }), (given, at, limit) => {

@@ -1,16 +1,16 @@
-/** A list as text that fits into so many bytes: whole items as long as there is room, then a note. */
+/** Formats a list within a number of bytes: whole items while they fit, then a note. */
 
 import { cutToBytes } from "./cut-text.ts";
 
 export interface Listing {
   readonly items: readonly string[];
-  /** The item that is shown before all others, which are taken from it outwards; the first. */
+  /** The item shown first; others are added outwards from it. Default: the first. */
   readonly focus?: number;
-  /** The whole answer, where only the items from `from` to before `to` are shown. */
+  /** The answer with the items from `from` to before `to`. */
   readonly toText: (shown: readonly string[], from: number, to: number) => string;
 }
 
-/** At most `maxBytes` of UTF-8. An item is shown whole; only the focus is cut if it alone is too long. */
+/** At most `maxBytes` of UTF-8. Items are whole; only the focus is cut if it alone is too long. */
 export function fitListing({ items, focus = 0, toText }: Listing, maxBytes: number): string {
   const textOf = (from: number, to: number) => toText(items.slice(from, to), from, to);
   const fits = (text: string) => Buffer.byteLength(text) <= maxBytes;
@@ -38,7 +38,7 @@ export function fitListing({ items, focus = 0, toText }: Listing, maxBytes: numb
   return shown;
 }
 
-/** The envelope may grow with its items, so the number is found by trying. */
+/** The envelope may grow with its items, so the number is found by trial. */
 function cutFocus(item: string, toText: (item: string) => string, maxBytes: number): string {
   let room = maxBytes - Buffer.byteLength(toText(""));
   while (room > 0) {

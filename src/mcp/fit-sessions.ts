@@ -1,4 +1,4 @@
-/** Sessions as quoted text within a size, with notes and the way to read on. */
+/** Formats sessions as quoted text within a size, with notes and a pointer to read on. */
 
 import { ABOUT_RECALLED } from "../api/memory-words.ts";
 import { quoteConversation } from "../context/quote.ts";
@@ -8,11 +8,11 @@ import { readOn } from "./refs.ts";
 export interface SessionText {
   readonly text: string;
   readonly shortId: string;
-  /** The message to read on from; null: none is known. */
+  /** The message to read on from; null: unknown. */
   readonly index: number | null;
 }
 
-/** `notes` stand behind the sessions. */
+/** `notes` follow the sessions. */
 export function fitSessions(
   sessions: readonly SessionText[],
   notes: readonly string[],

@@ -8,29 +8,29 @@ import type { Access } from "../model/access.ts";
 export interface Unread {
   readonly files: number;
   readonly bytes: number;
-  /** False if there was no time to look at everything: then there may be more. */
+  /** False: the time limit ended the scan early, so more may exist. */
   readonly complete: boolean;
 }
 
 export interface McpHost {
-  /** The calls of the tenant that `access` names. */
+  /** The tenant's calls, under `access`. */
   readonly tenant: TenantApi;
   readonly access: Access;
   /** Told to clients. */
   readonly version: string;
-  /** The folder in which the caller works. */
+  /** The caller's working folder. */
   readonly cwd?: string;
-  /** The caller's own sessions, where they are known: ids of ours, or those of the agent. */
+  /** The caller's own sessions, if known: our ids or the agent's. */
   readonly sessions?: readonly string[];
-  /** The environment that the client has started this process with. */
+  /** The environment that the client started this process with. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Reads new transcript lines before a call is answered. Never rejects. */
   readonly freshen?: () => Promise<Unread>;
-  /** How a session stands with the gateway, where the host runs one: its key, its next reset. */
+  /** A session's gateway status, if the host runs one: its key, its next reset. */
   readonly standing?: (sessionId: string) => Promise<WireSessionStatus>;
-  /** What ages count from; the clock if left out. */
+  /** The reference time of ages. Default: the clock. */
   readonly now?: () => number;
-  /** Hears of bugs, with all that is known of them. Callers are told only that there was one. */
+  /** Receives bugs in full; callers get a general sentence. */
   readonly onError?: (error: unknown) => void;
 }
 

@@ -1,9 +1,8 @@
 /**
  * MCP over HTTP: from a web-standard request and its access to a response.
  *
- * Every request is answered by a server of its own, so any node can answer any of them. Only
- * notification streams last, and those read the feed, which all nodes share. The caller checks
- * Host, Origin and tokens.
+ * Each request has its own server, so any node can answer any request. Only notification streams
+ * last; they read the feed, which all nodes share. The caller checks Host, Origin and tokens.
  */
 
 import {
@@ -28,13 +27,13 @@ import { boundedStream, STREAM_BOUNDS } from "./bounded-stream.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
 
-/** Names the session that the caller speaks in: an id of ours, or the agent's own. */
+/** The header with the caller's session: our id, or the agent's. */
 export const SESSION_HEADER = "backscroll-session";
 
 export interface McpHttpOptions {
   readonly tenantFor: (tenant: string) => TenantApi;
   readonly version: string;
-  /** As `standing` of a host, for one of the tenants. */
+  /** `standing` of a host, by tenant. */
   readonly standingFor?: (tenant: string, sessionId: string) => Promise<WireSessionStatus>;
   readonly onError?: (error: unknown) => void;
 }
@@ -42,8 +41,8 @@ export interface McpHttpOptions {
 export interface McpHttpHandler {
   /**
    * Answers a request with `access`. `cutOff` ends the connection of a stalled listener. `readBody`
-   * gives the request's JSON, for a host that budgets memory; by default the body is read here,
-   * within the same bounds.
+   * gives the request's JSON, for a host that budgets memory; by default it is read here, within
+   * the same bounds.
    */
   readonly fetch: (
     request: Request,
@@ -51,14 +50,14 @@ export interface McpHttpHandler {
     cutOff?: () => void,
     readBody?: ReadBody,
   ) => Promise<Response>;
-  /** Ends open streams. No request is answered after this. */
+  /** Ends open streams; later requests are refused. */
   readonly close: () => Promise<void>;
 }
 
-/** Throws `too_large` for a body that exceeds its bounds, `invalid_input` for one that is no JSON. */
+/** Throws `too_large` over the bounds, `invalid_input` for invalid JSON. */
 type ReadBody = (bounds: JsonBounds) => Promise<unknown>;
 
-/** Idle tenant handlers kept in the cache. */
+/** The cache size of idle tenant handlers. */
 const KEPT_TENANTS = 1_000;
 
 interface Serving {
@@ -91,7 +90,7 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
         const { era } = context;
         return createMcpServer(onError === undefined ? host : { ...host, onError }, {
           era,
-          // A caller of 2025 has no stream here on which it could be told anything.
+          // A 2025 client has no notification stream here.
           subscriptions: era === "modern",
         });
       },
@@ -146,7 +145,7 @@ function readHere({ body }: Request): ReadBody {
   return (bounds) => readBoundedJson(chunks, bounds, async (work) => work());
 }
 
-/** As the SDK answers a body that it cannot read. */
+/** The SDK's answer to an unreadable body. */
 function refuseBody(error: unknown): Response {
   const isTooLarge = BackscrollError.is(error, "too_large");
   if (!isTooLarge && !BackscrollError.is(error, "invalid_input")) throw error;

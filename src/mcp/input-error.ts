@@ -8,19 +8,19 @@ import { BackscrollError } from "../model/errors.ts";
 import { nearest } from "../model/suggest.ts";
 
 export interface CalledThing {
-  /** What a caller names: `search_sessions`. */
+  /** The tool or method: `search_sessions`. */
   readonly name: string;
   readonly input: z.ZodObject;
-  /** Arguments that work. */
+  /** Valid arguments. */
   readonly example: object;
 }
 
-/** More than these a model mends no better at once. */
+/** A model corrects no more than these at once. */
 const MAX_ISSUES = 5;
-/** How much of a wrong value is shown. */
+/** Characters of a wrong value in a message. */
 const SHOWN_LENGTH = 60;
 
-/** `too_large` if only a limit is exceeded, `invalid_input` otherwise. The field is the first. */
+/** `too_large` if only limits are exceeded, else `invalid_input`. `field` is the first issue's. */
 export function toInputError(
   { issues }: z.ZodError,
   given: unknown,
@@ -74,7 +74,7 @@ function isRequired(input: z.ZodObject, name: string): boolean {
   return !(input.shape[name] as z.ZodType).safeParse(undefined).success;
 }
 
-/** Names of other interfaces differ in how they are written only. */
+/** Other interfaces spell the same names in camelCase. */
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll("-", "_");
 }
@@ -151,7 +151,7 @@ function allowed(schema: Schema): string {
   }
 }
 
-/** `{ messages }`, or an object of any names. */
+/** `{ messages }`, or an object with any keys. */
 function objectOf({ properties = {} }: Schema): string {
   const names = Object.keys(properties);
   return names.length === 0 ? "an object" : `{ ${names.join(", ")} }`;
@@ -170,14 +170,14 @@ function range({ minimum, maximum }: Schema): string {
   return most === undefined ? "" : ` of at most ${most}`;
 }
 
-/** Our words for the ways out of an error, and what they are called here. */
+/** The engine's names of operations, and the MCP tools for them. */
 const TOOL_WORDS: readonly (readonly [ours: string, here: string])[] = [
   ["list sessions to see their ids", "list_sessions shows their ids"],
 ];
 
 /**
- * Fails as `work` does, with arguments and ways out under the names that the caller knows them by,
- * and with an example if the arguments were wrong.
+ * Runs `work` and rewrites its errors: arguments and operations by their MCP names, and an example
+ * after wrong arguments.
  */
 export async function inCallersWords<Value>(
   called: CalledThing,

@@ -1,4 +1,4 @@
-/** A page of messages, each within its own size: what the tool and the resource have in common. */
+/** A page of messages with a size limit each, for the tool and the resource. */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Entry } from "../model/entry.ts";
@@ -12,7 +12,7 @@ export interface MessagePageInput {
   readonly limit: number;
   readonly leaf?: string;
   readonly around?: string;
-  /** The shown part of one message. */
+  /** The limit of one message. */
   readonly messageBytes: number;
 }
 
@@ -49,7 +49,7 @@ export interface EntryPage {
   readonly total: number;
 }
 
-/** Large messages are cut as soon as they are read: a page of them would not fit into memory. */
+/** Cuts large messages as they are read: a whole page of them would exceed memory. */
 export async function readEntryPage(
   tenant: TenantApi,
   sessionId: string,
@@ -74,7 +74,7 @@ export interface PageStart {
   readonly leaf?: string;
 }
 
-/** A cursor names the path that it goes on along: the active one may be another by then. */
+/** A cursor names its path, because the active one may change. */
 export function parseCursor(cursor: string): PageStart {
   const [, offset = "", leaf = ""] = /^(\d{1,15})\.(.*)$/s.exec(cursor) ?? [];
   if (offset !== "") return { offset: Number(offset), ...(leaf === "" ? {} : { leaf }) };

@@ -6,7 +6,7 @@ import { findNewestSession, findOwnSessions } from "./own-session.ts";
 
 const CWD = "/home/ana/project";
 
-test("only a session that is named is the caller's own; the newest is known as such", async () => {
+test("only a named session is the caller's own; the newest is marked as such", async () => {
   await using memory = await open(":memory:");
   const talk = async (cwd: string) => {
     const origin = { projectId: projectId(cwd), projectPath: cwd };
@@ -43,7 +43,7 @@ test("only a session that is named is the caller's own; the newest is known as s
   expect(await findNewestSession(anywhere)).toBe(there);
 });
 
-test("sub-agents of the caller's own session are its own", async () => {
+test("sub-agents of the caller's session are its own", async () => {
   await using memory = await open(":memory:");
   const start = async (key: string) => {
     const origin = { source: "claude-code", key, projectId: projectId(CWD), projectPath: CWD };

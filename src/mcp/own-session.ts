@@ -9,13 +9,13 @@ import { BackscrollError } from "../model/errors.ts";
 import type { Session } from "../model/session.ts";
 import type { McpHost } from "./host.ts";
 
-/** Sessions of the same project, the newest, among which sub-agents are looked for. */
+/** The newest sessions of the project that are searched for sub-agents. */
 const MAX_NEAR = 100;
 
 export interface OwnSessions {
-  /** Those that are stored: only they can be left out. */
+  /** The stored ones; only they can be left out. */
   readonly ids: readonly string[];
-  /** Whether one was named, stored or not: then no other session can be the caller's. */
+  /** Whether a session was named, stored or not; then no other one is the caller's. */
   readonly isNamed: boolean;
 }
 
@@ -29,7 +29,7 @@ export async function findOwnSessions(host: McpHost, named?: string): Promise<Ow
   return { ids, isNamed: refs.length > 0 };
 }
 
-/** Their keys are that of the session, a slash and a name. */
+/** Their keys are the session's key, a slash and a name. */
 async function findSubAgents(tenant: TenantApi, session: Session): Promise<readonly string[]> {
   const { key, projectId: project } = session.origin;
   if (key === undefined || key === null || project === undefined || project === null) return [];
@@ -39,8 +39,8 @@ async function findSubAgents(tenant: TenantApi, session: Session): Promise<reado
 }
 
 /**
- * The session that may be the caller's own if none is named: the newest of the caller's folder, or
- * of all.
+ * The session that may be the caller's if none is named: the newest of the caller's folder, or of
+ * all.
  */
 export async function findNewestSession(host: McpHost): Promise<string | undefined> {
   const { tenant, cwd } = host;
@@ -49,7 +49,7 @@ export async function findNewestSession(host: McpHost): Promise<string | undefin
   return sessions[0]?.id;
 }
 
-/** Two machines may have a session of the same id, such as copies of one transcript. */
+/** Two machines may store the same id, such as copies of one transcript. */
 async function findNamed(tenant: TenantApi, ref: string): Promise<readonly Session[]> {
   try {
     return [await tenant.getSessionMeta(ref)];

@@ -1,19 +1,10 @@
 import { expect, test } from "vitest";
 import { open } from "../index.ts";
-import type { Access } from "../model/access.ts";
+import { READ_ACCESS } from "./access.cases.ts";
 import { related } from "./tools/related.ts";
 import { trace } from "./tools/trace.ts";
 
-const ACCESS: Access = {
-  tenant: "default",
-  scope: "read",
-  actor: null,
-  actAs: "any",
-  operator: true,
-  tokenId: null,
-};
-
-test("related leaves out the caller's own session and says so; trace says so, too", async () => {
+test("related and trace leave out the caller's own session and say so", async () => {
   await using engine = await open(":memory:", { inThread: true });
   const say = async (content: string) => {
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -22,7 +13,7 @@ test("related leaves out the caller's own session and says so; trace says so, to
   };
   await say("which wombat digs? the earlier one");
   const own = await say("which wombat digs? the own one");
-  const host = { tenant: engine, access: ACCESS, version: "0", sessions: [own] };
+  const host = { tenant: engine, access: READ_ACCESS, version: "0", sessions: [own] };
   const answer = async (tool: typeof related, input: object) =>
     JSON.stringify((await tool.call(host, input)).content);
   const found = await answer(related, { question: "which wombat digs?" });
@@ -32,10 +23,10 @@ test("related leaves out the caller's own session and says so; trace says so, to
   expect(await answer(trace, { file: "zoo.ts" })).toContain("Your own session is left out.");
 });
 
-test("related names the arguments that it has", async () => {
+test("related names its arguments in errors", async () => {
   await using engine = await open(":memory:", { inThread: true });
   const { content, isError } = await related.call(
-    { tenant: engine, access: ACCESS, version: "0" },
+    { tenant: engine, access: READ_ACCESS, version: "0" },
     {},
   );
   expect(isError).toBe(true);
@@ -50,7 +41,7 @@ test("related shows each session once, the newest last and marked where the call
     await session.append({ role: "user", content: `which wombat digs ${words}` });
     ids.push((await session.meta()).shortId);
   }
-  const host = { tenant: engine, access: ACCESS, version: "0" };
+  const host = { tenant: engine, access: READ_ACCESS, version: "0" };
   const text = async (input: object) => {
     const [first] = (await related.call(host, input)).content;
     return first?.type === "text" ? first.text : "";

@@ -22,9 +22,9 @@ import { serveResources } from "./resources/resources.ts";
 import { TOOLS } from "./tools/index.ts";
 
 export interface ServerSetting {
-  /** The protocol that the caller speaks: `modern` is that of 2026-07-28, `legacy` of 2025. */
+  /** The caller's protocol: `modern` is 2026-07-28, `legacy` 2025. */
   readonly era?: "legacy" | "modern";
-  /** Whether there is a way to tell the caller that a resource was updated. */
+  /** Whether the connection can carry notifications of updated resources. */
   readonly subscriptions?: boolean;
 }
 
@@ -43,9 +43,9 @@ export function createMcpServer(host: McpHost, setting: ServerSetting = {}): Ser
       capabilities: {
         tools: {},
         prompts: {},
-        // The protocol of 2025 has no subscription to the list, so its changes are not sent.
+        // The 2025 protocol has no subscription to the list, so its changes are not announced.
         resources: { subscribe: subscriptions, listChanged: subscriptions && era === "modern" },
-        // Accept a log level, as clients of 2025 set one; there are no log messages.
+        // Accepts the log level that 2025 clients set; no log messages are sent.
         ...(era === "legacy" ? { logging: {} } : {}),
       },
     },
@@ -79,7 +79,7 @@ function servePrompts(server: Server, host: McpHost): void {
   });
 }
 
-/** The host, with the sessions that this request says are the caller's own. */
+/** The host, with the caller's own sessions as this request names them. */
 function withCaller(host: McpHost, server: Server, { mcpReq }: ServerContext): McpHost {
   const { envelope, _meta: meta } = mcpReq;
   const told = (envelope as { readonly [CLIENT_INFO_META_KEY]?: { readonly name?: string } }) ?? {};

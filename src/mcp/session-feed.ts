@@ -10,9 +10,9 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Change } from "../model/change.ts";
 import { urisOf } from "./resources/session-uri.ts";
 
-/** Changes within this time are told together. */
+/** Changes within this time are announced together. */
 const GATHER_MS = 50;
-/** After a failure of the store, such as a restart of the database. */
+/** Retry delay after a store failure, such as a restart of the database. */
 const RETRY_MS = 1_000;
 
 type Listener = (event: ServerEvent) => void;
@@ -57,7 +57,7 @@ export class SessionFeed implements ServerEventBus {
     };
   }
 
-  /** Never fails: it is reported, and tried again from where it was. */
+  /** Never rejects: reports a failure and resumes from its cursor. */
   async #follow(signal: AbortSignal): Promise<void> {
     const gathered = new Gathered((event) => this.publish(event));
     let after: string | undefined;

@@ -9,7 +9,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 /** How long the end is held back. */
 const PATIENCE_MS = 10_000;
 
-/** A request that is answered for as long as the connection lasts. */
+/** A request that stays open as long as the connection. */
 const ENDLESS = "subscriptions/listen";
 
 export class PatientInput {

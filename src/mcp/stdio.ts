@@ -1,4 +1,4 @@
-/** MCP over standard input and output: one caller, which started this process and may end it. */
+/** MCP over standard input and output: one caller, which started this process. */
 
 import type {
   JSONRPCMessage,
@@ -19,15 +19,15 @@ export interface StdioOptions {
   readonly onMessage?: () => void;
 }
 
-/** Resolves when the caller has closed its end, or the signal is aborted. */
+/** Resolves when the caller closes its end, or the signal is aborted. */
 export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): Promise<void> {
   const feed = new SessionFeed(host.tenant, host.onError);
   let current: Server | undefined;
   let stop: (() => void) | undefined;
   const transport = new ObservedTransport((message) => {
     options.onMessage?.();
-    // The SDK handles subscriptions of 2026 itself, and passes on only the notifications that a client
-    // has subscribed to. So all are sent, from the first such request on.
+    // The SDK handles 2026 subscriptions itself and forwards only subscribed notifications, so all
+    // are passed to it from the first such request on.
     if (!("method" in message) || message.method !== "subscriptions/listen") return;
     stop ??= feed.subscribe((event) => {
       const told =

@@ -1,4 +1,4 @@
-/** The note on transcripts that were not read in time; none if the answer is current. */
+/** The note on transcripts that were not read in time; none if the answer is up to date. */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Unread } from "./host.ts";
@@ -21,7 +21,7 @@ export function unreadNote(unread: Unread | undefined): UnreadNote | undefined {
   return { unread, text, bytes: text.length + JSON.stringify({ unread }).length };
 }
 
-/** As text for models, or as a field of data, whose text is the same. */
+/** As text for models, or as a field of data with the same text. */
 export function tellUnread(result: CallToolResult, note: UnreadNote | undefined): CallToolResult {
   if (note === undefined) return result;
   if (result.structuredContent === undefined) {

@@ -1,4 +1,4 @@
-/** Access tokens: what lets a caller from outside in, and as whom. */
+/** Access tokens of remote callers. */
 
 import type { Access, AccessScope } from "./access.ts";
 

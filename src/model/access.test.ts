@@ -14,7 +14,7 @@ function access(over: Partial<Access> = {}): Access {
 }
 
 describe("access", () => {
-  test("reaches as far as its scope, and everything before it", () => {
+  test("includes its scope and all lower ones", () => {
     const reached = ACCESS_SCOPES.map((scope) =>
       ACCESS_SCOPES.map((needed) => {
         try {
@@ -34,13 +34,13 @@ describe("access", () => {
     expect(() => requireScope(later, "read")).toThrow("needs the scope read");
   });
 
-  test("reaches the whole store only for an operator, whatever its scope", () => {
+  test("covers the whole store only for an operator, whatever its scope", () => {
     expect(requireOperator(access({ operator: true, scope: "admin" }))).toBeUndefined();
     const tenantAdmin = () => requireOperator(access({ scope: "admin" }));
     expect(tenantAdmin).toThrow(expect.objectContaining({ code: "forbidden" }));
   });
 
-  test("writes as itself, or as those it may act for", () => {
+  test("writes as itself, or as its permitted actors", () => {
     const ci = access({ actor: "ci", actAs: ["ana"] });
     expect(actorFor(ci, undefined)).toBe("ci");
     expect(actorFor(ci, "ci")).toBe("ci");

@@ -15,11 +15,11 @@ export interface Access {
   readonly scope: AccessScope;
   /** The default actor; null if any name is allowed, as on loopback. */
   readonly actor: string | null;
-  /** Whom it may write for besides itself. */
+  /** Further actors that it may write as. */
   readonly actAs: readonly string[] | "any";
-  /** Whether it may act on the whole store: copy it, fill it, check what every tenant has. */
+  /** Whether it may act on the whole store: copy, restore, verify every tenant. */
   readonly operator: boolean;
-  /** The token that let it in; null without one. */
+  /** The token's id; null without one. */
   readonly tokenId: string | null;
 }
 
@@ -27,7 +27,7 @@ export function includesScope(held: AccessScope, needed: AccessScope): boolean {
   return ACCESS_SCOPES.indexOf(held) >= ACCESS_SCOPES.indexOf(needed);
 }
 
-/** Throws `forbidden` unless the caller may go as far as `needed`. */
+/** Throws `forbidden` unless the caller has the scope `needed`. */
 export function requireScope(access: Access, needed: AccessScope): void {
   if (includesScope(access.scope, needed)) return;
   throw new BackscrollError(
@@ -37,7 +37,7 @@ export function requireScope(access: Access, needed: AccessScope): void {
   );
 }
 
-/** Throws `forbidden` unless the caller may act on the whole store, and not on one tenant only. */
+/** Throws `forbidden` unless the caller is an operator. */
 export function requireOperator(access: Access): void {
   if (access.operator) return;
   throw new BackscrollError(
@@ -52,7 +52,7 @@ export function requireAnyActor(access: Access): void {
   if (access.actAs === "any") return;
   throw new BackscrollError(
     "forbidden",
-    "this stores what others have said, and the token may not write for everybody; use a token that was made with --act-as any",
+    "this stores messages of other actors, and the token may not write as every actor; use a token created with --act-as any",
     { details: { field: "act_as" } },
   );
 }

@@ -1,9 +1,9 @@
 /**
- * Blocks: what a message is made of.
+ * Blocks: the content of a message.
  *
- * One canonical form, whatever the provider calls it. Fields that a provider checks again later
- * (signatures, ids) are strings that come back byte for byte. A tool call's arguments are stored as text
- * and read as an object: see `tool-input.ts`.
+ * One canonical form for all providers. Fields that a provider verifies (signatures, ids) are
+ * strings that round-trip byte for byte. A tool call's arguments are stored as text and read as an
+ * object: see `tool-input.ts`.
  */
 
 import type { JsonValue } from "./json.ts";
@@ -16,7 +16,7 @@ export interface TextBlock {
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly text: string;
-  /** The provider's proof of the thought, opaque to us. */
+  /** The provider's signature of the thought, opaque to us. */
   readonly signature?: string;
 }
 
@@ -24,9 +24,12 @@ export interface ToolUseBlock {
   readonly type: "tool_use";
   readonly id: string;
   readonly name: string;
-  /** The arguments. A string is their text, where they are no JSON object or list, and where they are stored. */
+  /**
+   * The arguments. A string is their text: in storage, and where they are not a JSON object or
+   * list.
+   */
   readonly input: JsonValue;
-  /** The arguments as the model wrote them, where printing `input` would give another text. */
+  /** The model's text of the arguments, where printing `input` would differ. */
   readonly inputText?: string;
 }
 
@@ -46,7 +49,7 @@ export interface ImageBlock {
   readonly url?: string;
 }
 
-/** A block that only its provider understands, kept as the JSON text that came. */
+/** A provider's own block, kept as its JSON text. */
 export interface OpaqueBlock {
   readonly type: "opaque";
   readonly provider?: string;
@@ -61,7 +64,7 @@ export type Block =
   | ImageBlock
   | OpaqueBlock;
 
-/** The fields of each block that may be large, and so may live in a blob of their own. */
+/** The fields of each block that may be large, and move to a blob. */
 export const PAYLOAD_FIELDS: Readonly<Record<Block["type"], readonly string[]>> = {
   text: ["text"],
   thinking: ["text", "signature"],
@@ -71,10 +74,10 @@ export const PAYLOAD_FIELDS: Readonly<Record<Block["type"], readonly string[]>> 
   opaque: ["json"],
 };
 
-/** What a caller may pass as a block: the canonical form, looser where the meaning is plain. */
+/** A caller's block: the canonical form, looser where unambiguous. */
 export type BlockInput = Block | { readonly type: string; readonly [field: string]: unknown };
 
-/** The text that a person would read in `blocks`, tool traffic left out. */
+/** The readable text of `blocks`, without tool traffic. */
 export function textOf(blocks: readonly Block[]): string {
   const [only] = blocks;
   if (blocks.length === 1) return only?.type === "text" ? only.text : "";

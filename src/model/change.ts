@@ -1,4 +1,4 @@
-/** Changes: the feed that subscribers follow and auditors verify. */
+/** Changes: the rows of the feed. */
 
 import type { JsonObject } from "./json.ts";
 
@@ -41,17 +41,17 @@ export interface ChangeAuthor {
   readonly actor: string | null;
 }
 
-/** One row of the feed. It carries ids and kinds, never content. */
+/** One row of the feed, with ids and kinds, never content. */
 export interface Change {
-  /** 1, 2, 3 … within a tenant: the order of commits, without gap. */
+  /** 1, 2, 3 … within a tenant: commit order, without gaps. */
   readonly position: number;
-  /** Where to resume after this change: pass it as `after`. */
+  /** Resumes after this change: pass it as `after`. */
   readonly cursor: string;
   readonly kind: ChangeKind;
   readonly at: number;
   readonly sessionId: string | null;
   readonly entryId: string | null;
-  /** Numbers and names that belong to the kind, such as the token counts of `context_usage`. */
+  /** Numbers and names of the kind, such as the token counts of `context_usage`. */
   readonly details: JsonObject;
   /** SHA-256 over the previous change's hash and this row, in hex. */
   readonly hash: string;

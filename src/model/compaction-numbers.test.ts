@@ -6,7 +6,7 @@ const SRC = join(import.meta.dirname, "..");
 const NUMBERED =
   /\b(?:triggerTurns|triggerTokens|reserveTokens|reserveTokensFloor|keepRecentTokens|minGainTokens|cooldownMessages|softThresholdTokens|keepTokens|flushTokens)\b\s*(?:[:=]|\?\?)\s*[1-9]/;
 
-test("the numbers of compaction stand in one file", () => {
+test("the numbers of compaction are in one file", () => {
   const files = globSync("**/*.{ts,tsx}", { cwd: SRC }).filter(
     (file) => !/\.(test|cases)\.tsx?$/.test(file),
   );

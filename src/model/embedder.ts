@@ -1,37 +1,37 @@
-/** Ports for meaning: an embedder turns text into vectors, a vector store keeps them. */
+/** Ports of meaning: an embedder makes vectors of texts, a vector store keeps them. */
 
 export type Vector = readonly number[] | Float32Array;
 
 export interface Embedder {
-  /** Recorded beside vectors: those of two embedders cannot be compared. */
+  /** Recorded with vectors: those of two embedders cannot be compared. */
   readonly name: string;
-  /** Left out: as many as the first vector has. */
+  /** Default: the first vector's. */
   readonly dimensions?: number;
-  /** A vector for each text, in order. Throws when there is none to be had. */
+  /** A vector per text, in order. Throws on failure. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Vector[]>;
-  /** What was used so far, where the embedder counts it. */
+  /** Usage so far, if the embedder counts it. */
   readonly use?: EmbedderUse;
-  /** Ends what the embedder runs by itself, such as a thread. */
+  /** Releases resources, such as a thread. */
   close?(): Promise<void>;
 }
 
-/** Counters of one embedder since it was made. */
+/** Counters of one embedder since its creation. */
 export interface EmbedderUse {
-  /** Calls that were answered. */
+  /** Successful calls. */
   readonly calls: number;
   readonly texts: number;
   /** Tokens as the provider counted them. */
   readonly tokens: number;
-  /** Calls that were made again after a failure. */
+  /** Retried calls. */
   readonly retries: number;
 }
 
-/** What a vector stands for. The tenant and the session are always there: recall must never cross them. */
+/** The source of a vector, always with tenant and session, which recall must never cross. */
 export interface StoredVector {
   readonly tenant: string;
   readonly sessionId: string;
   readonly kind: "message" | "fact";
-  /** The id of the entry or of the fact. */
+  /** The id of the entry or fact. */
   readonly id: string;
   readonly vector: Vector;
   readonly embedder: string;

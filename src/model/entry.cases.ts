@@ -1,4 +1,4 @@
-/** An entry for tests, to be spread: a message of a user without content. */
+/** A template of an entry for tests: a user's message without content. */
 
 import type { Entry } from "./entry.ts";
 

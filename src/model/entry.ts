@@ -7,8 +7,8 @@ export const ROLES = ["user", "assistant", "system", "tool"] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Roles that other programs have, and the role under which their messages are stored. A message keeps
- * the one that it came with in `metadata.source.role`.
+ * Foreign roles, and our role of their messages. A message keeps its original role in
+ * `metadata.source.role`.
  */
 export const FOREIGN_ROLES: Readonly<Record<ForeignRole, Role>> = {
   developer: "system",
@@ -17,7 +17,7 @@ export const FOREIGN_ROLES: Readonly<Record<ForeignRole, Role>> = {
 };
 export type ForeignRole = "developer" | "function" | "model";
 
-/** What a message may come with as its role. */
+/** The accepted roles of a message. */
 export const MESSAGE_ROLES: readonly (Role | ForeignRole)[] = [
   ...ROLES,
   ...(Object.keys(FOREIGN_ROLES) as ForeignRole[]),
@@ -27,17 +27,17 @@ export const ENTRY_STATUSES = ["pending", "committed", "aborted"] as const;
 export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 
 export interface KindRules {
-  /** Is rendered into what the model sees. */
+  /** Part of the model's context. */
   readonly entersContext: boolean;
-  /** Its text can be found by search. Injected and derived text cannot: search must not find echoes. */
+  /** Searchable. Injected and derived text is not: search must not find its own results. */
   readonly indexed: boolean;
-  /** A person paging through the session sees it (a custom message by its own `display`). */
+  /** Shown to a person (a custom message by its own `display`). */
   readonly shown: boolean;
   /** Counts in `messageCount` and has a place in `listMessages`. */
   readonly counted: boolean;
-  /** Becomes the active leaf. Other kinds are annotations of the entry that they were added at. */
+  /** Becomes the active leaf. Other kinds are annotations of their anchor. */
   readonly movesLeaf: boolean;
-  /** Holds conversation content, which a retention erases once it is summarised. */
+  /** Holds conversation content, which retention erases once it is summarised. */
   readonly erasable: boolean;
 }
 
@@ -53,7 +53,7 @@ export type EntryKind =
   | "thinking_level_change"
   | "session_info";
 
-/** What each kind of entry means, in one table. */
+/** The rules of each kind of entry. */
 export const ENTRY_KINDS: Readonly<Record<EntryKind, KindRules>> = {
   message: {
     entersContext: true,
@@ -137,14 +137,14 @@ export const ENTRY_KINDS: Readonly<Record<EntryKind, KindRules>> = {
   },
 };
 
-/** A kind that only a newer version knows is kept and left alone. */
+/** Unknown kinds of newer versions are kept and ignored. */
 const UNKNOWN_KIND: KindRules = ENTRY_KINDS.session_info;
 
 export function kindRules(kind: EntryKind): KindRules {
   return ENTRY_KINDS[kind] ?? UNKNOWN_KIND;
 }
 
-/** What one model call took, as the provider reported it. */
+/** Usage of one model call, as the provider reported it. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -152,7 +152,7 @@ export interface Usage {
   readonly cacheReadTokens: number;
 }
 
-/** All that a model was given and has answered, what came from a cache or went there included. */
+/** Input and output tokens, cache reads and writes included. */
 export function totalTokens(usage: Usage): number {
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
   return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
@@ -161,9 +161,9 @@ export function totalTokens(usage: Usage): number {
 export interface Entry {
   readonly id: string;
   readonly sessionId: string;
-  /** What its writer calls it, unique within the session; null if it was given no such id. */
+  /** The writer's id, unique within the session; null if none was given. */
   readonly externalId: string | null;
-  /** Position in the session's log: 1, 2, 3 … without gap. A pending message has none (0). */
+  /** Position in the session's log: 1, 2, 3 … without gaps. A pending message has 0. */
   readonly sequence: number;
   readonly parentId: string | null;
   readonly kind: EntryKind;
@@ -175,11 +175,11 @@ export interface Entry {
   /** Present on the other kinds: the label, the model's name, an extension's state. */
   readonly data: JsonValue;
   /**
-   * What its writer keeps beside a message: given back as it came, never searched, in no context. Null:
-   * nothing, or it is erased, or it is large and a preview left it out.
+   * The writer's raw value of a message: round-trips, not searched, in no context. Null: none,
+   * erased, or large and omitted by a preview.
    */
   readonly raw: JsonValue;
-  /** Zero-based index of a message on its own path, the one that `listMessages` pages by. */
+  /** Zero-based index of a message on its own path, as in `listMessages`. */
   readonly index: number | null;
   readonly usage: Usage | null;
   readonly model: string | null;
@@ -191,13 +191,13 @@ export interface Entry {
   readonly createdAt: number;
   /** SHA-256 over the parent's hash, the content and the immutable fields, in hex. */
   readonly hash: string | null;
-  /** True where a large payload was cut to its head because the caller asked for a preview. */
+  /** True where a preview cut a large payload to its head. */
   readonly truncated: boolean;
-  /** Its content was erased, as the session's retention says: `blocks` is empty, `data` is null. */
+  /** True: erased by the session's retention; `blocks` is empty, `data` is null. */
   readonly erased: boolean;
 }
 
-/** The message that an answer says it answers (`metadata.replyTo`); null if it does not say. */
+/** The message that an answer names (`metadata.replyTo`); null if none. */
 export function replyToOf({ metadata }: Pick<Entry, "metadata">): string | null {
   const { replyTo } = metadata;
   return typeof replyTo === "string" ? replyTo : null;

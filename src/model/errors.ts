@@ -1,8 +1,8 @@
 /**
- * Every failure that a caller can act on has a code, and codes are public API.
+ * Error codes, which are public API.
  *
- * Each surface (CLI, REST, MCP) answers all of them in one `Record<ErrorCode, …>`, so a code added
- * here does not compile until every surface has said what it becomes there.
+ * Each surface (CLI, REST, MCP) maps all of them in one `Record<ErrorCode, …>`, so a new code does
+ * not compile until every surface handles it.
  */
 
 export const ERROR_CODES = [
@@ -10,18 +10,18 @@ export const ERROR_CODES = [
   "invalid_input",
   /** An argument exceeds a limit. `details.field`, `details.limit` and `details.actual` say which. */
   "too_large",
-  /** A page cursor is not one that this store gave out. */
+  /** A page cursor of another store, or malformed. */
   "invalid_cursor",
-  /** A feed cursor is of another tenant, another life or another copy of this store. */
+  /** A feed cursor of another tenant, epoch or copy of this store. */
   "cursor_expired",
   /** The address is none of: a path, `:memory:`, `postgres://…`. */
   "invalid_address",
 
   /** No session of this tenant has this id. */
   "session_not_found",
-  /** Several sessions may be meant. `details.candidates` has their ids, with a space between two. */
+  /** Several sessions match. `details.candidates` has their ids, separated by spaces. */
   "session_ambiguous",
-  /** A session with this id is there already. */
+  /** The session id is taken. */
   "session_exists",
   /** No entry of the session has this id. */
   "entry_not_found",
@@ -29,31 +29,31 @@ export const ERROR_CODES = [
   "memory_not_found",
   /** No fact of this tenant has this id. */
   "fact_not_found",
-  /** The namespace has no record under this key, or its time has run out. */
+  /** The namespace has no record under this key, or it has expired. */
   "record_not_found",
   /** The record's version differs from the caller's: a concurrent change. */
   "record_conflict",
 
   /** The active leaf is not the one that the caller expected: a concurrent append or branch. */
   "stale_leaf",
-  /** The message's lease ran out and it was aborted; what had arrived is kept under its id. */
+  /** The message's lease expired and it was aborted; its text so far is kept under its id. */
   "stream_lost",
   /** The idempotency key was used before, with another request. */
   "idempotency_conflict",
   /** The tenant's quota would be exceeded. */
   "quota_exceeded",
 
-  /** Everything that could be summarised already is, or there is too little of it. */
+  /** Everything that can be summarised already is, or there is too little. */
   "nothing_to_compact",
-  /** Another compaction came first, or the conversation went on from before the covered part. */
+  /** A concurrent compaction, or the conversation continued from before the covered part. */
   "compaction_conflict",
-  /** The host's hook called the compaction off. */
+  /** The host's hook cancelled the compaction. */
   "compaction_cancelled",
   /** The summary is empty, refused, truncated or incomplete. No effect. */
   "summary_rejected",
-  /** The pinned entries alone take more than the budget. `details.needed` says how many tokens. */
+  /** The pinned entries alone exceed the budget. `details.needed` is a sufficient one. */
   "budget_too_small",
-  /** The session does not allow facts to be taken from it: `metadata.facts.enabled`. */
+  /** The session does not enable facts: `metadata.facts.enabled`. */
   "facts_disabled",
   /** No language model was given, or none under this name. */
   "model_unavailable",
@@ -61,18 +61,18 @@ export const ERROR_CODES = [
   "model_failed",
   /** The store has vectors of another embedder. `details.embedder` names it. */
   "embedder_conflict",
-  /** The file is no transcript of a format that can be read. */
+  /** The file's format is not supported. */
   "unknown_format",
 
   /** No token, or an unknown, expired or revoked one. */
   "unauthorized",
-  /** The token does not reach as far as this. `details.needed` says which scope does. */
+  /** The token's scope is too small. `details.needed` names the required one. */
   "forbidden",
-  /** Too many requests, or too much in progress at once. `details.retryAfterMs` says when to try again. */
+  /** Too many requests, or too much in progress. `details.retryAfterMs` is the retry delay. */
   "rate_limited",
   /** The body arrived too slowly; no effect. Send it again. */
   "request_timeout",
-  /** A newer search on the same connection took the place of this one. */
+  /** A newer search on the same connection superseded this one. */
   "search_superseded",
   /** Unknown path or method. */
   "route_not_found",
@@ -83,37 +83,37 @@ export const ERROR_CODES = [
   /** No access token of this tenant has this id. */
   "token_not_found",
 
-  /** The store exists nowhere at this address, and the command does not create one. */
+  /** No store at this address, and the command does not create one. */
   "store_not_found",
   /** The store is closed, or was closed while the call waited. */
   "store_closed",
   /** Too much work waits, or another process held the write lock too long. Retry later. */
   "store_busy",
-  /** The file or the database may only be read. */
+  /** The file or the database is read-only. */
   "store_read_only",
   /** No space is left. Reads still work. */
   "store_full",
-  /** Something that is stored is damaged, or the file is no database. It is never overwritten. */
+  /** Stored data is damaged, or the file is not a database. It is never overwritten. */
   "store_corrupt",
-  /** The file is a database of something else. */
+  /** The database belongs to another program. */
   "foreign_database",
   /** The database server does not answer, or refuses us. */
   "store_unavailable",
-  /** The place cannot hold a store safely, as a network file system cannot hold a WAL. */
+  /** The location cannot hold a store safely: a network file system cannot hold a WAL. */
   "unsupported_storage",
-  /** The store was written by a newer version that this one must not touch. */
+  /** A newer version wrote the store, and excludes this one. */
   "schema_too_new",
   /** The store is of an older version, and a reader never migrates. */
   "needs_migration",
   /** The store was written by a development version before the first release, and is not migrated. */
   "schema_too_old",
-  /** The target of a restore or a copy holds data already. */
+  /** The target of a restore or a copy is not empty. */
   "store_not_empty",
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Machine-readable facts, safe to show to a caller: ids, limits, versions. Never content. */
+/** Machine-readable details, safe to show to a caller: ids, limits, versions. Never content. */
 export interface ErrorDetails {
   readonly [key: string]: string | number | boolean;
 }

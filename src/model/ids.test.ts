@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BackscrollError } from "./errors.ts";
 import { checkId, checkName, checkText, createUlids } from "./ids.ts";
 
-/** Ids of a clock that shows `times` one after another, and of randomness that is all `byte`. */
+/** Ids of a clock that shows `times` in order, and constant random bytes. */
 function idsAt(times: readonly number[], byte = 0): string[] {
   let tick = 0;
   const next = createUlids({
@@ -30,16 +30,16 @@ describe("createUlids", () => {
     expect(id?.slice(0, 10)).toBe("01ARYZ6S41");
   });
 
-  test("grows within a millisecond, and when the clock steps back", () => {
+  test("ascend within a millisecond, and when the clock steps back", () => {
     const ids = idsAt([1_000, 1_000, 1_000, 400, 1, 1_000, 1_001, 900]);
     expect(ids.toSorted()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("grows however many are asked for in one millisecond", () => {
+  test("ascend however many are made in one millisecond", () => {
     const next = createUlids({ now: () => 7, random: (bytes) => bytes.fill(255) });
     let last = next();
-    // More than there is room for between the greatest start and the end.
+    // More than fit between the greatest start and the end.
     for (let i = 0; i < 1_100_000; i++) {
       const id = next();
       if (id <= last) throw new Error(`${id} is not greater than ${last}`);
@@ -48,19 +48,19 @@ describe("createUlids", () => {
     expect(last.slice(0, 10) > "0000000007").toBe(true);
   });
 
-  test("two generators with other randomness never meet", () => {
+  test("two generators with other randomness never collide", () => {
     expect(idsAt([5], 1)).not.toEqual(idsAt([5], 2));
   });
 });
 
 describe("checkId", () => {
-  test("accepts what is safe in a path and in a URL", () => {
+  test("accepts characters that are safe in a path and in a URL", () => {
     for (const id of ["a", "01ARYZ6S41TSV4RRFFQ69G5FAV", "channel:team-1.main_2", "9"]) {
       expect(checkId(id, "id")).toBe(id);
     }
   });
 
-  test("refuses path characters, spaces, control characters and what is no string", () => {
+  test("refuses path characters, spaces, control characters and non-strings", () => {
     for (const id of [
       "",
       "..",
@@ -85,7 +85,7 @@ describe("checkId", () => {
     }
   });
 
-  test("says how long is too long", () => {
+  test("reports the maximum length", () => {
     expect(checkId("a".repeat(128), "id")).toHaveLength(128);
     expect(codeOf(() => checkId("a".repeat(129), "id"))).toBe("too_large id");
   });
@@ -98,7 +98,7 @@ describe("checkText and checkName", () => {
     }
   });
 
-  test("refuse what a text column cannot hold on every backend", () => {
+  test("refuse text that a column cannot hold on every backend", () => {
     for (const text of ["\0", "a\u0001b", "\ud800", "x\udc00y", 5, null, {}]) {
       expect(codeOf(() => checkText(text, "title"))).toBe("invalid_input title");
     }

@@ -11,17 +11,19 @@ import { MAX_ID_LENGTH, MAX_NAME_BYTES } from "./limits.ts";
 /** Crockford's alphabet, as character codes: no I, L, O or U. */
 const ALPHABET = Uint8Array.from("0123456789ABCDEFGHJKMNPQRSTVWXYZ", (c) => c.charCodeAt(0));
 
-/** Where time and randomness come from; tests hand in their own. */
+/** The source of time and randomness; tests inject their own. */
 export interface IdSource {
   now(): number;
   /** Fills `bytes` with random values. */
   random(bytes: Uint8Array): void;
 }
 
-/** A generator of ULIDs, each greater than the one before, even when the clock steps back. */
+/** A generator of ascending ULIDs, even when the clock steps back. */
 export function createUlids(source: IdSource): () => string {
   const random = new Uint8Array(16);
-  /** The id as letters: the time, twelve that all ids of one millisecond share, and four that count. */
+  /**
+   * The id's letters: the time, twelve shared by all ids of one millisecond, and four of a counter.
+   */
   const letters = new Array<number>(TIME_LETTERS + SHARED_LETTERS + COUNTER_LETTERS).fill(0);
   let lastTime = -1;
   /** Starts at random and counts up. */
@@ -30,13 +32,13 @@ export function createUlids(source: IdSource): () => string {
   const startAt = (time: number) => {
     lastTime = time;
     source.random(random);
-    // In two halves: 48 bits are too many for shifts.
+    // In two halves: 48 bits exceed the range of shifts.
     putDigits(letters, 0, TIME_LETTERS / 2, Math.floor(time / HALF_TIME));
     putDigits(letters, TIME_LETTERS / 2, TIME_LETTERS, time % HALF_TIME);
     for (let i = 0; i < SHARED_LETTERS; i++) {
       letters[TIME_LETTERS + i] = ALPHABET[(random[i] ?? 0) & 31] as number;
     }
-    // The upper half is kept free, so that there is room to count.
+    // The top bit is clear, to leave room for counting.
     counter = (((random[12] ?? 0) << 11) | ((random[13] ?? 0) << 3)) & 0x7ffff;
   };
 
@@ -45,7 +47,7 @@ export function createUlids(source: IdSource): () => string {
     if (now > lastTime) startAt(now);
     else if (++counter > MAX_COUNTER) startAt(lastTime + 1);
     putDigits(letters, TIME_LETTERS + SHARED_LETTERS, letters.length, counter);
-    // One string at once: put together from letters it would cost twice as much.
+    // One call: concatenating letters would cost twice as much.
     return String.fromCharCode.apply(null, letters);
   };
 }
@@ -67,7 +69,7 @@ function putDigits(letters: number[], from: number, end: number, value: number):
 /** Letters, digits and `. _ : -`, starting with a letter or a digit: safe in a path or a URL. */
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
-/** Checks an id that the caller chose. Throws `invalid_input` or `too_large` naming `field`. */
+/** Checks a caller's id. Throws `invalid_input` or `too_large` naming `field`. */
 export function checkId(value: unknown, field: string): string {
   if (typeof value !== "string" || value === "") {
     throw invalid(field, `${field} must be a non-empty string`);
@@ -88,14 +90,14 @@ export function checkId(value: unknown, field: string): string {
   return value;
 }
 
-/** Checks free text that lands in a text column: a title, a name, an actor. */
+/** Checks free text for a text column: a title, a name, an actor. */
 export function checkText(
   value: unknown,
   field: string,
   maxBytes: number = MAX_NAME_BYTES,
 ): string {
   if (typeof value !== "string") throw invalid(field, `${field} must be a string`);
-  // PostgreSQL cannot store the first, and hashes use both between and in place of fields.
+  // PostgreSQL cannot store the first, and hashes use both as separators.
   if (value.includes("\0") || value.includes("\u0001")) {
     throw invalid(field, `${field} must not hold the control characters U+0000 or U+0001`);
   }

@@ -7,7 +7,7 @@ import { BackscrollError } from "./errors.ts";
 import { describe, isPlainObject } from "./json.ts";
 import { nearest } from "./suggest.ts";
 
-/** `Names` if they are exactly the fields of `Input`; else a type that says which are wrong. */
+/** `Names` if they are exactly the fields of `Input`; else a type that names the difference. */
 export type FieldsOf<Input, Names extends readonly string[]> = [
   Exclude<keyof Input, Names[number]>,
 ] extends [never]
@@ -17,8 +17,8 @@ export type FieldsOf<Input, Names extends readonly string[]> = [
   : { readonly notInTheList: Exclude<keyof Input, Names[number]> };
 
 /**
- * Gives `value` if it is a plain object whose fields are all among `names`. Throws `invalid_input`
- * with the field and the name that was probably meant. `what` is how the caller knows the input.
+ * Gives `value` if it is a plain object with only fields among `names`. Throws `invalid_input` with
+ * the field and the nearest known name. `what` names the input for the caller.
  */
 export function checkFields<Input extends object, const Names extends readonly string[]>(
   value: Input,
@@ -40,7 +40,7 @@ export function checkFields<Input extends object, const Names extends readonly s
   return value;
 }
 
-/** The error for a field that an input does not have. */
+/** The error of an unknown field. */
 export function unknownField(
   name: string,
   what: string,

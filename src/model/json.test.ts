@@ -4,7 +4,7 @@ import { BackscrollError } from "./errors.ts";
 import { isPlainObject, isSameJson, stringifyJson } from "./json.ts";
 import { MAX_JSON_DEPTH } from "./limits.ts";
 
-/** `place` is what the error says is wrong. */
+/** `place` is the path in the error. */
 function refuses(value: unknown, code: string, place: string): void {
   try {
     stringifyJson(value, "input");
@@ -31,7 +31,7 @@ describe("stringifyJson", () => {
     );
   });
 
-  test("names the place of what JSON would drop, change or choke on", () => {
+  test("names the place of values that JSON would drop, change or refuse", () => {
     refuses({ a: [1, { b: 10n }] }, "invalid_input", "input.a[1].b");
     refuses({ a: () => 1 }, "invalid_input", "input.a");
     refuses([Symbol("x")], "invalid_input", "input[0]");
@@ -48,7 +48,7 @@ describe("stringifyJson", () => {
     expect(stringifyJson({ a: undefined, b: 1 }, "input")).toBe('{"b":1}');
   });
 
-  test("bounds nesting, also that of a value that contains itself", () => {
+  test("bounds nesting, also of a cyclic value", () => {
     expect(stringifyJson(nested(MAX_JSON_DEPTH), "input")).toBe(
       JSON.stringify(nested(MAX_JSON_DEPTH)),
     );
@@ -71,7 +71,7 @@ describe("stringifyJson", () => {
 });
 
 describe("isSameJson", () => {
-  test("is true whatever the order of members, and of nothing else", () => {
+  test("ignores only the order of members", () => {
     const value = { a: [1, { b: null }], c: "x" };
     expect(isSameJson(value, { c: "x", a: [1, { b: null }] })).toBe(true);
     const others = [

@@ -1,8 +1,8 @@
 /**
- * JSON that callers hand in: checked before anything is stored.
+ * Checks callers' JSON before anything is stored.
  *
- * A value that `JSON.stringify` would drop, change or choke on (a BigInt, a cycle, a function, a
- * nesting of ten thousand) is an error that names its place, never a silent loss.
+ * A value that `JSON.stringify` would drop, change or refuse (a BigInt, a cycle, a function, deep
+ * nesting) is an error that names its place.
  */
 
 import { BackscrollError } from "./errors.ts";
@@ -37,7 +37,7 @@ function isForeignObject(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, "isPrototypeOf");
 }
 
-/** Walks with a stack of its own, so that no nesting can overflow the real one. */
+/** An explicit stack, so that deep nesting cannot overflow the call stack. */
 function checkJson(root: unknown, field: string): void {
   const todo: { value: unknown; path: string; depth: number }[] = [
     { value: root, path: field, depth: 0 },
@@ -59,7 +59,7 @@ function checkJson(root: unknown, field: string): void {
       }
     } else if (isPlainObject(value)) {
       for (const [key, member] of Object.entries(value)) {
-        // A member that is undefined is absent, as `JSON.stringify` has it.
+        // An undefined member is absent, as in `JSON.stringify`.
         if (member !== undefined)
           todo.push({ value: member, path: `${path}.${key}`, depth: depth + 1 });
       }
@@ -73,7 +73,7 @@ function checkJson(root: unknown, field: string): void {
   }
 }
 
-/** Whether two values are the same, whatever the order of the members of objects. */
+/** Structural equality, ignoring the order of members. */
 export function isSameJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
@@ -89,7 +89,7 @@ export function isSameJson(a: JsonValue, b: JsonValue): boolean {
   );
 }
 
-/** What `value` is, for an error message. */
+/** The kind of `value`, for an error message. */
 export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";

@@ -1,8 +1,8 @@
-/** Memories and facts: small things that an agent keeps beside its conversations. */
+/** Memories and facts: an agent's small items beside its conversations. */
 
 import type { JsonObject } from "./json.ts";
 
-/** A small named note of one agent. It is always returned whole. */
+/** A small named note of one agent, always returned whole. */
 export interface Memory {
   readonly agent: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Fact {
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;
-  /** The entry that it was taken from. */
+  /** Its source entry. */
   readonly sourceEntry: string | null;
   /** From 0 to 1. */
   readonly confidence: number;
@@ -27,7 +27,7 @@ export interface Fact {
   readonly supersededBy: string | null;
 }
 
-/** What a memory is known by within its tenant, as one text. Neither part can hold the separator. */
+/** A memory's key within its tenant, as one text. Neither part can contain the separator. */
 export function memoryKey(agent: string, name: string): string {
   return `${agent}\u0000${name}`;
 }

@@ -1,4 +1,4 @@
-/** Records: values that programs keep under a namespace and a key, beside conversations. */
+/** Records: programs' values under a namespace and a key, beside conversations. */
 
 import type { JsonValue } from "./json.ts";
 
@@ -9,14 +9,14 @@ export type RecordType = (typeof RECORD_TYPES)[number];
 export interface RecordInfo {
   readonly namespace: string;
   readonly key: string;
-  /** Opaque. Another one after every write: what `compareAndSet` compares. */
+  /** Opaque; changes with every write, for `compareAndSet`. */
   readonly version: string;
   readonly type: RecordType;
-  /** Bytes of the value; of JSON as UTF-8. */
+  /** Bytes of the value; for JSON in UTF-8. */
   readonly size: number;
-  /** Whether it has a text by which `records.search` finds it. */
+  /** Whether it has a text for `records.search`. */
   readonly indexed: boolean;
-  /** It is absent from this time on. Null: it does not expire. */
+  /** The expiry. Null: never. */
   readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -30,23 +30,23 @@ export interface StoredRecord extends RecordInfo {
   readonly value: RecordValue;
 }
 
-/** A record that a search has found. */
+/** A record found by a search. */
 export interface RecordHit extends RecordInfo {
   readonly text: string;
 }
 
 /**
- * Records share the index of memories. An agent's name cannot hold this character, so no memory has
- * a key that begins with it, and records stand before all memories.
+ * Records share the index of memories. An agent's name cannot contain this character, so no
+ * memory's key begins with it, and records sort before all memories.
  */
 export const RECORD_KEY_PREFIX = "\u0001";
 
-/** The name that stands in a memory's key in place of the agent. */
+/** Stands for the agent in a memory's key. */
 export function recordOwner(namespace: string): string {
   return `${RECORD_KEY_PREFIX}${namespace}`;
 }
 
-/** The namespace that `recordOwner` was given; undefined for the name of an agent. */
+/** The namespace of `recordOwner`; undefined for an agent's name. */
 export function namespaceOf(owner: string): string | undefined {
   return owner.startsWith(RECORD_KEY_PREFIX) ? owner.slice(RECORD_KEY_PREFIX.length) : undefined;
 }

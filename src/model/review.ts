@@ -10,7 +10,7 @@ export interface ToolUse {
 
 export interface FileUse {
   readonly path: string;
-  /** How often it was changed. */
+  /** The number of changes. */
   readonly times: number;
 }
 
@@ -21,19 +21,19 @@ export interface SessionReview {
   readonly unread: number;
   readonly calls: number;
   readonly failed: number;
-  /** Calls with the tool and the input of one that had failed before. */
+  /** Calls that repeat a failed one: the same tool and input. */
   readonly retries: number;
   /** The unfinished end of the session; null if an answer is last. */
   readonly unfinished: "request" | "call" | null;
-  /** The message of the first call that failed, by which it can be read. */
+  /** The message of the first failed call. */
   readonly firstFailure: number | null;
 }
 
 export interface Review {
   readonly sessions: readonly SessionReview[];
-  /** Tools of all these sessions: at most 50, the most used first. */
+  /** Tools of all these sessions: the 50 most used. */
   readonly tools: readonly ToolUse[];
   readonly files: readonly FileUse[];
-  /** The next sessions; absent after the last. */
+  /** The cursor of the next sessions; absent after the last. */
   readonly nextCursor?: string;
 }

@@ -7,9 +7,9 @@
 
 import type { JsonObject } from "./json.ts";
 
-/** The fields that have a meaning. Others are kept as they are. */
+/** The known fields. Others are kept unchanged. */
 export interface RouteFields {
-  /** A transcript of the host's own, if it keeps one. */
+  /** The host's own transcript, if it keeps one. */
   readonly sessionFile?: string;
   readonly chatType?: "direct" | "group" | "channel" | "room";
   readonly provider?: string;
@@ -21,7 +21,7 @@ export interface RouteFields {
   readonly verboseLevel?: string;
   readonly reasoningLevel?: string;
   readonly elevatedLevel?: string;
-  /** `deny`: what the agent says here is not delivered. */
+  /** `deny`: the agent's answers are not delivered. */
   readonly sendPolicy?: "allow" | "deny";
   readonly providerOverride?: string;
   readonly modelOverride?: string;
@@ -30,11 +30,11 @@ export interface RouteFields {
   readonly outputTokens?: number;
   readonly totalTokens?: number;
   readonly contextTokens?: number;
-  /** How often the session that the route leads to now was compacted by itself. */
+  /** Automatic compactions of the route's current session. */
   readonly compactionCount?: number;
-  /** When memory was last flushed before a compaction: epoch milliseconds. */
+  /** The last memory flush before a compaction: epoch milliseconds. */
   readonly memoryFlushAt?: number;
-  /** What `compactionCount` was then. Absent, and not 0, if it never was. */
+  /** `compactionCount` at that time. Absent, not 0, if there was none. */
   readonly memoryFlushCompactionCount?: number;
 }
 
@@ -49,13 +49,13 @@ export interface SessionRoute {
   readonly fields: RouteFields & JsonObject;
 }
 
-/** A session that a route leads to, or led to once. */
+/** A current or past session of a route. */
 export interface RouteSession {
   readonly key: string;
   readonly sessionId: string;
-  /** The route's version at which it began to. */
+  /** The route's version at which it became current. */
   readonly version: number;
   readonly since: number;
-  /** Why: `first`, `daily`, `idle`, `command`, or what the writer said. */
+  /** The reason: `first`, `daily`, `idle`, `command`, or the writer's. */
   readonly reason: string;
 }

@@ -1,14 +1,16 @@
 /**
- * The fields of a session: the kind of each, the column that keeps it, and who sets it.
+ * The fields of a session: kind, column, and whether callers set it.
  *
- * The type `Session`, the statements and rows of both backends, the wire type, the schemas of REST and
- * MCP, the inputs that set fields and the table in docs/transcript.md derive from it. A field's name on
- * the wire is its own in snake_case, unless `wire` says otherwise.
+ * The type `Session`, the statements and rows of both backends, the wire type, the schemas of REST
+ * and MCP, the inputs that set fields and the table in docs/transcript.md derive from it. A field's
+ * name on the wire is its own in snake_case, unless `wire` says otherwise.
  *
  * - `kind`: how a value is stored and shown. `session.ts` gives each kind its type.
- * - `column`: `s.` is the table `sessions`, `t.` is `session_state`. Fields without one are composed.
+ * - `column`: `s.` is the table `sessions`, `t.` is `session_state`. Fields without one are
+ *   composed.
  * - `set`: callers set it when they create a session, and change it later.
- * - `fallback`: the value where an older version left the column empty; `fallbackTo`: another field's.
+ * - `fallback`: the value where an older version left the column empty; `fallbackTo`: another
+ *   field's.
  */
 export const SESSION_FIELDS = {
   id: { kind: "text", column: "s.id" },

@@ -11,13 +11,13 @@ import {
 } from "./session-fields.ts";
 
 /**
- * What stays of content once a compaction covers it: all of it, rows without content, or tombstones.
- * A compaction applies it when it is done, and a sweep where that was interrupted.
+ * Retention of content that a compaction covers: all of it, rows without content, or tombstones.
+ * The compaction applies it at its end, and a sweep after an interruption.
  */
 export const RETENTIONS = ["full", "audit-only", "ephemeral"] as const;
 export type Retention = (typeof RETENTIONS)[number];
 
-/** What each kind of field holds. Times are epoch milliseconds. */
+/** The type of each kind of field. Times are epoch milliseconds. */
 interface FieldKinds {
   readonly text: string;
   readonly count: number;
@@ -38,7 +38,7 @@ type FieldValue<Row> = Row extends { readonly kind: infer Kind extends keyof Fie
     : FieldKinds[Kind]
   : never;
 
-/** The fields of a table as an object has them; those with `optional` may be absent. */
+/** A table's fields as an object; `optional` ones may be absent. */
 type FieldValues<Table> = {
   readonly [Name in keyof Table as Table[Name] extends { readonly optional: true }
     ? never
@@ -49,31 +49,30 @@ type FieldValues<Table> = {
     : never]?: FieldValue<Table[Name]>;
 };
 
-/** Where a session came from, when it was not written by a live agent here. */
+/** The origin of an ingested or imported session. */
 export type Origin = { readonly [Name in keyof typeof ORIGIN_FIELDS]?: string };
 
-/** What is counted of a session whose files are read, for lists. */
+/** Figures of an ingested session, for lists. */
 export interface IngestFigures extends FieldValues<typeof FIGURE_FIELDS> {}
 
-/** What is known of a session: see `SESSION_FIELDS`. */
+/** A session: see `SESSION_FIELDS`. */
 export interface Session extends FieldValues<typeof SESSION_FIELDS> {}
 
-/** What callers have set of a session. */
+/** The caller-settable fields of a session. */
 export function settableOf(session: Session): Pick<Session, SettableField> {
   const set = SETTABLE_FIELDS.map((name) => [name, session[name]]);
   return Object.fromEntries(set) as unknown as Pick<Session, SettableField>;
 }
 
 /**
- * The key of the metadata that lists the files of the session that came late and became branches. Each
- * has its path, and the entry that its branch ends with.
+ * The metadata key of late files, which became branches: each with its path and its branch's end.
  */
 export const LATE_FILES_KEY = "lateFiles";
 
-/** The key of the metadata that counts the entries that were removed for good. */
+/** The metadata key that counts permanently removed entries. */
 export const REMOVED_KEY = "removedEntries";
 
-/** Where the branches of late files end. */
+/** The branch ends of late files. */
 export function lateLeavesOf(metadata: JsonObject): readonly string[] {
   const listed = metadata[LATE_FILES_KEY];
   if (!Array.isArray(listed)) return [];
@@ -82,7 +81,7 @@ export function lateLeavesOf(metadata: JsonObject): readonly string[] {
   );
 }
 
-/** Whether another session began it to have part of its work done, as agents start sub-agents. */
+/** Whether another session started it for part of its work, as a sub-agent. */
 export function isSubAgent({ origin, metadata }: Pick<Session, "origin" | "metadata">): boolean {
   const parent = metadata["parent"];
   if (!isPlainObject(parent) || typeof parent["key"] !== "string") return false;
@@ -90,5 +89,5 @@ export function isSubAgent({ origin, metadata }: Pick<Session, "origin" | "metad
   return isBelow || origin.source?.startsWith("opencode") === true;
 }
 
-/** Metadata fields that a session must have, with these values. */
+/** Metadata fields and their required values. */
 export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;

@@ -1,7 +1,7 @@
-/** Losses: commits that a store has lost, reported until accepted. */
+/** Losses: commits that a store has lost, reported until acknowledged. */
 
 export type StoreLoss =
-  /** Commits behind a damaged part of the write-ahead log, which SQLite throws away. */
+  /** Commits after a damaged part of the write-ahead log, which SQLite discards. */
   | {
       readonly kind: "log";
       readonly foundAt: number;
@@ -10,14 +10,14 @@ export type StoreLoss =
       /** The file that holds the whole log; null if it could not be kept. */
       readonly kept: string | null;
     }
-  /** The index of a tenant has changes that its feed does not have. */
+  /** A tenant's index has changes that its feed lacks. */
   | {
       readonly kind: "index";
       readonly foundAt: number;
       readonly tenant: string;
       readonly changes: number;
     }
-  /** A standby became the primary before it had received the end of a tenant's feed. */
+  /** A standby was promoted before it had received the end of a tenant's feed. */
   | {
       readonly kind: "failover";
       readonly foundAt: number;
@@ -26,7 +26,7 @@ export type StoreLoss =
       readonly changes: number;
     };
 
-/** One sentence without its end, for people. */
+/** A clause for people. */
 export function describeLoss(loss: StoreLoss): string {
   if (loss.kind === "failover") {
     const changes = counted(loss.changes, "change");

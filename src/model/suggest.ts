@@ -4,7 +4,7 @@
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const given = plain(word);
   let best: string | undefined;
-  // A single letter is near to every short name.
+  // A single letter is close to every short name.
   const most = given.length < 2 ? 0 : Math.max(2, Math.floor(given.length / 3));
   let bestDistance = most + 1;
   for (const candidate of candidates) {
@@ -28,10 +28,10 @@ function plain(name: string): string {
   return name.replaceAll(/[_-]/g, "").toLowerCase();
 }
 
-/** Names shorter than this begin too many others. */
+/** Shorter names are prefixes of too many others. */
 const SHORTEST_BEGINNING = 3;
 
-/** A name that begins with the other one, such as `ttlSeconds` and `ttl`, is near. */
+/** A prefix counts as close, such as `ttl` of `ttlSeconds`. */
 function distanceOf(given: string, candidate: string): number {
   if (given === candidate) return 0;
   if (candidate.startsWith(given)) return 1;
@@ -40,7 +40,7 @@ function distanceOf(given: string, candidate: string): number {
   return isBeginning ? Math.min(2, distance) : distance;
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-/** A language model, as far as Backscroll needs one: text in, text out. Hosts plug one in. */
+/** The port of a language model: text in, text out. */
 
 export interface TextRequest {
   readonly system: string;
@@ -9,13 +9,13 @@ export interface TextRequest {
 
 export interface TextAnswer {
   readonly text: string;
-  /** Why the model stopped, in the AI SDK's words: `stop`, `length`, `content-filter`, `error` … */
+  /** The AI SDK's reason: `stop`, `length`, `content-filter`, `error` … */
   readonly finishReason: string;
 }
 
-/** Throws when there is no answer to be had. It may try again before it does. */
+/** Throws if there is no answer, possibly after retries. */
 export interface TextModel {
-  /** For the record: which model wrote a summary. */
+  /** Recorded as the writer of a summary. */
   readonly name: string;
   /** Its input limit in tokens. Default: 100,000. */
   readonly maxInputTokens?: number;

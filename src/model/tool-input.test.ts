@@ -33,7 +33,7 @@ describe("a stored call, read", () => {
   );
 });
 
-test("an input that is read and written again is stored unchanged, whatever its form", () => {
+test("an input that is read and written again is stored unchanged", () => {
   const texts = fc.oneof(
     fc.json(),
     fc.json().map((json) => ` ${json} `),
@@ -47,14 +47,14 @@ test("an input that is read and written again is stored unchanged, whatever its 
   );
 });
 
-test("a text beside other arguments does not count", () => {
+test("a text that contradicts the object is ignored", () => {
   const print = (value: unknown) => JSON.stringify(value as JsonValue);
   expect(givenInputText({ a: 2 }, '{ "a": 1 }', print)).toBe('{"a":2}');
   expect(givenInputText({ a: 1 }, "no JSON", print)).toBe('{"a":1}');
   expect(givenInputText({ a: 1 }, 17, print)).toBe('{"a":1}');
 });
 
-test("a call whose arguments are replaced keeps nothing of the old ones", () => {
+test("replaced arguments keep nothing of the old ones", () => {
   const read = readableBlock(stored('{ "a": 1 }')) as ToolUseBlock;
   expect(withInputText(read, '{"b":2}')).toEqual(stored('{"b":2}'));
 });

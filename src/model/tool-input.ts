@@ -1,21 +1,21 @@
 /**
- * The arguments of a tool call: stored as the text that the model wrote, given as an object.
+ * The arguments of a tool call: stored as the model's text, read as an object.
  *
- * Parsing and printing JSON loses big numbers, duplicate keys and spaces, and a provider may check the
- * text again. So the text is stored and hashed; a reader of an entry gets the parsed object, and the text
- * beside it wherever printing would differ.
+ * Parsing and printing JSON loses big numbers, duplicate keys and spaces, and a provider may verify
+ * the text. So the text is stored and hashed; a reader gets the parsed object, with the text beside
+ * it wherever printing would differ.
  */
 
 import { type Block, inputTextOf, type ToolUseBlock } from "./block.ts";
 import type { JsonValue } from "./json.ts";
 
-/** `call` with other arguments, as it is stored. */
+/** `call` with other arguments, in stored form. */
 export function withInputText(call: ToolUseBlock, text: string): ToolUseBlock {
   const { inputText: _, ...rest } = call;
   return { ...rest, input: text };
 }
 
-/** `blocks` as they are stored: the arguments of every call as text. */
+/** `blocks` in stored form: every call's arguments as text. */
 export function storedBlocks(blocks: readonly Block[]): readonly Block[] {
   const isStored = (block: Block) => block.type !== "tool_use" || typeof block.input === "string";
   if (blocks.every(isStored)) return blocks;
@@ -24,7 +24,7 @@ export function storedBlocks(blocks: readonly Block[]): readonly Block[] {
   );
 }
 
-/** `block` as readers get it. Arguments that are no JSON object or list stay the text that they are. */
+/** `block` as readers get it. Arguments that are not a JSON object or list stay text. */
 export function readableBlock(block: Block): Block {
   if (block.type !== "tool_use") return block;
   const text = inputTextOf(block);
@@ -34,7 +34,7 @@ export function readableBlock(block: Block): Block {
   return JSON.stringify(value) === text ? call : { ...call, inputText: text };
 }
 
-/** The text to store of what a caller hands in. A text beside an object counts if it says the same. */
+/** The text to store for a caller's input. A text beside an object is used if both are equal. */
 export function givenInputText(
   input: unknown,
   inputText: unknown,
@@ -52,7 +52,7 @@ function parseStructure(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // What a model wrote need not be JSON.
+    // A model's arguments may be invalid JSON.
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
-/** Arithmetic on what model calls took. */
+/** Arithmetic on usage. */
 
 import type { Usage } from "./entry.ts";
 
-/** Count by count: the sum, the difference, the greater one. */
+/** Count by count: sum, difference or maximum. */
 export function combineUsage(a: Usage, b: Usage, how: (a: number, b: number) => number): Usage {
   return {
     inputTokens: how(a.inputTokens, b.inputTokens),

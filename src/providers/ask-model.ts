@@ -1,7 +1,7 @@
 /**
- * Questions to a model of the AI SDK, answered in one piece: for summaries, facts and titles.
+ * Calls a model of the AI SDK for a complete answer: summaries, facts and titles.
  *
- * The SDK is loaded with the first question, so programs without a model do not pay for it.
+ * The SDK is loaded with the first call, so programs without a model do not pay for it.
  */
 
 import type { LanguageModel } from "ai";
@@ -12,7 +12,7 @@ import { type CallState, modelFailure } from "./model-failure.ts";
 export const DEFAULT_TIMEOUT_MS = 120_000;
 export const DEFAULT_RETRIES = 2;
 
-/** `load` is called with a question, and not before. */
+/** `load` runs with the first call. */
 export function textModel(
   name: string,
   load: () => Promise<LanguageModel>,
@@ -25,7 +25,7 @@ export function textModel(
   };
 }
 
-/** Throws `model_failed`. Stops at once when the request's signal says so, whatever the model does. */
+/** Throws `model_failed`. Stops at once on the request's signal, whatever the model does. */
 async function askModel(
   name: string,
   load: () => Promise<LanguageModel>,
@@ -53,7 +53,7 @@ async function askModel(
   }
 }
 
-/** How a call that has failed came to its end. */
+/** The state of a failed call. */
 export function stateOf(
   signal: AbortSignal | undefined,
   timeout: AbortSignal,
@@ -63,7 +63,7 @@ export function stateOf(
   return timeout.aborted ? { ended: "timeout", timeoutMs } : { ended: "failed" };
 }
 
-/** A model that does not listen to the signal is left behind. */
+/** Abandons a model that ignores the signal. */
 async function untilStopped<Result>(
   stop: AbortSignal,
   ask: () => Promise<Result>,

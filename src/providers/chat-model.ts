@@ -1,8 +1,8 @@
 /**
- * Models of the AI SDK as models that answer a context, piece by piece.
+ * Models of the AI SDK as streaming chat models.
  *
- * The SDK makes one call and checks the arguments of tools; it never runs one. It is loaded with the
- * first question, as everywhere.
+ * The SDK makes one call and validates tool arguments; it never runs a tool. It is loaded with the
+ * first call.
  */
 
 import type { LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
@@ -14,7 +14,7 @@ import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { modelFailure } from "./model-failure.ts";
 import { streamReader } from "./stream-reader.ts";
 
-/** `load` is called with a question, and not before. */
+/** `load` runs with the first call. */
 export function chatModel(
   name: string,
   load: () => Promise<LanguageModel>,
@@ -46,7 +46,7 @@ async function* streamAnswer(
       ...toCall(name, request),
       maxRetries,
       abortSignal: stop,
-      // The failure comes with the stream; the SDK would print it as well.
+      // The stream reports the failure; the SDK would print it as well.
       onError: () => undefined,
     });
     yield* readParts(stream, stop);
@@ -80,7 +80,7 @@ function withoutExecute([name, tool]: [string, ChatTool]): [string, ToolSet[stri
   return [name, told as ToolSet[string]];
 }
 
-/** Throws what the stream reports as an error, and the signal's reason as soon as it is given. */
+/** Throws the stream's errors, and the signal's reason as soon as it is aborted. */
 async function* readParts(
   stream: AsyncIterable<TextStreamPart<ToolSet>>,
   stop: AbortSignal,
@@ -126,7 +126,7 @@ async function* readParts(
   }
 }
 
-/** Where each house puts the proof of a thought. */
+/** The places where providers put a thought's signature. */
 function signatureOf(metadata: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [house, name] of [
     ["anthropic", "signature"],

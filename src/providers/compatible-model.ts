@@ -1,4 +1,4 @@
-/** A model behind a server that speaks OpenAI's chat protocol, as most do: hosted, or on this machine. */
+/** A model behind a server with OpenAI's chat protocol, hosted or local. */
 
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
@@ -11,7 +11,7 @@ export interface CompatibleModelOptions extends LanguageModelOptions {
   readonly baseUrl: string;
   /** The server's own name of the model. */
   readonly model: string;
-  /** Sent as a bearer token; a server on this machine usually wants none. */
+  /** Sent as a bearer token; local servers usually need none. */
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -49,7 +49,7 @@ export function compatibleModel(options: CompatibleModelOptions): FullModel {
   return fullModel(name, load, rest);
 }
 
-/** The address is not repeated in the error: it may hold a password. */
+/** The error omits the address, which may hold a password. */
 export function checkBaseUrl(baseUrl: string): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return;

@@ -10,7 +10,7 @@ import { chatModel } from "./chat-model.ts";
 /** It writes summaries and takes facts, and it answers conversations. */
 export type FullModel = TextModel & ChatModel;
 
-/** `load` is called with a question, and not before. */
+/** `load` runs with the first call. */
 export function fullModel(
   name: string,
   load: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** Models of the AI SDK as the models that Backscroll asks: whatever provider the host has chosen. */
+/** Adapts models of the AI SDK, of any provider. */
 
 import type { LanguageModel } from "ai";
 import type { ChatModel } from "../context/chat-model.ts";
@@ -9,7 +9,7 @@ import type { LanguageModelOptions } from "./call-options.ts";
 import { type FullModel, fullModel } from "./full-model.ts";
 
 /**
- * A language model of the AI SDK, as far as it says what it is: version 2, 3 or 4 of its
+ * A language model of the AI SDK, by its identifying fields: version 2, 3 or 4 of its
  * specification. A bare name is refused: the SDK would send conversations to a service that the
  * host did not choose.
  */
@@ -26,7 +26,7 @@ export function languageModel(model: AiSdkModel, options: LanguageModelOptions =
   return fullModel(name, async () => model as LanguageModel, rest);
 }
 
-/** A model of the AI SDK as one that answers conversations; one that does so already is left alone. */
+/** A model of the AI SDK as a chat model; a chat model is returned unchanged. */
 export function toChatModel(model: ChatModel | AiSdkModel): ChatModel {
   if (isAiSdkModel(model)) return languageModel(model);
   if (typeof model?.stream === "function" && typeof model.name === "string") return model;

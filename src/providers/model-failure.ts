@@ -1,5 +1,5 @@
 /**
- * Why a model gave no answer, in words and as a code: which model, and what kind of failure.
+ * Explains a failed model call: the model and the kind of failure.
  *
  * The SDK's errors carry the whole request, and so the conversation. The kept cause has the error's
  * name, its shortened message and the network failure beneath, never the request.
@@ -8,7 +8,7 @@
 import { BackscrollError, type ErrorDetails, messageOf } from "../model/errors.ts";
 import { findOverflow, type Overflow } from "./overflow.ts";
 
-/** How a call ended. */
+/** The end state of a call. */
 export type CallState =
   | { readonly ended: "stopped" }
   | { readonly ended: "timeout"; readonly timeoutMs: number }
@@ -22,7 +22,7 @@ export function modelFailure(model: string, error: unknown, state: CallState): B
   });
 }
 
-/** What kind of failure it was: `details.kind` of `model_failed`. */
+/** The kind of failure: `details.kind` of `model_failed`. */
 export type FailureKind =
   | "aborted"
   | "timeout"
@@ -58,7 +58,7 @@ function explain(error: unknown, state: CallState): Explanation {
     const details = status === undefined ? overflow : { ...overflow, status };
     return { kind: "overflow", why: "the context is too long for it", details: { ...details } };
   }
-  // Redirects are not followed where text would reach another address.
+  // Redirects are refused where text would reach another address.
   if (status !== undefined && status >= 300) {
     const refused = status === 401 || status === 403;
     return {
@@ -74,7 +74,7 @@ function explain(error: unknown, state: CallState): Explanation {
     const lost = status === undefined ? "there was no connection" : "the connection broke off";
     return { kind: "connection", why: `${lost} (${network})${times}` };
   }
-  // A status means that the server answered, unusably.
+  // A status means an unusable answer.
   if (status !== undefined || UNREADABLE.test(nameOf(last))) {
     return { kind: "nonsense", why: "the server's answer could not be read" };
   }
@@ -84,11 +84,11 @@ function explain(error: unknown, state: CallState): Explanation {
   return { kind: "unknown", why: `it failed with ${nameOf(last)}` };
 }
 
-/** The SDK's names of answers that it could not make sense of. */
+/** The SDK's names of unreadable answers. */
 const UNREADABLE =
   /^AI_(?:JSONParseError|TypeValidationError|InvalidResponseDataError|EmptyResponseBodyError|No\w+GeneratedError)$/;
 
-/** After retries, the SDK wraps all attempts; the last one says most. */
+/** After retries, the SDK wraps all attempts; the last one is used. */
 function lastOf(error: unknown): unknown {
   return nameOf(error) === "AI_RetryError" ? (field(error, "lastError") ?? error) : error;
 }
@@ -98,21 +98,21 @@ function attemptsOf(error: unknown): number {
   return Array.isArray(errors) ? errors.length : 1;
 }
 
-/** Whether a failure of the SDK, or of a provider, says that the context is too long. */
+/** Whether a failure is a context overflow. */
 export function overflowOf(error: unknown): Overflow | undefined {
   const last = lastOf(error);
   return findOverflow(wordsOf(last), numberOf(last, "statusCode"));
 }
 
-/** All that a failure says: for reading only, as it may quote the conversation. */
+/** All text of a failure, for matching only: it may quote the conversation. */
 function wordsOf(error: unknown): string {
   const body = field(error, "responseBody");
-  // What fails while it streams is often a bare text, or an object that is no error.
+  // A streaming failure is often a bare text, or an object that is not an Error.
   const message = typeof error === "string" ? error : field(error, "message");
   return [message, body].filter((words) => typeof words === "string").join("\n");
 }
 
-/** Causes nest a few levels deep; one that refers to itself ends the search, too. */
+/** Causes nest a few levels; this also ends cycles. */
 const MAX_DEPTH = 5;
 
 /** Node's code of a failed connection, such as ECONNREFUSED. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { findOverflow } from "./overflow.ts";
 
-/** Our own sentences in the manner of each provider, with the window that they tell, if any. */
+/** Sentences in each provider's manner, with their window, if any. */
 const OVERFLOWS: [text: string, windowTokens?: number][] = [
   ["prompt is too long: 213462 tokens > 200000 maximum", 200_000],
   ["input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000", 200_000],
@@ -54,12 +54,12 @@ test.each([
   expect(findOverflow(text, status)).toBeUndefined();
 });
 
-test("a request that a limit will never let through is an overflow, whatever its status", () => {
+test("a request over a fixed limit is an overflow, whatever its status", () => {
   const text =
     "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 45000.";
   expect(findOverflow(text, 429)).toEqual({});
 });
 
-test("a server that only says that the body is too large means the same", () => {
+test("a bare 413 is an overflow", () => {
   expect(findOverflow("", 413)).toEqual({});
 });

@@ -1,12 +1,12 @@
 /**
- * What providers say when a context is too long for a model.
+ * Recognises context overflows by providers' messages.
  *
- * There is no code for it that they share. Their words are the only sign, and each has its own; a
- * call that failed for this reason is worth another try with less, any other is not.
+ * There is no common code. A call that failed for this reason is retried with less, any other is
+ * not.
  */
 
 export interface Overflow {
-  /** What the model can take, where the message says so. */
+  /** The model's window, if the message has it. */
   readonly windowTokens?: number;
 }
 
@@ -61,10 +61,10 @@ const WORDINGS: readonly (readonly [provider: string, wording: RegExp])[] = [
   ],
 ];
 
-/** A rate limit speaks of tokens, too; waiting helps there, and less context does not. */
+/** A rate limit mentions tokens too; waiting helps there, and less context does not. */
 const RATE_LIMIT = /rate.?limit|too many requests|per (?:minute|min|day|hour)\b|throttl|quota/;
 
-/** Where a message has the size of the window. */
+/** Where a message has the window's size. */
 const WINDOWS: readonly RegExp[] = [
   /> (\d[\d,]*) maximum/,
   /maximum (?:context|prompt|model) length (?:is|of) (\d[\d,]*)/,
@@ -74,13 +74,10 @@ const WINDOWS: readonly RegExp[] = [
   /token limit:? (\d[\d,]*)/,
 ];
 
-/** Bodies may be large; what matters stands at their beginning. */
+/** Bodies may be large; the message is at their start. */
 const MAX_LENGTH = 4_000;
 
-/**
- * Whether a failure says that the context is too long. `text` is all that is known of it in words,
- * `status` its HTTP status.
- */
+/** Whether a failure is a context overflow. `text` is all of its text, `status` its HTTP status. */
 export function findOverflow(text: string, status?: number): Overflow | undefined {
   const words = text.slice(0, MAX_LENGTH).toLowerCase();
   if (status === 429 && RATE_LIMIT.test(words) && !/requested \d+/.test(words)) return undefined;
@@ -95,7 +92,7 @@ function windowOf(words: string): number | undefined {
   for (const pattern of WINDOWS) {
     const digits = pattern.exec(words)?.[1]?.replaceAll(",", "");
     const tokens = Number(digits);
-    // Less than any model has is another number.
+    // A smaller number is not a window.
     if (digits !== undefined && tokens >= 512 && Number.isSafeInteger(tokens)) return tokens;
   }
   return undefined;

@@ -1,6 +1,6 @@
-/** Reading a stream that may not end: a model that does not listen to the signal is left behind. */
+/** Reads a stream that may never end: a model that ignores the signal is abandoned. */
 
-/** Gives what `stream` gives until it ends, or throws the reason of `stop` as soon as there is one. */
+/** Yields from `stream` until it ends, or throws the reason of `stop` at once. */
 export async function* streamReader<Part>(
   stream: AsyncIterable<Part>,
   stop: AbortSignal,
@@ -22,7 +22,7 @@ export async function* streamReader<Part>(
     }
   } finally {
     stop.removeEventListener("abort", leave);
-    // Not awaited: a stream that hangs would hang here as well.
+    // Not awaited: a hanging stream would hang here as well.
     Promise.resolve(parts.return?.()).catch(() => undefined);
   }
 }

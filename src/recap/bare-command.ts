@@ -1,4 +1,4 @@
-/** A command without what only shortens its output: the same run, told alike. */
+/** A command without output filters, so that equal runs have equal texts. */
 
 const REDIRECTED = /\s+2>&1(?=\s|$)|\s+2>\s*\/dev\/null(?=\s|$)/g;
 const SHORTENED = /\s*\|\s*(tail|head|less|cat|wc)(\s+-{0,2}[\w=]+)*\s*$/;

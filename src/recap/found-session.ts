@@ -4,7 +4,7 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { Session } from "../model/session.ts";
 
-/** Undefined if the session was deleted after it was found: its hit is left out then. */
+/** Undefined if the session was deleted since: its hit is left out. */
 export async function foundSession(tenant: TenantApi, id: string): Promise<Session | undefined> {
   try {
     return await tenant.getSessionMeta(id);

@@ -9,12 +9,12 @@ const GIT_LOOKING = new Set(
   "status log diff show branch blame grep ls-files rev-parse remote describe".split(" "),
 );
 
-/** Whether each part of a chain or a pipeline only looks. Unsure means no. */
+/** Whether each part of a chain or a pipeline is read-only. Unknown commands are not. */
 export function isLookup(command: string): boolean {
   // Quoted text is an argument, unless it has a command substitution.
   if (command.includes("$(") || command.includes("`")) return false;
   const bare = command.replace(/'[^']*'|"[^"]*"/g, "TEXT");
-  // Text that a here-document or a redirection writes is work.
+  // A here-document or a redirection writes.
   if (/<<|(^|[^0-9&])>(?!\s*\/dev\/null|&)/.test(bare)) return false;
   const parts = bare.split(/&&|\|\||[;|\n]/).map((part) => part.trim());
   return parts.every((part) => part === "" || part.startsWith("#") || looks(part));

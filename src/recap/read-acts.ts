@@ -1,7 +1,7 @@
 /**
  * Reads the acts of a session in order: messages, tool calls and their results.
  *
- * Read page by page along the active path. Large payloads are read as far as a preview goes.
+ * Page by page along the active path. Large payloads are read as previews.
  */
 
 import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
@@ -12,7 +12,7 @@ import { MAX_PAGE } from "../model/limits.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { isOwnTool } from "../search/document/own-tools.ts";
 
-/** Messages of one session that are read: the newest. */
+/** The limit of messages read of one session: the newest. */
 export const MAX_READ_MESSAGES = 5_000;
 
 export interface Saying {
@@ -31,7 +31,7 @@ export interface Call {
   readonly input: string;
   readonly effects: ToolEffects;
   readonly at: number;
-  /** Absent while no result is known. */
+  /** Absent without a known result. */
   result?: CallResult;
 }
 
@@ -46,7 +46,7 @@ export type Act = Saying | Call;
 export interface ReadActs {
   readonly acts: readonly Act[];
   readonly messages: number;
-  /** Messages before those, which were not read. */
+  /** The number of older messages, which were not read. */
   readonly unread: number;
 }
 
@@ -98,7 +98,7 @@ class ActReader {
   #call(block: ToolUseBlock, index: number, at: number): void {
     const { id, name } = block;
     const input = inputTextOf(block);
-    // What our own tools recite happened elsewhere.
+    // Our own tools quote other sessions, so they are skipped.
     if (isOwnTool(name)) return;
     const effects = toolEffects(name, input);
     const call: Call = { type: "call", index, tool: name, input, effects, at };

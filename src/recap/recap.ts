@@ -23,13 +23,13 @@ export interface RecapInput
   /** The time range: `since` inclusive, `until` exclusive. */
   readonly since?: number | Date;
   readonly until?: number | Date;
-  /** Sessions: at most 20; 5 if left out. The newest. */
+  /** The limit of sessions, newest first: at most 20. Default 5. */
   readonly limit?: number;
-  /** Also sessions of sub-agents, each by itself. */
+  /** Includes sub-agents' sessions, separately. */
   readonly subAgents?: boolean;
 }
 
-/** A message's text, with the index by which it can be read. */
+/** A message's text, with its index. */
 export interface RecapLine {
   readonly index: number;
   readonly text: string;
@@ -37,7 +37,7 @@ export interface RecapLine {
 
 export interface RecapCommand extends RecapLine {
   readonly times: number;
-  /** How the last run ended; absent if unknown. */
+  /** The outcome of the last run; absent if unknown. */
   readonly failed?: boolean;
 }
 
@@ -58,19 +58,19 @@ export interface SessionRecap {
   readonly requestCount: number;
   /** The last answer. */
   readonly outcome: RecapLine | null;
-  /** The one changed last at the end. */
+  /** Last changed at the end. */
   readonly filesChanged: readonly RecapFile[];
   readonly filesRead: number;
-  /** Without those that only look at something; the one run last at the end. */
+  /** Without read-only commands; last run at the end. */
   readonly commands: readonly RecapCommand[];
   readonly lookups: number;
 }
 
 export interface Recap {
   readonly sessions: readonly SessionRecap[];
-  /** There are more sessions in the period. */
+  /** True: the period has more sessions. */
   readonly more: boolean;
-  /** Sessions of sub-agents that were left out beside these. */
+  /** The number of omitted sub-agents' sessions. */
   readonly subAgents: number;
 }
 

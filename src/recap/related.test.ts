@@ -23,7 +23,7 @@ async function talk(options: Parameters<typeof open>[1] = {}) {
   return { engine, ids };
 }
 
-test("a session leads to those like it, and to its question in them, by words alone", async () => {
+test("a session leads to similar ones, and to its question in them, by words alone", async () => {
   const { engine, ids } = await talk();
   await using _ = engine;
   const related = await relatedSessions(engine, { session: ids[0] as string });
@@ -33,7 +33,7 @@ test("a session leads to those like it, and to its question in them, by words al
   expect(related.asked[0]?.similarity).toBeUndefined();
 });
 
-test("with an embedder a question is found that was asked in other words", async () => {
+test("with an embedder a paraphrased question is found", async () => {
   const { engine, ids } = await talk({
     embedder: { name: "bag", embed: async (texts) => texts.map((text) => vectorOf(text)) },
     embedDeadlineMs: 60_000,

@@ -1,7 +1,7 @@
 /**
- * Sessions like a given one, and where the same question was asked before.
+ * Finds sessions similar to a given one, and earlier occurrences of a question.
  *
- * Composed of searches: with an embedder they compare meanings, without one words.
+ * Composed of searches: by meaning with an embedder, else by words.
  */
 
 import { saidBlocks } from "../api/text/said-blocks.ts";
@@ -19,33 +19,33 @@ import { BY_WORDS_ONLY, type SearchHit } from "../search/request.ts";
 
 export interface RelatedInput
   extends Pick<SearchInput, "agent" | "owner" | "project" | "repo" | "workstation"> {
-  /** Exactly one of the two. A session, by any of its ids: its first question is looked for. */
+  /** Exactly one of the two. A session, by any of its ids: its first question is used. */
   readonly session?: string;
   readonly question?: string;
-  /** Sessions, and questions: at most 20 of each; 5 if left out. */
+  /** The limits of sessions and of questions: at most 20 each. Default 5. */
   readonly limit?: number;
 }
 
 export interface Related {
-  /** What was looked for, cut to 600 characters; null: the session has no question. */
+  /** The question, cut to 600 characters; null: the session has none. */
   readonly question: string | null;
-  /** Sessions like the given one, the most alike first; none for a question alone. */
+  /** Similar sessions, best first; none for a question alone. */
   readonly sessions: readonly SearchHit[];
-  /** The same question in other sessions, one of each, the most alike first. */
+  /** The same question in other sessions, one of each, best first. */
   readonly asked: readonly SearchHit[];
   readonly notes: readonly string[];
 }
 
 export const DEFAULT_RELATED = 5;
-/** About what an embedder of sentences reads; more words would only dilute a search. */
+/** About the input of a sentence embedder; more words would dilute a search. */
 const MAX_CHARACTERS = 600;
-/** Messages that are looked at for the first ones of the user. */
+/** Messages read to find the user's first ones. */
 const OPENING_PAGE = 50;
-/** User messages that say what a session is about, beside its title. */
+/** User messages that describe a session, beside its title. */
 const OPENING_MESSAGES = 3;
 /**
- * The cosine from which on two questions count as the same. With all-MiniLM-L6-v2 paraphrases have
- * 0.6 to 0.9, questions about the same subject 0.3 to 0.5.
+ * The minimum cosine of equal questions. With all-MiniLM-L6-v2 paraphrases have 0.6 to 0.9,
+ * questions about the same subject 0.3 to 0.5.
  */
 const SAME_QUESTION = 0.6;
 /** Hits of one session that are compared. */
@@ -93,7 +93,7 @@ export async function relatedSessions(tenant: TenantApi, input: RelatedInput): P
 
 type Find = (query: string, options: SearchInput) => Promise<readonly SearchHit[]>;
 
-/** By meaning if there are vectors, else every word of the question must be there. */
+/** By meaning with vectors, else every word of the question must match. */
 async function findAsked(find: Find, question: string, others: SearchInput): Promise<SearchHit[]> {
   const users = { ...others, role: "user", perSession: COMPARED };
   const near = await find(question, { ...users, match: "words" });
@@ -101,7 +101,7 @@ async function findAsked(find: Find, question: string, others: SearchInput): Pro
     const same = near.filter(({ similarity = 0 }) => similarity >= SAME_QUESTION);
     return onePerSession(same.sort((a, b) => (b.similarity ?? 0) - (a.similarity ?? 0)));
   }
-  // Punctuation would be read as operators.
+  // Punctuation would be parsed as operators.
   const words = meantWords(question.replace(/[^\p{L}\p{N}]+/gu, " ")).trim();
   return words === "" ? [] : onePerSession(await find(words, { ...users, match: "all" }));
 }
@@ -123,7 +123,7 @@ function checkQuestion(question: unknown): string {
   });
 }
 
-/** What the user said first, without what an agent put in. */
+/** The user's first messages, without injected text. */
 async function readOpening(tenant: TenantApi, id: string): Promise<readonly string[]> {
   const { messages } = await tenant.listMessages(id, {
     offset: 0,

@@ -1,4 +1,4 @@
-/** A path within a project as one names it there; other paths as they are. */
+/** A path relative to its project; other paths unchanged. */
 export function relativeTo(project: string | undefined, path: string): string {
   if (project === undefined || project === "") return path;
   const folder = project.endsWith("/") ? project : `${project}/`;

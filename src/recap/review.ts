@@ -17,13 +17,13 @@ export interface ReviewInput
     ListSessionsInput,
     "agent" | "owner" | "project" | "repo" | "workstation" | "source" | "since" | "until" | "cursor"
   > {
-  /** Sessions: at most 50; 20 if left out. The newest. */
+  /** The limit of sessions, newest first: at most 50. Default 20. */
   readonly limit?: number;
 }
 
 export const DEFAULT_REVIEWED = 20;
 export const MAX_REVIEWED = 50;
-/** Tools, and files, that a review names. */
+/** The limit of named tools and files. */
 const MAX_NAMES = 50;
 
 export async function reviewSessions(tenant: TenantApi, input: ReviewInput = {}): Promise<Review> {

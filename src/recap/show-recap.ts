@@ -1,4 +1,4 @@
-/** Recaps as text: a heading for each session, then a line for each thing. */
+/** Formats recaps as text: a heading per session, then a line per item. */
 
 import { maskText } from "../api/mask.ts";
 import { sessionHeading } from "../api/text/session-heading.ts";
@@ -37,7 +37,7 @@ function showRequests(requests: readonly RecapLine[], count: number): string[] {
 
 function showFiles(files: readonly RecapFile[], project: string | undefined): string[] {
   if (files.length === 0) return [];
-  // Those that were worked on most say most.
+  // The most frequent first.
   const most = files.toSorted((a, b) => b.times - a.times).slice(0, FILES);
   const names = most.map(({ path, times }) => {
     const name = maskText(relativeTo(project, path));

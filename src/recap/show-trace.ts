@@ -1,4 +1,4 @@
-/** Traces as text: a heading for each session and its findings. */
+/** Formats traces as text: a heading per session and its findings. */
 
 import { sessionHeading } from "../api/text/session-heading.ts";
 import { telling } from "../api/text/tool-call-line.ts";
@@ -10,7 +10,7 @@ import type { TracedSession } from "./trace.ts";
 import type { Clearing, CommandFinding, ErrorFinding, FileFinding, Span } from "./trace-session.ts";
 
 const CALL_CHARACTERS = 140;
-/** What agents put round errors. */
+/** Elements that agents put around errors. */
 const ERROR_TAGS = /<\/?tool_use_error>/g;
 const LINE_CHARACTERS = 240;
 
@@ -87,7 +87,7 @@ function showClearing(
       ? []
       : [`#${answer.index} said: ${maskedLine(answer.text, LINE_CHARACTERS)}`]),
   ];
-  // Without a later success the error is not known to be gone.
+  // Without a later success the fix is unconfirmed.
   const said = success === null && word === "cleared by" ? "then (not seen to be cleared)" : word;
   return [`${said}: ${steps.join("; ")}`];
 }

@@ -1,4 +1,4 @@
-/** The subject of a trace, and how it matches a call or result. */
+/** The subject of a trace, and its matching of calls and results. */
 
 import type { TRACE_SUBJECTS } from "../model/inputs/choices.ts";
 import { bareCommand } from "./bare-command.ts";
@@ -9,7 +9,7 @@ export interface Subject {
   readonly text: string;
 }
 
-/** Parts of a path that a search looks for: more are the same for all files of a project. */
+/** The last parts of a path that are searched: earlier ones are common to a project's files. */
 const PATH_PARTS = 2;
 
 export function searchText({ kind, text }: Subject): string {
@@ -27,7 +27,7 @@ export function touchOf({ effects }: Call, path: string): Touch | undefined {
   return effects.commands.some((command) => mentions(command, name)) ? "command" : undefined;
 }
 
-/** Whether one path is the end of the other. */
+/** Whether one path is a suffix of the other. */
 export function isSameFile(a: string, b: string): boolean {
   const [short, long] = [pathParts(a), pathParts(b)].sort((x, y) => x.length - y.length);
   if (short === undefined || long === undefined || short.length === 0) return false;
@@ -38,7 +38,7 @@ function pathParts(path: string): string[] {
   return path.split(/[\\/]+/).filter((part) => part !== "" && part !== ".");
 }
 
-/** As a path of its own, not as a part of another name. */
+/** As a whole path, not part of another name. */
 function mentions(command: string, path: string): boolean {
   const at = command.indexOf(path);
   if (at < 0) return false;
@@ -57,13 +57,13 @@ export function isSameCommand(a: Call, b: Call): boolean {
   return b.effects.commands.some((each) => bareCommand(each) === bareCommand(first));
 }
 
-/** Where `text` says `error`, whatever its case: the line that does; undefined if none does. */
+/** The line of `text` with `error`, ignoring case; undefined if none. */
 export function lineWith(text: string, error: string): string | undefined {
   const wanted = squeeze(error).toLowerCase();
   const has = (part: string, words: string) => squeeze(part).toLowerCase().includes(words);
   if (!has(text, wanted)) return undefined;
   const lines = text.split("\n");
-  // An error that stands on several lines is told by the first of them.
+  // A multi-line error is matched by its first line.
   const [first = ""] = wanted.split(" ");
   return lines.find((line) => has(line, wanted)) ?? lines.find((line) => has(line, first));
 }

@@ -1,4 +1,4 @@
-/** What one session has of a subject, and for an error what cleared it. */
+/** One session's findings for a subject, and for an error its fix. */
 
 import { isLookup } from "./lookup.ts";
 import type { Act, Call } from "./read-acts.ts";
@@ -11,7 +11,7 @@ import {
   touchOf,
 } from "./subject.ts";
 
-/** The first and the last message of some, and how many. */
+/** The first and last message, and the number. */
 export interface Span {
   readonly first: number;
   readonly last: number;
@@ -26,7 +26,7 @@ export interface FileFinding {
   readonly commands: Span | null;
   /** The call that changed it last. */
   readonly lastChange: Call | null;
-  /** What the user had asked for before that. */
+  /** The user's request before that. */
   readonly asked: string | null;
 }
 
@@ -42,26 +42,26 @@ export interface CommandFinding {
 export interface ErrorFinding {
   readonly kind: "error";
   readonly met: Span;
-  /** The line that says it, where it was met last. */
+  /** The last line with the error. */
   readonly line: string;
-  /** The call that met it last; null if it was only spoken of. */
+  /** The last call that met it; null if it was only mentioned. */
   readonly call: Call | null;
   readonly cleared: Clearing | null;
 }
 
 export type Finding = FileFinding | CommandFinding | ErrorFinding;
 
-/** What came after an error. */
+/** The events after an error. */
 export interface Clearing {
-  /** Changes that were made before the same worked, or that followed the error. */
+  /** Changes before the same call succeeded, or after the error. */
   readonly edits: readonly Call[];
-  /** The next success of what had failed; null if it was never tried again. */
+  /** The next success of the failed call; null if it was not retried. */
   readonly success: Call | null;
-  /** What the agent said next, where neither is known. */
+  /** The agent's next text, where neither is known. */
   readonly answer: { readonly index: number; readonly text: string } | null;
 }
 
-/** The message where it was changed, run or met last. */
+/** The last message of the change, run or error. */
 export function lastIndexOf(finding: Finding): number | null {
   switch (finding.kind) {
     case "file": {
@@ -117,7 +117,7 @@ function findCommand(acts: readonly Act[], command: string): CommandFinding | un
 
 function findError(acts: readonly Act[], error: string): ErrorFinding | undefined {
   const met = acts.flatMap((act) => {
-    // The search for an error is no error.
+    // A search for an error is not an error.
     if (act.type === "call" && isQuoted(act, error)) return [];
     const text = act.type === "call" ? (act.result?.output ?? "") : act.text;
     const line = lineWith(text, error);
@@ -143,7 +143,7 @@ function findError(acts: readonly Act[], error: string): ErrorFinding | undefine
   };
 }
 
-/** Reading a file or searching for the words shows the error without meeting it. */
+/** Reading a file or searching for the text shows the error without meeting it. */
 function isQuoted({ effects, input, result }: Call, error: string): boolean {
   if (result?.failed === true) return false;
   const { commands, read } = effects;
@@ -158,7 +158,7 @@ function isSameEdit(a: Call, b: Call): boolean {
   );
 }
 
-/** At most so many changes are worth naming. */
+/** The limit of named changes. */
 const MAX_EDITS = 5;
 
 function clearingOf(
@@ -178,7 +178,7 @@ function clearingOf(
   const answer =
     success === null && said?.type === "said" ? { index: said.index, text: said.text } : null;
   if (success === null && edits.length === 0 && answer === null) return null;
-  // Those next to the success have cleared it; without one, those next to the error may have.
+  // Those right before the success fixed it; without one, those right after the error may have.
   const near = success === null ? edits.slice(0, MAX_EDITS) : edits.slice(-MAX_EDITS);
   return { edits: near, success, answer };
 }

@@ -1,5 +1,5 @@
 /**
- * Which sessions touched a file, ran a command or met an error, and what cleared it.
+ * Finds the sessions that touched a file, ran a command or met an error, and the error's fix.
  *
  * Search finds candidate sessions; their tool calls are read to confirm, since a mention is not a
  * change.
@@ -24,15 +24,15 @@ export interface TraceInput
     SearchInput,
     "agent" | "owner" | "project" | "repo" | "workstation" | "excludeSession"
   > {
-  /** Exactly one of the three. A path, or the end of one. */
+  /** Exactly one of the three. A path, or its end. */
   readonly file?: string;
-  /** A command, or part of one. */
+  /** A command, or part of it. */
   readonly command?: string;
-  /** What an error says, or part of it. */
+  /** An error's text, or part of it. */
   readonly error?: string;
   readonly since?: number | Date;
   readonly until?: number | Date;
-  /** Sessions: at most 20; 5 if left out. The newest. */
+  /** The limit of sessions, newest first: at most 20. Default 5. */
   readonly limit?: number;
 }
 
@@ -45,14 +45,14 @@ export interface Trace {
   readonly subject: Subject;
   /** The newest first. */
   readonly sessions: readonly TracedSession[];
-  /** Sessions that search found and that were not read: there may be more. */
+  /** Found but unread sessions: there may be more. */
   readonly unread: number;
 }
 
 export const DEFAULT_TRACED_SESSIONS = 5;
-/** The newest sessions are asked for by themselves: search ranks by relevance. */
+/** The newest sessions are searched separately, because search ranks by relevance. */
 const RECENT_MS: number = 30 * 24 * 60 * 60 * 1_000;
-/** Messages that are read for one trace. */
+/** The limit of messages read for one trace. */
 const MAX_MESSAGES = 20_000;
 
 export async function traceWork(
@@ -99,7 +99,7 @@ function toSubject(
   });
 }
 
-/** The one that people spoke in last first. */
+/** By last interaction, newest first. */
 async function findSessions(
   tenant: TenantApi,
   subject: Subject,

@@ -30,7 +30,7 @@ describe("direct messages", () => {
     expect(keyOf(ana, { dmScope })).toBe(key);
   });
 
-  test("come to the main conversation where no person is named", () => {
+  test("go to the main conversation where no person is named", () => {
     for (const dmScope of DM_SCOPES) {
       for (const peer of [undefined, "", "  "]) {
         const origin = { channel: "telegram", ...(peer === undefined ? {} : { peer }) };
@@ -40,7 +40,7 @@ describe("direct messages", () => {
     }
   });
 
-  test("of two people are kept apart by default, also on two channels", () => {
+  test("of two people are separate by default, also across channels", () => {
     const keys = [
       ...["U042", "u042", "U042 x"].map((peer) => keyOf({ channel: "slack", peer })),
       keyOf({ channel: "teams", peer: "U042" }),
@@ -48,7 +48,7 @@ describe("direct messages", () => {
     expect(new Set(keys).size).toBe(4);
   });
 
-  test("have names for a channel and an account that are missing", () => {
+  test("have placeholders for a missing channel and account", () => {
     expect(keyOf({ peer: "5" })).toBe("agent:main:unknown:direct:5");
     expect(keyOf({ peer: "5" }, { dmScope: "per-account-channel-peer" })).toBe(
       "agent:main:unknown:default:direct:5",
@@ -110,7 +110,7 @@ describe("identity links", () => {
     }
   });
 
-  test("may name a person with a colon, without a collision with another person", () => {
+  test("may name a person with a colon, without a collision", () => {
     const links = { "irc:ana": ["telegram:1"], ana: ["telegram:2"] };
     const of = (channel: string, peer: string) =>
       keyOf({ channel, peer }, { dmScope: "per-peer", identityLinks: links });
@@ -120,7 +120,7 @@ describe("identity links", () => {
     expect(of("irc", "irc:irc:ana")).toBe("agent:main:direct:irc%3Airc%3Airc%3Aana");
   });
 
-  test("never make two people one, whatever they and the persons are called", () => {
+  test("never merge two people, whatever their names", () => {
     const letters = fc.array(fc.constantFrom("a", "b", ":", "%"), { maxLength: 4 });
     const text = fc.oneof(
       fc.constantFrom("a", "b", "a:a", "a:b", "a:a:b", ":a", ":a:b"),
@@ -146,7 +146,7 @@ describe("identity links", () => {
     );
   });
 
-  test("mean nothing where all share one conversation", () => {
+  test("have no effect where all share one conversation", () => {
     const ana = { channel: "telegram", peer: "4711" };
     expect(keyOf(ana, { dmScope: "main", identityLinks })).toBe("agent:main:main");
   });

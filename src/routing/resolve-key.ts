@@ -1,8 +1,9 @@
 /**
- * From where a message came from to the key of its conversation.
+ * Derives the key of a message's conversation from its origin.
  *
- * How far direct messages are kept apart is the scope. By default two people never share a
- * conversation, and neither do two channels: a shared one would show what one person said to the next.
+ * The scope sets how direct messages are separated. By default two people never share a
+ * conversation, and neither do two channels: a shared one would disclose one person's messages to
+ * another.
  */
 
 import {
@@ -25,7 +26,7 @@ export const DEFAULT_DM_SCOPE: DmScope = "per-channel-peer";
 export const CHAT_TYPES = ["direct", "group", "channel", "room"] as const;
 export type ChatType = (typeof CHAT_TYPES)[number];
 
-/** People by one name of their own, and the ids that they have on channels. */
+/** People by a chosen name, with their ids on channels. */
 export type IdentityLinks = Readonly<Record<string, readonly string[]>>;
 
 export interface KeySettings {
@@ -34,19 +35,19 @@ export interface KeySettings {
   readonly identityLinks: IdentityLinks;
 }
 
-/** Where a message came from. */
+/** The origin of a message. */
 export interface Origin {
   readonly agent: string;
   readonly channel?: string;
   readonly account?: string;
-  /** Whom the agent talks with: a person's id, or that of the group, channel or room. */
+  /** The conversation partner: the id of a person, group, channel or room. */
   readonly peer?: string;
   readonly chatType?: ChatType;
   readonly thread?: string;
   readonly topic?: string;
 }
 
-/** What a channel or a group without a name of its own is called. */
+/** Stands for a missing channel or group name. */
 const UNKNOWN = "unknown";
 const DEFAULT_ACCOUNT = "default";
 
@@ -84,10 +85,9 @@ function directPlace(origin: Origin, settings: KeySettings): ConversationPlace {
 }
 
 /**
- * The person that the configuration links to an id, by the bare id or by `channel:id`. An entry
- * with a colon is always the latter: else a peer whose id reads so would be that person on another
- * channel. The first one listed counts. Ids are compared as they are, because on some channels case
- * makes another person.
+ * The person linked to an id, by the bare id or by `channel:id`. An entry with a colon is always
+ * the latter: otherwise a peer with such an id would be that person on another channel. The first
+ * match counts. Ids are case-sensitive, because on some channels case distinguishes people.
  */
 export function linkedIdentity(
   links: IdentityLinks,
@@ -104,16 +104,16 @@ export function linkedIdentity(
 }
 
 /**
- * An unlinked id. One that reads as a linked person's name, alone or behind a channel, is written
- * with its channel: a peer who calls himself so must not come into that person's conversation.
+ * An unlinked id. If it equals a linked person's name, alone or after a channel, it is prefixed
+ * with its channel: a peer with such a name must not enter that person's conversation.
  */
 function strangerId(links: IdentityLinks, channel: string, peer: string): string {
   const id = peer.trim();
   const names = Object.keys(links).map((name) => name.trim());
   if (!names.some((name) => id === name || id.endsWith(`:${name}`))) return id;
   let qualified = `${encodeURIComponent(channel.trim().toLowerCase())}:${id}`;
-  // A person's name may hold a colon, and so read as that. No channel begins with one: colons in front
-  // make a third thing, which can be read back, so that no two strangers become one.
+  // A person's name may contain a colon and equal that. No channel begins with a colon, so leading
+  // colons make it distinct and reversible, and no two strangers collide.
   while (names.includes(qualified)) qualified = `:${qualified}`;
   return qualified;
 }

@@ -1,17 +1,19 @@
 /**
- * One part of a session key.
+ * Encodes one part of a session key.
  *
- * Peers choose their own ids, and a colon in one must not make it look like two parts, nor two ids
- * that differ in case or in white space inside become one. So other characters are percent-encoded,
- * which makes the encoding injective.
+ * Peers choose their own ids: a colon in one must not make two parts of it, and ids that differ in
+ * case or white space must stay distinct. So other characters are percent-encoded, which is
+ * injective.
  */
 
 import { BackscrollError } from "../model/errors.ts";
 
-/** Kept as they are although a URL would not: mail addresses and telephone numbers stay readable. */
+/**
+ * Unescaped although a URL would escape them: mail addresses and telephone numbers stay readable.
+ */
 const PLAIN: Readonly<Record<string, string>> = { "%40": "@", "%2B": "+" };
 
-/** An id as it stands between two colons. Empty if the id is empty, or only white space. */
+/** An id as a segment. Empty if the id is empty or white space. */
 export function encodeSegment(id: string, field: string): string {
   if (!id.isWellFormed() || id.includes("\0")) {
     throw new BackscrollError(
@@ -23,7 +25,7 @@ export function encodeSegment(id: string, field: string): string {
   return encodeURIComponent(id.trim()).replace(/%40|%2B/g, (code) => PLAIN[code] ?? code);
 }
 
-/** The id that a segment stands for; a segment that was never encoded stands for itself. */
+/** The id of a segment; an unencoded segment is its own id. */
 export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

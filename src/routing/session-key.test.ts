@@ -12,7 +12,7 @@ import {
   subagentDepth,
 } from "./session-key.ts";
 
-/** The key's text on the left means what is on the right, and back. */
+/** A key's text and its structure, in both directions. */
 const TABLE: readonly (readonly [string, SessionKey])[] = [
   ["agent:main:main", key({ kind: "main", name: "main" })],
   ["agent:main:home", key({ kind: "main", name: "home" })],
@@ -58,7 +58,7 @@ describe("session keys", () => {
     expect(formatSessionKey(parsed)).toBe(text);
   });
 
-  test("are read in the older spelling, and written in the newer", () => {
+  test("are parsed in the older spelling, and written in the newer", () => {
     for (const [old, now] of [
       ["agent:main:dm:5", "agent:main:direct:5"],
       ["agent:main:telegram:dm:5", "agent:main:telegram:direct:5"],
@@ -83,7 +83,7 @@ describe("session keys", () => {
     expect(() => parseSessionKey("x".repeat(2_049))).toThrow(/at most 2048/);
   });
 
-  test("keep apart peers whose ids differ in case, in a colon or in a space", () => {
+  test("keep peers distinct whose ids differ in case, a colon or a space", () => {
     const peers = [
       "U042",
       "u042",
@@ -105,7 +105,7 @@ describe("session keys", () => {
     );
   });
 
-  test("do not hold text that no database could", () => {
+  test("exclude text that no database can hold", () => {
     for (const peer of ["\ud800", "a\0b", "", "  "]) {
       expect(() => formatSessionKey(key({ kind: "direct", peer }))).toThrow(
         expect.objectContaining({ code: "invalid_input" }),
@@ -113,7 +113,7 @@ describe("session keys", () => {
     }
   });
 
-  test("say what they branched off, and how many helpers deep", () => {
+  test("give their parent, and the depth of sub-agents", () => {
     const text = "agent:main:slack:channel:C042:thread:17";
     const parent = parentKey(parseSessionKey(text));
     expect(formatSessionKey(parent as SessionKey)).toBe("agent:main:slack:channel:C042");
@@ -125,7 +125,7 @@ describe("session keys", () => {
     ]);
   });
 
-  test("mean one thing, whatever the ids are called", () => {
+  test("are unambiguous for any ids", () => {
     const words = ["direct", "dm", "group", "thread", "run", "cron", "agent", "a:b", "ü ", "%3a"];
     const id = fc
       .oneof(fc.constantFrom(...words), fc.string({ minLength: 1, maxLength: 8, unit: "binary" }))
@@ -153,7 +153,7 @@ describe("session keys", () => {
   });
 });
 
-test("an agent's name becomes what a key can hold", () => {
+test("an agent's name is normalised", () => {
   const names = ["Main", " My Coder! ", "Ünïcode", "--", "", "a".repeat(70), "a_b-c"];
   expect(names.map(normalizeAgentId)).toEqual([
     "main",

@@ -1,10 +1,10 @@
 /**
- * Session keys: which conversation a message belongs to, as text.
+ * Session keys: the text that identifies a conversation.
  *
- * A key names a place, not a session: the session behind it changes with every reset. It begins with
- * the agent, goes on with where people talk to it, and ends in what branched off there:
+ * A key names a place, not a session: the session behind it changes with every reset. It begins
+ * with the agent, continues with the place of the conversation, and ends with its branches:
  *
- *     agent:main:main
+ * agent:main:main
  *     agent:main:telegram:direct:4711
  *     agent:main:slack:channel:C042:thread:1712.55
  *     cron:nightly
@@ -14,7 +14,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { MAX_SESSION_KEY_BYTES } from "../model/limits.ts";
 import { decodeSegment, encodeSegment } from "./segment.ts";
 
-/** Where people talk to an agent, or what talks to it by itself. */
+/** The place of a conversation: people, or an automatic source. */
 export type ConversationPlace =
   /** The one conversation that all direct messages share. */
   | { readonly kind: "main"; readonly name: string }
@@ -33,7 +33,7 @@ export type ConversationPlace =
 export const GROUP_KINDS = ["group", "channel", "room"] as const;
 export type GroupKind = (typeof GROUP_KINDS)[number];
 
-/** What branched off a place: a thread, a forum's topic, one run of a job, a helper of the agent's. */
+/** Branches of a place: a thread, a forum's topic, one run of a job, a sub-agent. */
 export const BRANCH_KINDS = ["thread", "topic", "run", "subagent"] as const;
 export interface KeyBranch {
   readonly kind: (typeof BRANCH_KINDS)[number];
@@ -54,7 +54,7 @@ export interface AliasKey {
 
 export type SessionKey = PlaceKey | AliasKey;
 
-/** The key as text. Different keys give different texts. */
+/** The key as text, injective. */
 export function formatSessionKey(key: SessionKey): string {
   if ("alias" in key) return checkSize(key.alias);
   const { agent, place, branches } = key;
@@ -67,8 +67,8 @@ export function formatSessionKey(key: SessionKey): string {
 }
 
 /**
- * What a key says. Text that begins with none of `agent:`, `cron:` and `hook:` is an alias. Throws
- * `invalid_input` for one that begins so and does not go on as a key does.
+ * Parses a key. Text without the prefix `agent:`, `cron:` or `hook:` is an alias. Throws
+ * `invalid_input` for malformed text with such a prefix.
  *
  * The older spelling `dm` is read as `direct`.
  */
@@ -85,13 +85,13 @@ export function parseSessionKey(text: string): SessionKey {
   return { agent: parsed.agent, place: parsed.place, branches: parsed.branches };
 }
 
-/** The key of what this one branched off, or undefined if it is no branch. */
+/** The parent's key; undefined if this is not a branch. */
 export function parentKey(key: SessionKey): PlaceKey | undefined {
   if ("alias" in key || key.branches.length === 0) return undefined;
   return { ...key, branches: key.branches.slice(0, -1) };
 }
 
-/** How many helpers stand one behind the other in this key. */
+/** The nesting depth of sub-agents in this key. */
 export function subagentDepth(key: SessionKey): number {
   if ("alias" in key) return 0;
   const kinds = [key.place.kind, ...key.branches.map(({ kind }) => kind)];
@@ -176,7 +176,7 @@ function placeParts(place: ConversationPlace): string[] {
   }
 }
 
-/** Channels are named by programs: `Telegram` is `telegram`. */
+/** Channels are named by programs, so case is ignored. */
 function channelPart(channel: string): string {
   return part(channel.toLowerCase(), "channel");
 }

@@ -15,7 +15,7 @@ test.each([
   expect(matchTrigger(text, DEFAULT_RESET_TRIGGERS)?.rest).toBe(rest);
 });
 
-test("triggers can be others, of several words, and the longest counts", () => {
+test("triggers are configurable, may have several words, and the longest counts", () => {
   const triggers = ["start", "Start Over", " "];
   expect(matchTrigger("start over Please", triggers)).toEqual({
     trigger: "Start Over",

@@ -1,16 +1,16 @@
-/** Words at the beginning of a message that are meant for the gateway, and what follows them. */
+/** Commands at the start of a message for the gateway, and the text after them. */
 
 export const DEFAULT_RESET_TRIGGERS: readonly string[] = ["/new", "/reset"];
 
 export interface Triggered {
   readonly trigger: string;
-  /** What follows, as it was written. */
+  /** The rest, unchanged. */
   readonly rest: string;
 }
 
 /**
- * The trigger that a message consists of or begins with, whatever its case. White space must follow:
- * `/newer` is no `/new`. Of two that fit the longer one counts.
+ * The trigger that a message equals or begins with, ignoring case. White space must follow:
+ * `/newer` is not `/new`. The longest match counts.
  */
 export function matchTrigger(text: string, triggers: readonly string[]): Triggered | undefined {
   const trimmed = text.trim();

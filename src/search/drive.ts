@@ -1,4 +1,4 @@
-/** The trampoline of the index's sans-I/O generators: answers each need, until there is a result. */
+/** The trampoline of the index's sans-I/O generators: answers each need until there is a result. */
 
 import type { Answers, Asking, Need } from "./port.ts";
 
@@ -33,7 +33,7 @@ export async function runLater<Result>(
   return step.value;
 }
 
-/** An answer that failed ends the computation: its `finally` blocks run. */
+/** A failed answer ends the computation, with its `finally` blocks. */
 function attempt<Step>(computation: Asking<unknown>, next: () => Step): Step {
   try {
     return next();

@@ -1,4 +1,4 @@
-/** Memories and facts by words and by vectors, in one order: see `rank-by-meaning.ts`. */
+/** Ranks memories and facts by words and vectors: see `rank-by-meaning.ts`. */
 
 import type { Blobs } from "./index/blobs.ts";
 import type { NoteField } from "./index/layout.ts";
@@ -15,7 +15,7 @@ export interface FoundNote {
   readonly score: number;
 }
 
-/** `byWords` are all that have a word of the query. */
+/** `byWords` are all notes with a query word. */
 export function* notesByMeaning(
   { field, meaning }: NoteSearchRequest,
   byWords: readonly FoundNote[],
@@ -33,7 +33,6 @@ export function* notesByMeaning(
   try {
     const query = {
       vector: meaning.vector,
-      sessions: [],
       accepts: (columns: Parameters<typeof isDead>[0], i: number) =>
         columns.roles[i] === NOTE_ROLES[field] &&
         (inScope?.has(columns.sessions[i] as number) ?? true) &&
@@ -55,7 +54,7 @@ export function* notesByMeaning(
   return [...scores].map(([key, score]) => ({ key, score }));
 }
 
-/** A note that was changed has a vector in each segment that has one of its versions. */
+/** A changed note has a vector in each segment with one of its versions. */
 function newestOf(
   near: readonly Near[],
   segments: readonly { readonly segment: number }[],

@@ -16,25 +16,25 @@ import type { Block } from "../model/block.ts";
 import type { EntryKind, EntryStatus, Role } from "../model/entry.ts";
 import type { AddVectorsTask, StartVectorsTask, VectorIndex } from "./vectors/vector-port.ts";
 
-/** One immutable segment: what the feed told of in `(from, to]`, as of the snapshot `builtAt`. */
+/** One immutable segment: the feed's changes in `(from, to]`, as of the snapshot `builtAt`. */
 export interface SegmentInfo {
   /** Random, so that no two processes choose the same. */
   readonly segment: number;
   readonly from: number;
   readonly to: number;
-  /** Deletions and erasures up to this position of the feed are applied: it has none of them. */
+  /** Deletions and erasures up to this position of the feed are applied. */
   readonly builtAt: number;
-  /** The version of the analyser. Of an older one, it still answers until it is built again. */
+  /** The version of the analyzer. An older segment answers until it is rebuilt. */
   readonly analyzer: string;
   readonly documents: number;
   readonly bytes: number;
-  /** The part of `bytes` that only phrases need. */
+  /** The part of `bytes` that only phrase queries need. */
   readonly positionBytes: number;
-  /** The version of the manifest that named it first. Absent: older than this field. */
+  /** The manifest version that first named it. Absent: older than this field. */
   readonly namedIn?: number;
 }
 
-/** A session that was deleted, but whose documents some segment may still hold. */
+/** A deleted session whose documents a segment may still hold. */
 export interface DeadSession {
   readonly session: number;
   /** When it was deleted. */
@@ -43,24 +43,24 @@ export interface DeadSession {
   readonly position: number;
 }
 
-/** Messages whose content was erased, but which some segment may still hold. */
+/** Erased messages that a segment may still hold. */
 export interface ErasedMessages {
   readonly session: number;
-  /** Their sequences: all of these that are messages. */
+  /** Their range of sequences: all messages in it. */
   readonly from: number;
   readonly to: number;
   readonly at: number;
-  /** The position of the change that tells of it. */
+  /** The position of the erasure's change. */
   readonly position: number;
 }
 
 /** The parts of one tenant's index. Replaced as a whole, by compare-and-swap. */
 export interface Manifest {
-  /** Counts the swaps. 0: no manifest was written. */
+  /** The number of swaps. 0: no manifest yet. */
   readonly version: number;
-  /** The feed is in segments up to here. */
+  /** The indexed position of the feed. */
   readonly through: number;
-  /** In the order of the feed: each begins where the one before it ends, the first at 0. */
+  /** In feed order: each begins where the previous one ends, the first at 0. */
   readonly segments: readonly SegmentInfo[];
   readonly dead: readonly DeadSession[];
   readonly erased: readonly ErasedMessages[];
@@ -81,7 +81,7 @@ export const EMPTY_MANIFEST: Manifest = {
   erased: [],
 };
 
-/** An entry that the feed named, as it is now. */
+/** The current state of an entry named in the feed. */
 export interface FeedEntry {
   readonly position: number;
   readonly session: number;
@@ -95,11 +95,11 @@ export interface FeedEntry {
   readonly createdAt: number;
   /** JSON text, or null. */
   readonly metadata: string | null;
-  /** A large payload that was not asked for is there with its beginning. */
+  /** A large payload that was not requested is represented by its head. */
   readonly blocks: readonly Block[];
 }
 
-/** The text of a session that is not in its entries, as it is now. */
+/** The current text of a session outside its entries. */
 export interface FeedSession {
   readonly position: number;
   readonly session: number;
@@ -123,42 +123,44 @@ export interface FeedMemory {
 export interface FeedFact {
   readonly position: number;
   readonly id: string;
-  /** The session that it was taken from, with which it goes. Null: the fact is gone. */
+  /** The fact's session, with which it is deleted. Null: the fact is deleted. */
   readonly session: number | null;
   /** Null: deleted or superseded. */
   readonly text: string | null;
 }
 
-/** A range of the feed, with the entries and notes that it names as they are now. */
+/** A range of the feed, with the current state of its entries and notes. */
 export interface FeedSlice {
   /**
-   * The last position that was looked at: `after` of the next slice. Less than `limit` may have been
-   * looked at before the head: a slice ends early where its contents are large.
+   * The last scanned position: `after` of the next slice. A slice may end before `limit`, where its
+   * contents are large.
    */
   readonly through: number;
   /** The feed's end in this snapshot. */
   readonly head: number;
-  /** Those whose session is gone or whose content is erased are left out. In the feed's order. */
+  /** In feed order, without deleted sessions and erased content. */
   readonly entries: readonly FeedEntry[];
-  /** Sessions that were created, updated or summarised, each once, at its last such position. */
+  /** Created, updated or summarised sessions, each once, at its last such position. */
   readonly sessions: readonly FeedSession[];
   readonly memories: readonly FeedMemory[];
   readonly facts: readonly FeedFact[];
   readonly deleted: readonly DeadSession[];
   readonly erased: readonly ErasedMessages[];
-  /** Sessions whose active path may have changed in any way, by appends too. */
+  /** Sessions whose active path may have changed, also by appends. */
   readonly touched: readonly number[];
 }
 
-/** The active path of a session: an entry is on it if a range has its chain and reaches its depth. */
+/**
+ * The active path of a session: an entry is on it if a range has its chain and reaches its depth.
+ */
 export interface SessionPath {
   readonly session: number;
-  /** Every committed message of the session is on it: the session never branched. */
+  /** True: every committed message is on it, because the session never branched. */
   readonly isWhole: boolean;
   readonly ranges: readonly { readonly chain: number; readonly maxDepth: number }[];
 }
 
-/** Which sessions a search looks at. All that is given must hold; within a list, one must. */
+/** The sessions in scope. All given conditions must hold; within a list, one must. */
 export interface SessionCondition {
   readonly agents?: readonly string[];
   readonly owners?: readonly string[];
@@ -176,10 +178,10 @@ export interface SessionCondition {
   readonly excludedSessionIds?: readonly string[];
 }
 
-/** Part of a session to be shown round a hit: messages on the path through one entry. */
+/** The part of a session around a hit: messages on the path through one entry. */
 export interface WindowRequest {
   readonly session: number;
-  /** The entry that must be in the window. 0: none, the window is the start of the active path. */
+  /** The entry that must be in the window. 0: none; the window is the start of the active path. */
   readonly sequence: number;
   readonly before: number;
   readonly after: number;
@@ -203,7 +205,7 @@ export interface WindowHead {
     readonly depth: number;
     readonly ordinal: number;
   } | null;
-  /** Where the branches end that files which came late became; mostly none. */
+  /** The ends of the branches of late files; usually none. */
   readonly lateLeaves: readonly string[];
 }
 
@@ -215,26 +217,26 @@ export interface WindowEntry {
   readonly role: Role | null;
   readonly actor: string | null;
   readonly createdAt: number;
-  /** The entry that this one is a copy of: a fork has copies. */
+  /** The original of this copy, in a fork. */
   readonly copiedFrom: string | null;
   readonly blocks: readonly Block[];
-  /** Its content was erased: it is shown as a neighbour, and is never a hit. */
+  /** True: erased. It is shown as a neighbour, and is never a hit. */
   readonly erased: boolean;
-  /** A large payload was not read: its beginning stands for it. */
+  /** True: a large payload was not read, and its head represents it. */
   readonly truncated: boolean;
 }
 
 export interface Window {
   readonly head: WindowHead;
-  /** A leaf on whose path the entries' indexes count; null in an empty session. */
+  /** The leaf of the path that the indexes count on; null in an empty session. */
   readonly leaf: string | null;
-  /** In the order of the path. Empty if the entry is gone. */
+  /** In path order. Empty if the entry is deleted. */
   readonly entries: readonly WindowEntry[];
 }
 
 /**
- * `flush` moves the tail into a segment, `merge` joins segments where that is due, `upkeep` does
- * both as they are due, `purge` rewrites segments that may hold deleted text.
+ * `flush` moves the tail into a segment, `merge` merges segments where due, `upkeep` does both as
+ * due, `purge` rewrites segments that may hold deleted text.
  */
 export type MaintenanceTask =
   | ("flush" | "merge" | "upkeep" | "purge")
@@ -243,8 +245,8 @@ export type MaintenanceTask =
   | AddVectorsTask;
 
 /**
- * Builds again every segment that a manifest up to this version has named: one in each piece, so that
- * the work goes on after an interruption, and ends.
+ * Rebuilds every segment that a manifest up to this version has named, one per step, so that an
+ * interrupted rebuild continues and ends.
  */
 export interface RebuildTask {
   readonly rebuildThrough: number;
@@ -253,17 +255,17 @@ export interface RebuildTask {
 export interface UpkeepReport {
   /** Another process held the lease or swapped first: no effect. */
   readonly busy: boolean;
-  /** There is more to do for this task. */
+  /** The task needs further steps. */
   readonly more: boolean;
-  /** How far the feed is in segments now, and where it ends. */
+  /** The indexed position, and the feed's end. */
   readonly through: number;
   readonly head: number;
-  /** Documents that were written into new segments. */
+  /** Documents written into new segments. */
   readonly documents: number;
 }
 
 export type Need =
-  /** Asking again begins a new snapshot, so that earlier reads must be repeated. */
+  /** Begins a new snapshot, so that earlier reads must be repeated. */
   | { readonly need: "manifest" }
   | {
       readonly need: "feed";
@@ -271,13 +273,13 @@ export type Need =
       readonly limit: number;
       /** Reads from a new snapshot; by default all slices of a computation share the first one's. */
       readonly now?: boolean;
-      /** Large payloads are read of blocks of these types; of all if left out. */
+      /** Reads large payloads of blocks of these types. Default: all. */
       readonly whole?: readonly Block["type"][];
     }
   | { readonly need: "blobs"; readonly keys: readonly BlobKey[] }
   | { readonly need: "paths"; readonly sessions: readonly number[] }
   | { readonly need: "scope"; readonly scope: SessionCondition }
-  /** How many sessions the tenant has. */
+  /** The number of the tenant's sessions. */
   | { readonly need: "sessionCount" }
   | { readonly need: "windows"; readonly windows: readonly WindowRequest[] }
   /**
@@ -289,7 +291,10 @@ export type Need =
       readonly segment: number;
       readonly blobs: readonly { readonly blob: number; readonly bytes: Uint8Array }[];
     }
-  /** Replaces the manifest if its version is still `expected`. Segments it no longer names may go. */
+  /**
+   * Compare-and-swap: replaces the manifest if its version is still `expected`. Segments that it no
+   * longer names may be deleted.
+   */
   | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
   /**
    * A yield point: lets others run, renews a lease, reports progress, or cancels. `gentle`:
@@ -320,7 +325,7 @@ export interface Answers {
   /** The numbers of the sessions in scope, ascending. */
   readonly scope: Uint32Array;
   readonly sessionCount: number;
-  /** In the order of the requests; undefined for a session that is gone. */
+  /** In request order; undefined for a deleted session. */
   readonly windows: readonly (Window | undefined)[];
   readonly write: undefined;
   /** False: another process swapped first. */
@@ -331,7 +336,7 @@ export interface Answers {
 /** A computation of the index that yields its reads and writes. */
 export type Asking<Result> = Generator<Need, Result, Answers[keyof Answers]>;
 
-/** Asks for one thing, with the type of its answer. */
+/** Yields one need, with the type of its answer. */
 export function* ask<Kind extends Need["need"]>(
   need: Extract<Need, { need: Kind }>,
 ): Generator<Need, Answers[Kind], Answers[keyof Answers]> {

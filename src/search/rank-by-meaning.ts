@@ -1,30 +1,35 @@
 /**
- * The hybrid of words and vectors: candidates of both, in one order.
+ * Hybrid ranking: fuses the candidates of words and vectors.
  *
- * A normalised sum: `score / best + weight * similarity`, times `best`, where `best` is the best score
- * by words and the similarity that of the session's nearest vector. The weight grows where words find
- * little of the query. Sessions that share no word with it come in by their similarity alone.
+ * A normalised weighted sum: `score / best + weight * similarity`, times `best`, where `best` is
+ * the best score by words. The similarity of a session is that of its nearest vector, and of its
+ * nearest five on average. The weight grows where words cover little of the query. Sessions without
+ * a query word enter by their similarity alone.
  */
 
 import type { Blobs } from "./index/blobs.ts";
-import { CHUNK_DOCUMENTS } from "./index/layout.ts";
+import { CHUNK_DOCUMENTS, ROLES } from "./index/layout.ts";
 import { lowerBound } from "./index/lists/term-list.ts";
 import type { MessageFacts } from "./index/message-columns.ts";
 import type { Asking } from "./port.ts";
 import type { MeaningQuery, SearchRequest } from "./request.ts";
 import { Paths } from "./score/active-paths.ts";
 import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter/filter.ts";
+import type { RankingProfile } from "./score/profile.ts";
 import { byRank, type Ranked } from "./score/rank.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";
 import { isGone } from "./vectors/gone-vectors.ts";
-import { findNearest, type Near } from "./vectors/nearest.ts";
+import { findNearest, findNearestOf, type Near } from "./vectors/nearest.ts";
 import type { VectorColumns } from "./vectors/vector-columns.ts";
 
-/** Sessions that vectors alone may add. */
+/** The limit of sessions that vectors alone may add. */
 const ADDED_SESSIONS = 40;
-/** Vectors that are looked at for them. */
+/** The vectors scanned for them. */
 const LOOKED_AT = 400;
+/** The vectors of a session that tell its subject, and the weight of their mean beside 1 for the nearest. */
+const SUBJECT_VECTORS = 5;
+const SUBJECT_WEIGHT = 2;
 
 /** A hit and its cosine; without vectors, `similarity` is undefined. */
 export interface RankedHit extends Ranked {
@@ -40,7 +45,7 @@ export interface MeaningSearch {
   readonly blobs: Blobs;
 }
 
-/** `byWords` is in order, the best first. */
+/** `byWords` is sorted, best first. */
 export function* rankByMeaning(
   search: MeaningSearch,
   byWords: readonly Ranked[],
@@ -48,28 +53,34 @@ export function* rankByMeaning(
   const { request, meaning, snapshot, cache, filter } = search;
   const { vectors } = cache;
   const segments = yield* vectors.open(snapshot.vectors?.segments ?? []);
+  const isByMessage = isOfMessages(request);
+  const known = new Set(byWords.map(({ session }) => session));
   let near: Near[];
+  let others: Near[];
   try {
-    const sessions = [...new Set(byWords.map(({ session }) => session))].sort((a, b) => a - b);
-    const query = { vector: meaning.vector, sessions, accepts: acceptsOf(filter, snapshot) };
-    near = yield* findNearest(query, segments, vectors);
+    const query = { vector: meaning.vector, accepts: acceptsOf(filter, snapshot) };
+    const nearest = yield* findNearest(query, segments, vectors);
+    others = nearest.filter(
+      ({ session, similarity }) =>
+        similarity >= meaning.floor && (isByMessage || !known.has(session)),
+    );
+    const added = [...new Set(others.map(({ session }) => session))].slice(0, ADDED_SESSIONS);
+    const sessions = [...new Set([...known, ...added])];
+    const own = yield* findNearestOf(sessions, SUBJECT_VECTORS, query, segments, vectors);
+    near = isByMessage ? [...nearest, ...own] : own;
   } finally {
     vectors.release(segments);
   }
   const weight = request.profile.meaning * trustInMeaning(byWords, request);
   const best = byWords[0]?.score || 1;
+  const subjectOf = isByMessage ? () => 0 : subjects(near);
   const add = (ranked: Ranked, similarity: number): RankedHit => {
-    const points = weight * best * Math.max(0, similarity);
+    const subject = SUBJECT_WEIGHT * subjectOf(ranked.session);
+    const points = weight * best * (Math.max(0, similarity) + Math.max(0, subject));
     const parts = { ...ranked.parts, meaning: points };
     return { ...ranked, score: ranked.score + points, parts, similarity };
   };
-  const isByMessage = isOfMessages(request);
   const similarityOf = similarities(near, isByMessage);
-  const known = new Set(byWords.map(({ session }) => session));
-  const others = near.filter(
-    ({ session, similarity }) =>
-      similarity >= meaning.floor && (isByMessage || !known.has(session)),
-  );
   const found = yield* placeNear(search, others, byWords);
   const all = [
     ...byWords.map((each) => add(each, similarityOf(each))),
@@ -78,37 +89,49 @@ export function* rankByMeaning(
   return isByMessage ? withinSessions(all, request) : all;
 }
 
-/** A query of which no session has this share by weight is hardly there by its words. */
+/** Below this coverage by weight, words hardly match the query. */
 const HARDLY_COVERED = 1 / 4;
-/** How steeply the weight of the similarity grows below that, and how far. */
+/** How steeply the similarity's weight grows below that, and its limit. */
 const STEEPNESS = 20;
 const MAX_TRUST = 64;
+/** The best sessions by words that tell whether the query is about talk or about the work of tools. */
+const TELLING = 5;
+const TOOL: number = ROLES.indexOf("tool");
 
 /**
- * The factor of the similarity's weight: 1 where some session has a good part of the query's words. The
- * less any of them has, the more meaning decides: then the words that are there are those of other
- * subjects. docs/decisions has the measurements.
+ * The factor of the similarity's weight: the share of talk among the best sessions by words. Vectors
+ * stand for talk only, so they know nothing of a path, an error or an identifier in tool traffic.
+ *
+ * Where no session covers a good part of the query, the factor grows with the uncovered part, because
+ * the matching words then belong to other subjects. Measurements in docs/decisions.
  */
 function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest): number {
-  if (profile.coverage === 0 || byWords.length === 0) return 1;
+  const covered = coveredByWords(byWords, profile);
+  if (covered < HARDLY_COVERED) {
+    return Math.min(MAX_TRUST, (HARDLY_COVERED / covered) ** STEEPNESS);
+  }
+  const first = byWords.slice(0, TELLING);
+  const talk = first.filter(({ message }) => message?.role !== TOOL);
+  return first.length === 0 ? 1 : talk.length / first.length;
+}
+
+/** The largest share of the query's words, by weight, that a session has; 1 if it is not known. */
+function coveredByWords(byWords: readonly Ranked[], { coverage }: RankingProfile): number {
   // Coverage is scaled by the best score without it.
   const best = byWords.reduce(
     (most, { score, parts }) => Math.max(most, score - parts.coverage),
     0,
   );
-  const most = byWords.reduce((points, { parts }) => Math.max(points, parts.coverage), 0);
-  if (best === 0) return 1;
-  const covered = most / (profile.coverage * best);
-  if (covered >= HARDLY_COVERED) return 1;
-  return Math.min(MAX_TRUST, (HARDLY_COVERED / covered) ** STEEPNESS);
+  if (coverage === 0 || best === 0) return 1;
+  return byWords.reduce((most, { parts }) => Math.max(most, parts.coverage), 0) / (coverage * best);
 }
 
-/** Whether messages of one session stand beside each other: then each has a similarity of its own. */
+/** Whether single messages of one session are compared: then each has its own similarity. */
 function isOfMessages({ reach, perSession }: SearchRequest): boolean {
   return reach === "messages" || perSession > 1;
 }
 
-/** No more than `perSession` of each session. */
+/** At most `perSession` of each session. */
 function withinSessions(
   ranked: readonly RankedHit[],
   { perSession }: SearchRequest,
@@ -121,7 +144,7 @@ function withinSessions(
   });
 }
 
-/** A session uses its nearest piece, a message the nearest piece that contains a part of it. */
+/** A session uses its nearest piece, a message the nearest piece that overlaps it. */
 function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ranked) => number {
   const bySession = Map.groupBy(near, ({ session }) => session);
   return ({ session, message }) => {
@@ -133,7 +156,16 @@ function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ran
   };
 }
 
-/** The part of the filter that can be checked without reading a vector's message. */
+/** The mean similarity of a session's nearest vectors: what it is about. */
+function subjects(near: readonly Near[]): (session: number) => number {
+  const bySession = Map.groupBy(near, ({ session }) => session);
+  return (session) => {
+    const own = bySession.get(session) ?? [];
+    return own.reduce((sum, { similarity }) => sum + similarity, 0) / (own.length || 1);
+  };
+}
+
+/** The part of the filter that needs no message. */
 function acceptsOf(
   { sessions: scope, barred, roles, since, until, before }: Omit<MessageFilter, "path">,
   { gone }: Snapshot,
@@ -141,7 +173,7 @@ function acceptsOf(
   const isDead = isGone(gone);
   const [from, to] = [Math.floor(since / 1_000), Math.floor(until / 1_000)];
   return (columns, i) => {
-    // A note has a role that no message has.
+    // A note's role is no message's.
     if (roles[columns.roles[i] as number] !== 1) return false;
     const session = columns.sessions[i] as number;
     if (scope !== undefined && scope[lowerBound(scope, session, 0, scope.length)] !== session) {
@@ -159,7 +191,7 @@ interface Placed {
   readonly similarity: number;
 }
 
-/** The messages of vectors, one for each session, with all that the filter asks of them. */
+/** The messages of vectors, one per session, that pass the filter. */
 function* placeNear(
   { request, filter, snapshot, cache, blobs }: MeaningSearch,
   near: readonly Near[],
@@ -193,7 +225,7 @@ function* placeNear(
   });
 }
 
-/** Undefined if no source has it, if the filter does not accept it, or if a blob is missing. */
+/** Undefined if missing, filtered out, or in a missing blob. */
 function findMessage(
   views: readonly View[],
   session: number,
@@ -221,7 +253,7 @@ function findMessage(
   return undefined;
 }
 
-/** Documents of a range are in the order of their sequences. */
+/** Documents of a range are ordered by sequence. */
 function findSequence(
   factsOf: (document: number) => MessageFacts | undefined,
   from: number,

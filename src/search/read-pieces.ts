@@ -1,4 +1,4 @@
-/** Reads what is to be embedded of a stretch of the feed, with its secrets masked. */
+/** Reads the pieces to embed of a range of the feed, with secrets masked. */
 
 import { memoryKey } from "../model/note.ts";
 import { redact } from "../secrets/redact.ts";
@@ -11,10 +11,10 @@ import type { PiecesAnswer, PiecesRequest, TextPiece } from "./request.ts";
 import { MAX_SPAN, NOTE_ROLES } from "./vectors/vector-layout.ts";
 import type { PieceInfo } from "./vectors/vector-port.ts";
 
-/** Rows of the feed that are read at a time. */
+/** Feed rows per read. */
 const SLICE = 512;
 
-/** Reads on until there are `enough` pieces, or the feed's end or `to` is reached. */
+/** Reads until there are `enough` pieces, or the feed's end or `to` is reached. */
 export function* readPieces({ after, to, enough }: PiecesRequest): Asking<PiecesAnswer> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const pieces: TextPiece[] = [];
@@ -58,7 +58,7 @@ function talkOf(entries: readonly FeedEntry[]): TextPiece[] {
   });
 }
 
-/** As they are now: what was deleted or superseded has no text. */
+/** Their current state: deleted and superseded ones have no text. */
 function notesOf({ memories, facts }: FeedSlice): TextPiece[] {
   const pieces: TextPiece[] = [];
   const add = (info: Pick<PieceInfo, "session" | "role" | "key">, text: string) => {

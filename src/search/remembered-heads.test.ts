@@ -17,7 +17,7 @@ const heads: fc.Arbitrary<WindowHead> = fc.record({
   lateLeaves: fc.array(fc.constantFrom("e1", "e2", "e3"), { maxLength: 2 }),
 });
 
-test("a session's cached head is the one that was added, until it is forgotten", () => {
+test("a session's cached head is the added one, until invalidated", () => {
   const session = fc.nat({ max: 200 });
   const steps = fc.array(fc.tuple(session, fc.option(heads)), { maxLength: 400 });
   fc.assert(
@@ -41,7 +41,7 @@ test("a session's cached head is the one that was added, until it is forgotten",
   );
 });
 
-test("more sessions than it has room for take the place of all others", () => {
+test("more sessions than its capacity clear the cache", () => {
   const remembered = new RememberedHeads();
   const head = {
     sessionId: "s",
@@ -59,7 +59,7 @@ test("more sessions than it has room for take the place of all others", () => {
   expect(remembered.get(65_536)?.messageCount).toBe(65_536);
 });
 
-test("long titles are remembered of fewer sessions", () => {
+test("long titles reduce its capacity", () => {
   const remembered = new RememberedHeads();
   const head = {
     sessionId: "s",
@@ -75,7 +75,7 @@ test("long titles are remembered of fewer sessions", () => {
     let kept = 0;
     for (let session = 0; session < 50_000; session++) {
       remembered.add(session, { ...head, title, active: null });
-      // The first is forgotten with all others when there is no more room.
+      // The first is dropped with all others when the capacity is exceeded.
       if (kept === 0 && session > 0 && remembered.get(0) === undefined) kept = session;
     }
     return kept;

@@ -1,34 +1,34 @@
 /**
  * A cache of the session fields that windows show.
  *
- * A store has tens of thousands of sessions, and a search shows twenty that the one before did not:
- * only remembering most of them saves anything. So a head is kept as a few texts and numbers in rows
- * of two lists, which takes a quarter of what objects do.
+ * A store has tens of thousands of sessions, and each search shows other ones, so the cache must
+ * hold most of them. A head is therefore a row of texts and numbers in two arrays, a quarter of the
+ * size of objects.
  */
 
 import type { WindowHead } from "./port.ts";
 
 /** About 220 bytes each, but a title may be long. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Bytes of one beside its texts. */
+/** Bytes of a row without its texts. */
 const ROW_BYTES = 128;
 /** Usually they are a handful. */
 const MAX_AGENTS = 1_024;
 
-/** The session's id, its title, its agent, the id of its leaf, its short id, the ends of branches. */
+/** The session's id, title, agent, leaf id, short id, and the ends of late branches. */
 const TEXTS = 6;
-/** No id has it. */
+/** A character that no id contains. */
 const SEPARATOR = "\0";
-/** When it was created and updated, its messages; chain, depth and ordinal of its leaf. */
+/** Times of creation and update, message count; chain, depth and ordinal of its leaf. */
 const NUMBERS = 6;
 
 export class RememberedHeads {
   readonly #rows = new Map<number, number>();
-  /** Rows of sessions that were forgotten. */
+  /** Free rows. */
   readonly #free: number[] = [];
   #texts: (string | null)[] = [];
   #numbers = new Float64Array(64 * NUMBERS);
-  /** Most sessions have the same few: one copy of each. */
+  /** Interned: most sessions have the same few. */
   readonly #agents = new Map<string, string>();
   #bytes = 0;
 

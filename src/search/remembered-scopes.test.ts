@@ -13,7 +13,7 @@ describe("scopes", () => {
     expect(scopes.get("session 0")).toBeUndefined();
   });
 
-  test("that were asked for last stay, by number and by size", () => {
+  test("are evicted by LRU, by number and by size", () => {
     const scopes = new RememberedScopes();
     for (let i = 0; i < 64; i++) scopes.add(`project ${i}`, numbers(2));
     expect(scopes.get("project 0")).toBeDefined();
@@ -25,7 +25,7 @@ describe("scopes", () => {
     expect(scopes.get("one more")).toBeUndefined();
   });
 
-  test("are forgotten by what they ask for, or all", () => {
+  test("are invalidated by content, or all", () => {
     const scopes = new RememberedScopes();
     scopes.add('{"models":["m"]}', numbers(1));
     scopes.add('{"agents":["a"]}', numbers(3));

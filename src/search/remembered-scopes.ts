@@ -1,13 +1,13 @@
-/** Which sessions a scope has, by its text: an LRU cache. */
+/** An LRU cache of scopes: the sessions of each, by its text. */
 
 /**
- * A store has that many projects; to read one of 20,000 sessions takes as long as half a search. Each
- * keeps a number a session, and a bit for each message that was looked at.
+ * A store has that many projects; reading one of 20,000 sessions takes half as long as a search.
+ * Each holds a number per session, and a bit per scanned message.
  */
 const MAX_SCOPES = 64;
-/** Sessions of all of them together. */
+/** The limit of sessions in all of them. */
 const MAX_SCOPED = 500_000;
-/** Scopes of one session, or none: they take little room, and must not evict those of a project. */
+/** Scopes of at most one session: they are small, and must not evict those of a project. */
 const MAX_SINGLES = 64;
 
 export class RememberedScopes {
@@ -36,7 +36,7 @@ export class RememberedScopes {
     }
   }
 
-  /** Forgets the scopes whose text has this. */
+  /** Invalidates the scopes whose text contains this. */
   forget(text: RegExp): void {
     for (const scopes of [this.#several, this.#singles]) {
       for (const key of scopes.keys()) if (text.test(key)) scopes.delete(key);

@@ -9,21 +9,21 @@ import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
 import type { PieceInfo, VectorIndex } from "./vectors/vector-port.ts";
 
-/** Plain data: it may cross to another thread. Every number is within its limits already. */
+/** Plain data, because it may cross a thread. Every number is already within its limits. */
 export interface SearchRequest {
   readonly query: string;
   readonly match: QueryMatch;
-  /** For `since:7d` and the like. */
+  /** The reference time of `since:7d` and the like. */
   readonly now: number;
-  /** Hits at most. */
+  /** The limit of hits. */
   readonly limit: number;
   /**
-   * `messages`: of the one session in scope, the best messages of the first pass are ranked with
-   * their neighbours, and no more of it is read; the window of a hit is its message, up to 4 KB as it
-   * was said. `sessions` (the default): whole sessions are ranked.
+   * `messages`: for one session in scope; ranks the best messages of the first pass with their
+   * neighbours, without reading the whole session; a hit's window is its message, up to 4 KB
+   * verbatim. `sessions` (the default): ranks whole sessions.
    */
   readonly reach?: "sessions" | "messages";
-  /** Hits of one session at most. */
+  /** The limit of hits per session. */
   readonly perSession: number;
   /** Messages to show before and after a hit. */
   readonly before: number;
@@ -31,24 +31,24 @@ export interface SearchRequest {
   readonly scope: SessionCondition;
   readonly roles?: readonly Role[];
   readonly tools?: readonly string[];
-  /** The first and the last millisecond that count. */
+  /** The first and last millisecond, inclusive. */
   readonly since?: number;
   readonly until?: number;
-  /** Only messages that came before this one in their session, by its sequence. */
+  /** Only messages before this sequence of their session. */
   readonly beforeSequence?: number;
   /** `active`: only messages on the active path of their session. */
   readonly branches: BranchScope;
   /** Also machine-made sessions. */
   readonly machineMade?: boolean;
-  /** The last word is being typed: it is the beginning of one. */
+  /** The last word is being typed: it matches as a prefix. */
   readonly asYouType?: boolean;
   readonly profile: RankingProfile;
-  /** The query as a vector; absent: words alone. */
+  /** The query's vector; absent: words alone. */
   readonly meaning?: MeaningQuery;
   readonly explain: boolean;
   /** Deadline in milliseconds; the answer then has the hits so far. */
   readonly deadlineMs: number;
-  /** Set by the executing side: whether the caller has given up. */
+  /** Set by the executing side: whether the caller has aborted. */
   readonly isAbandoned?: () => boolean;
 }
 
@@ -67,15 +67,15 @@ export const BY_WORDS_ONLY = "Searched by words only";
 export interface SearchAnswer {
   /** The best first. */
   readonly hits: readonly SearchHit[];
-  /** Notes for the user: words that were left out, a filter that was not understood. */
+  /** Notes for the user: ignored words, an invalid filter. */
   readonly notes: readonly string[];
-  /** Older messages may be missing: the index is being built. */
+  /** True: the index is being built, so older messages may be missing. */
   readonly indexing: boolean;
-  /** Part of the index cannot be read; it will be built again. */
+  /** True: part of the index is unreadable, and will be rebuilt. */
   readonly degraded: boolean;
-  /** Time ran out. */
+  /** True: the deadline passed. */
   readonly partial: boolean;
-  /** For the store's upkeep. */
+  /** For the store's maintenance. */
   readonly unreadable: readonly number[];
   readonly lag: number;
   readonly explanation?: SearchExplanation;
@@ -93,26 +93,26 @@ export interface SearchHit {
     readonly createdAt: number;
     readonly updatedAt: number;
     readonly messageCount: number;
-    /** Files of the session that came late: what they say is on branches. */
+    /** The session's late files, which are on branches. */
     readonly lateBranches: number;
   };
-  /** The message that was found; null if only the session's title or summary was. */
+  /** The found message; null if only the title or summary matched. */
   readonly entryId: string | null;
   /** Its index on the path to `leaf`: `listMessages` takes it as `offset`. */
   readonly index: number | null;
   readonly leaf: string | null;
   /**
-   * Null on the active path. `late`: on the branch of a file that was read after later ones. `left`: on
-   * any other branch, such as what stood before an edit.
+   * Null on the active path. `late`: on the branch of a late file. `left`: on any other branch,
+   * such as the one before an edit.
    */
   readonly branch: HitBranch | null;
   readonly score: number;
   /**
-   * The cosine of the query with the nearest piece of the session, or of the message where messages of
+   * The cosine of the query with the nearest piece of the session, or of the message if messages of
    * one session are compared; 0 without a vector. Absent: the search was by words only.
    */
   readonly similarity?: number;
-  /** At most 16 messages. The one that was found is always among them. */
+  /** At most 16 messages, including the found one. */
   readonly window: readonly WindowItem[];
   readonly parts?: ScoreParts;
 }
@@ -124,15 +124,15 @@ export interface WindowItem {
   readonly actor: string | null;
   readonly createdAt: number;
   /**
-   * At most 1,024 bytes of UTF-8, round the match if there is one; secrets are masked. With the reach
-   * `messages`, which only the assembly of contexts uses: at most 4,096 bytes as they were said.
+   * At most 1,024 bytes of UTF-8, around the match if there is one; secrets are masked. With the
+   * reach `messages`, which only contexts use: at most 4,096 verbatim bytes.
    */
   readonly snippet: string;
   readonly truncated: boolean;
   readonly toolName: string | null;
   /** Ranges of the query's words in `snippet`, in UTF-16 units; only for the hit itself. */
   readonly matches: readonly { readonly start: number; readonly end: number }[];
-  /** Whether this is the message that was found. */
+  /** Whether this is the found message. */
   readonly found: boolean;
 }
 
@@ -142,9 +142,9 @@ export interface NoteSearchRequest {
   readonly query: string;
   readonly now: number;
   readonly limit: number;
-  /** Only keys that begin so: the memories of one agent. */
+  /** Only keys with this prefix: one agent's memories. */
   readonly keyPrefix: string;
-  /** And none that begin so. */
+  /** Without keys of this prefix. */
   readonly excludedPrefix?: string;
   /** Only facts of these sessions. */
   readonly scope?: SessionCondition;
@@ -174,9 +174,9 @@ export interface SearchExplanation {
 /** Asks for the pieces to embed after position `after` of the feed. */
 export interface PiecesRequest {
   readonly after: number;
-  /** Up to here; to the feed's end if left out. */
+  /** The end position. Default: the feed's end. */
   readonly to?: number;
-  /** It ends with the slice in which there are so many. */
+  /** Ends with the slice that reaches this many. */
   readonly enough: number;
 }
 

@@ -1,4 +1,4 @@
-/** The caches of a process between searches: an LRU of tenants, and the index cache of all of them. */
+/** A process's caches between searches: an LRU of tenants, and a shared index cache. */
 
 import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
@@ -40,9 +40,9 @@ export class SearchCache {
   }
 }
 
-/** A tail is a few megabytes at most. */
+/** A tail has a few megabytes at most. */
 const MAX_TENANTS = 32;
-/** Paths of sessions that are remembered. */
+/** The limit of cached paths. */
 const MAX_PATHS = 50_000;
 /** Not needed for a session without branches. */
 const NO_RANGES: SessionPath["ranges"] = [];
@@ -57,7 +57,7 @@ export class TenantCache {
   liveness: { readonly key: string; readonly value: readonly Liveness[] } | undefined;
   /** Active paths of sessions that branched, as of position `seen` of the feed. */
   readonly #paths = new Map<number, SessionPath>();
-  /** Sessions that never did, which are most: as of the same position, as all that follows. */
+  /** Sessions that never branched, as most: as of the same position, like everything below. */
   readonly #whole = new Set<number>();
   readonly #scopes = new RememberedScopes();
   /** The session fields that windows show. */
@@ -101,7 +101,7 @@ export class TenantCache {
     return this.#heads.get(session);
   }
 
-  /** `head` was read in this snapshot, or is what `head` gave. */
+  /** `head` was read in this snapshot, or came from `head`. */
   rememberHead(session: number, head: WindowHead): void {
     this.#heads.add(session, head);
   }

@@ -1,4 +1,4 @@
-/** Search over memories and facts: small texts, found whole. */
+/** Search over memories and facts: short texts, returned whole. */
 
 import { Blobs } from "./index/blobs.ts";
 import { notesByMeaning } from "./notes-by-meaning.ts";

@@ -1,7 +1,7 @@
 /**
- * One search: what the query says, the candidates, their order, and the hits with their windows.
+ * One search: parses the query, finds and ranks candidates, and builds hits with their windows.
  *
- * A segment that cannot be read is left out, and the answer says so.
+ * An unreadable segment is left out, and the answer says so.
  */
 
 import { lateNotes, showHits } from "./hits/show-hits.ts";
@@ -22,9 +22,7 @@ import { type CandidateSearch, type Candidates, findCandidates } from "./score/f
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 
-/**
- * Milliseconds after the deadline for ranking the hits so far; after that they stay as they are.
- */
+/** Milliseconds after the deadline for ranking the hits so far; then they stay in their order. */
 const RANKING_GRACE_MS = 100;
 
 export function* searchSessions(request: SearchRequest, cache: TenantCache): Asking<SearchAnswer> {
@@ -41,10 +39,10 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
   );
 }
 
-/** How many word-ranked sessions the vectors re-rank. */
+/** The number of word-ranked sessions that the vectors re-rank. */
 const WIDE = 60;
 
-/** Undefined where words alone rank: vectors of another embedder cannot be compared. */
+/** Undefined where words alone rank: another embedder's vectors cannot be compared. */
 function usableMeaning(
   { meaning, profile }: SearchRequest,
   { vectors }: Snapshot,

@@ -7,7 +7,7 @@ import { DEFAULT_PROFILE } from "./score/profile.ts";
 import { searchSessions } from "./search.ts";
 import { TenantCache } from "./search-cache.ts";
 
-test("a search stops reading a long tail at its deadline, and the next one goes on with it", () => {
+test("a search stops reading a long tail at its deadline, and the next one continues it", () => {
   const model = new IndexModel();
   const session = model.createSession();
   for (let i = 0; i < 1_200; i++) model.append(session, "user", "otter");

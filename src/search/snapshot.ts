@@ -1,4 +1,4 @@
-/** The index as of one moment: its segments, its tail, and what counts in them. */
+/** A snapshot of the index: its segments, its tail, and their live documents. */
 
 import { indexedTypes } from "./document/indexable-text.ts";
 import { indexVersion } from "./index/add-feed.ts";
@@ -11,40 +11,45 @@ import type { TenantCache } from "./search-cache.ts";
 import { Tail } from "./tail.ts";
 import type { VectorIndex } from "./vectors/vector-port.ts";
 
-/** One source of documents, and what counts in it. */
+/** One source of documents, with its liveness. */
 export interface View {
   readonly source: Source;
   readonly live: Liveness;
 }
 
 export interface Snapshot {
-  /** In the order of the feed, the tail last. */
+  /** In feed order, the tail last. */
   readonly views: readonly View[];
   readonly messages: FieldSize;
   /** Size of the tool outputs. */
   readonly outputs: FieldSize;
-  /** Some stored messages are not in the index, or in one of another version. */
+  /** True: some messages are not indexed, or by another version. */
   readonly indexing: boolean;
-  /** How far the segments are behind the feed. */
+  /** The segments' lag behind the feed. */
   readonly lag: number;
   /** The vectors of the store. */
   readonly vectors: VectorIndex | undefined;
   /** Deleted sessions and erased entries that segments may still hold. */
   readonly gone: Gone;
-  /** The tail was not read to its end: `isLate` said so. The next search goes on with it. */
+  /** True: `isLate` ended the reading of the tail. The next search continues it. */
   readonly partial: boolean;
 }
 
-/** A tail that is longer than this is not read as a whole: upkeep is catching up with it. */
+/** A longer tail is not read as a whole: maintenance is catching up with it. */
 const MAX_TAIL = 16_384;
 /** Of a longer tail only the newest KEPT_TAIL changes are read, so new messages are found at once. */
 const KEPT_TAIL = 4_096;
-/** Nor a tail of more words, about 25 MB of text: its oldest part is dropped from memory. */
+/**
+ * The limit of a tail's words, about 25 MB of text: beyond it the oldest part is dropped from
+ * memory.
+ */
 const MAX_TAIL_WORDS = 4 * 1024 * 1024;
-/** Small enough that the deadline is looked at every 100 ms, also where messages are long. */
+/** Small enough that the deadline is checked every 100 ms, also with long messages. */
 const SLICE = 256;
 
-/** `unreadable` segments are left out. Of the tail at least one slice is read, however late it is. */
+/**
+ * `unreadable` segments are left out. At least one slice of the tail is read, however late it is.
+ */
 export function* readSnapshot(
   cache: TenantCache,
   blobs: Blobs,

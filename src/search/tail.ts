@@ -1,4 +1,4 @@
-/** The tail in memory: what the feed tells after the last segment. */
+/** The tail in memory: the feed's changes after the last segment. */
 
 import {
   addEntry,
@@ -11,15 +11,15 @@ import { MemoryIndex } from "./index/memory-index.ts";
 import type { ErasedMessages, FeedSlice } from "./port.ts";
 
 export class Tail {
-  /** It holds what comes after this position, up to `through`. */
+  /** It holds the changes after this position, up to `through`. */
   readonly from: number;
   through: number;
   readonly index: MemoryIndex = new MemoryIndex();
-  /** Sessions that were deleted meanwhile. */
+  /** Sessions deleted meanwhile. */
   readonly deleted: Set<number> = new Set();
-  /** Messages that were erased meanwhile, whether they are here or in a segment. */
+  /** Messages erased meanwhile, here or in a segment. */
   readonly erased: ErasedMessages[] = [];
-  /** Goes up whenever something other than a message came. */
+  /** Incremented by every change other than a message. */
   revision = 0;
   readonly #options: IndexingOptions;
 

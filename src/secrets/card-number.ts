@@ -1,20 +1,19 @@
 /**
- * Numbers of payment cards: by their issuers' first digits and lengths, and by the check digit.
+ * Payment card numbers: by issuer prefix, length and check digit.
  *
- * The check digit alone is right for one number in ten. Times and most ids begin as no card does, so
- * the issuer's digits come first.
+ * One number in ten has a valid check digit. Times and most ids have no issuer prefix, so it is
+ * checked first.
  */
 
 /**
- * 14 to 16 or 19 digits in a row, or in groups as they are printed, with spaces that may break a line or
- * not, or hyphens. Not a piece of a longer number
- * or word, of a fraction, or of a path; `\n` and the like, as JSON writes them, are no part of a word. Each
- * digit is looked at once.
+ * 14 to 16 or 19 digits in a row, or in printed groups, with spaces that may break a line, or
+ * hyphens. Not part of a longer number or word, of a fraction, or of a path; JSON escapes such as
+ * `\n` are not part of a word. Each digit is scanned once.
  */
 export const CARD_NUMBER: RegExp =
   /(?:(?<![\w./+-])|(?<=\\[bfnrt]))(?:\d{14,16}|\d{19}|\d{4}([ \u00a0\u202f-])\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{4}([ \u00a0\u202f-])\d{6}\2\d{4,5})(?![\w/+-]|\.\d)/g;
 
-/** What the cards of each issuer begin with (ISO/IEC 7812), and how many digits they have. */
+/** Issuer prefixes (ISO/IEC 7812) and lengths. */
 const ISSUERS: readonly { readonly start: RegExp; readonly lengths: readonly number[] }[] = [
   // Visa
   { start: /^4/, lengths: [16, 19] },
@@ -40,7 +39,7 @@ export function isCardNumber(found: string): boolean {
   return isIssued && passesLuhn(digits);
 }
 
-/** Each second digit from the right is doubled, and the sum of all ends in 0. */
+/** The Luhn check: every second digit from the right doubled, the sum divisible by 10. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let i = 0; i < digits.length; i++) {

@@ -1,15 +1,15 @@
 /**
- * Where to cut a text such that no secret is halved: masking recognises a secret only as a whole. Both
- * functions look at a window around the cut, so a text of megabytes costs no more than a short one.
+ * Finds a cut that splits no secret: masking recognises only whole secrets. Both functions read a
+ * window around the cut, so a text of megabytes costs no more than a short one.
  */
 
 import { LONGEST_SECRET } from "./longest-secret.ts";
 import { redact } from "./redact.ts";
 
-/** A secret, and what names it, such as `password = `. */
+/** The length of a secret with its name, such as `password = `. */
 const WINDOW = 2 * LONGEST_SECRET;
 
-/** The largest end of a head up to `end` that halves no secret. */
+/** The largest end up to `end` that splits no secret. */
 export function endOutsideSecret(text: string, end: number): number {
   const from = Math.max(0, end - WINDOW);
   const whole = redact(text.slice(from, end + LONGEST_SECRET)).text;
@@ -17,13 +17,13 @@ export function endOutsideSecret(text: string, end: number): number {
   for (let least = 1; cut > from; least *= 2) {
     const masked = redact(text.slice(from, cut)).text;
     if (whole.startsWith(masked)) return cut;
-    // Both agree up to the secret; the rest of `masked` is the part of it before the cut.
+    // Both agree up to the secret; the rest of `masked` is its part before the cut.
     cut -= Math.max(least, masked.length - commonPrefix(whole, masked));
   }
   return from;
 }
 
-/** The smallest start of a tail from `start` on that halves no secret. */
+/** The smallest start from `start` on that splits no secret. */
 export function startOutsideSecret(text: string, start: number): number {
   const to = Math.min(text.length, start + WINDOW);
   const whole = redact(text.slice(Math.max(0, start - LONGEST_SECRET), to)).text;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
 import { REDACTED, redact } from "./redact.ts";
 
-/** What a key is made of; put together here, so that no scanner takes this file for a leak. */
+/** The body of a key; concatenated, so that secret scanners ignore this file. */
 const BODY = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6";
 
 const LETTERS = "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH";
@@ -18,7 +18,7 @@ function keeps(text: string): void {
   expect(redact(text)).toEqual({ text, count: 0 });
 }
 
-describe("keys that are known by how they begin", () => {
+describe("keys with a known prefix", () => {
   test.each([
     ["sk-", `proj-${BODY}`],
     ["sk-ant-", `api03-${BODY}`],
@@ -51,7 +51,7 @@ describe("keys that are known by how they begin", () => {
     expect(redact(`x${mark}Bearer ${BODY}`).text).toBe(`x${mark}Bearer ${REDACTED}`);
   });
 
-  test("but not words that begin alike", () => {
+  test("but not words with the same prefix", () => {
     keeps("use sk-learn for the task-management-system-of-2024, ask-the-audience-1234567890");
     keeps("npm_config_registry and hf_hub_download_with_retries");
     keeps("hf_transformersautomodelforcausallm, SG.en and Fig. SG.1.2, dop_v1_token_of_2024");
@@ -78,7 +78,7 @@ describe("credentials that are named", () => {
     hides(`abc.${BODY}`, "curl -H Bearer ");
   });
 
-  test("in addresses, of which the rest stays", () => {
+  test("in URLs, whose rest stays", () => {
     expect(redact("postgres://ana:pa55@db.example.com:5432/app?x=1")).toEqual({
       text: `postgres://ana:${REDACTED}@db.example.com:5432/app?x=1`,
       count: 1,
@@ -95,7 +95,7 @@ describe("credentials that are named", () => {
 });
 
 describe("card numbers", () => {
-  /** Numbers that issuers give out for tests, put together here. */
+  /** Issuers' test numbers, concatenated. */
   const CARDS = [
     ["4111", "1111", "1111", "1111"],
     ["5555", "5555", "5555", "4444"],
@@ -114,7 +114,7 @@ describe("card numbers", () => {
     hides(groups.join(""), "card=");
   });
 
-  test("but not numbers that a wrong digit, another issuer or their place tells from one", () => {
+  test("but not with a wrong digit, another issuer or in another position", () => {
     const [visa = ""] = CARDS.map((groups) => groups.join(""));
     keeps(`${visa.slice(0, -1)}2 and 9${visa.slice(1)}`);
     keeps("1794872256642 1794872256642123 1794872256642123456 20261116235959 2026-11-16 23:59");
@@ -123,7 +123,7 @@ describe("card numbers", () => {
     keeps("01JZ8Q4V7N6D0M3T5R9W2XKYBC 123e4567-e89b-12d3-a456-426614174000");
   });
 
-  test("one random number of sixteen digits in forty may be taken for one", () => {
+  test("one random number of sixteen digits in forty may be a false positive", () => {
     let taken = 0;
     let seed = 20261116;
     for (let i = 0; i < 20_000; i++) {
@@ -149,12 +149,12 @@ describe("private keys", () => {
     expect(redact(`${key("EC ")} and ${key("")}`).count).toBe(2);
   });
 
-  test("go to the end of what may be a key where the end is missing", () => {
+  test("extend over all possible key text where the end is missing", () => {
     expect(redact(`x ${key("").split("-----END")[0]}`).text).toBe(`x ${REDACTED}`);
   });
 });
 
-test("doing it twice changes nothing more", () => {
+test("is idempotent", () => {
   const piece = fc.constantFrom(
     "sk-",
     "ghp_",
@@ -196,7 +196,7 @@ test("doing it twice changes nothing more", () => {
   );
 });
 
-test("a megabyte of anything is done promptly", () => {
+test("a megabyte of any text takes linear time", () => {
   const units = ["a", "=", "sk-", "eyJ-", "eyJ.", "token=", "password:", "://", "://a:", "://a:b@"];
   const more = [
     "Bearer ",
@@ -211,6 +211,6 @@ test("a megabyte of anything is done promptly", () => {
       expect(typeof redact(text).text).toBe("string");
     }
   });
-  // Quadratic time would be minutes.
+  // Quadratic time would take minutes.
   expect(cost).toBeLessThan(10_000);
 });

@@ -1,9 +1,9 @@
 /**
- * Masks secrets in text. The index never sees them, and reads for people and tools mask them; the
- * log keeps the original.
+ * Masks secrets in text. The index never sees them, and surfaces mask them; the log keeps the
+ * original.
  *
- * Every pattern begins with a literal and takes what follows without looking back, so the time is
- * linear whatever the text. Code then checks the match, where a regular expression would backtrack.
+ * Every pattern begins with a literal and never backtracks, so the time is linear. Code then
+ * validates the match.
  */
 
 import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
@@ -12,7 +12,7 @@ export const REDACTED = "[redacted]";
 
 export interface Redaction {
   readonly text: string;
-  /** How many secrets were replaced. */
+  /** The number of replaced secrets. */
   readonly count: number;
 }
 
@@ -24,7 +24,7 @@ export function redact(text: string): Redaction {
     return kept + REDACTED;
   };
 
-  // Each kind is looked for only where a cheaper look says that there may be one.
+  // Each kind is searched only if a cheaper test passes.
   let masked = text;
   if (text.includes("PRIVATE KEY")) masked = withoutPrivateKeys(masked, mask);
   const hasDigit = HAS_DIGIT.test(text);
@@ -51,7 +51,7 @@ export function redact(text: string): Redaction {
   return { text: masked, count };
 }
 
-/** `value` redacted, or replaced as a whole if `name` says that it is a secret: `password`. */
+/** `value` redacted, or replaced as a whole if `name` marks a secret: `password`. */
 export function redactNamed(name: string, value: string): string {
   const masked = redact(value).text;
   if (masked !== value || name === "" || value === "") return masked;
@@ -65,31 +65,28 @@ function isLongWithDigit(value: string, length: number): boolean {
 }
 
 function mayNameCredential(text: string, hasDigit: boolean): boolean {
-  // Most text has no assignment: check for one first. A bare token has a digit.
+  // Fast path: most text has no assignment. A bare token has a digit.
   if (text.includes(":") || text.includes("=")) return NAMED_CREDENTIAL.test(text);
   return hasDigit && SCHEME.test(text);
 }
 
 const SCHEME = /b(?:earer|asic)\s/i;
 
-/** The ends of the names below, with what makes them an assignment; or a scheme. */
+/** The ends of the names below with an assignment; or a scheme. */
 const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bearer|basic)\s/i;
 
-/** Keys that may be of letters only. */
+/** Keys that may have only letters. */
 const WITHOUT_DIGITS = /AKIA|hf_|SG\./;
 
-/**
- * Keys that say what they are by how they begin: at the beginning of a word, or behind `\n`, `\t` and the
- * like as JSON writes them.
- */
+/** Keys with a known prefix: at the start of a word, or after a JSON escape such as `\n`. */
 const KNOWN_KEY =
   /(?:\b|(?<=\\[bfnrt]))(?:sk-[\w-]+|bs[ks]_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|do[opr]_v1_\w+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
 
-/** Long enough, and not a word that begins alike (`sk-learn`, `npm_config_registry`). */
+/** Long enough, and not a word with the same prefix (`sk-learn`, `npm_config_registry`). */
 function looksLikeKey(key: string): boolean {
   if (key.startsWith("eyJ")) return key.length >= 30 && key.includes(".");
   if (/^A[KS]IA/.test(key)) return key.length === 20;
-  // Letters at random, mostly without a digit, and never in words.
+  // Random letters, mostly without a digit.
   if (key.startsWith("hf_")) return /^hf_(?=\w*[A-Z\d])[a-zA-Z\d]{30,}$/.test(key);
   if (SENDGRID_KEY.test(key)) return true;
   if (/^do[opr]_v1_/.test(key)) return /_[a-f\d]{32,}$/.test(key);
@@ -99,10 +96,10 @@ function looksLikeKey(key: string): boolean {
 /** An id and a secret. */
 const SENDGRID_KEY = /^SG\.[\w-]{16,}\.[\w-]{32,}$/;
 
-/** `postgres://user:password@host`: all but the password is worth finding. */
+/** `postgres://user:password@host`: only the password is masked. */
 const URL_PASSWORD = /(:\/\/[^\s:/@?#"'<>]{0,256}:)([^\s@/"'<>]{1,512})@/g;
 
-/** `Authorization: Bearer …`, and a bearer token alone where it looks like one. */
+/** `Authorization: Bearer …`, and a bare bearer token. */
 const CREDENTIALS =
   /((authorization["']?\s{0,3}[:=]\s{0,3}["']?)?(?:\b|(?<=\\[bfnrt]))(?:bearer|basic)\s{1,3})([\w.~+/=-]{8,})/gi;
 
@@ -110,7 +107,7 @@ const CREDENTIALS =
 const ASSIGNMENT =
   /((api[\s_-]?key|access[\s_-]?key|private[\s_-]?key|secret[\s_-]?key|secret|passwd|password|passphrase|pwd|token)["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(["'`]?))([^\s"'`,;<>(){}[\]$][^\s"'`,;<>(){}[\]]*)/gi;
 
-/** Not a type, a placeholder or an expression, of which source code is full. */
+/** Not a type, a placeholder or an expression, as in source code. */
 function isSecretValue(name: string, quote: string, value: string): boolean {
   if (NO_SECRET.test(value)) return false;
   if (/^p/i.test(name) && !/^private/i.test(name)) return value.length >= 4;
@@ -122,13 +119,13 @@ const NO_SECRET =
 
 const BEGIN_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
 const END_KEY = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
-/** What may stand in a key whose end is missing: also `\n` as JSON writes it. */
+/** Characters of a key whose end is missing, JSON's `\n` included. */
 const KEY_BODY = /^[\w+/=\s\\:,-]*/;
 
 function withoutPrivateKeys(text: string, mask: () => string): string {
   let masked = "";
   let rest = text;
-  // Once there is no further end, no later beginning looks for one.
+  // Without a further end, no later start searches for one.
   let ended = true;
   for (;;) {
     const begin = BEGIN_KEY.exec(rest);

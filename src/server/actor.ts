@@ -1,4 +1,4 @@
-/** The actor of a request: the token's goes before the request's. */
+/** The actor of a request: the token's takes precedence over the request's. */
 
 import { type Access, actorFor } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -13,14 +13,14 @@ import { BackscrollError } from "../model/errors.ts";
 export interface AdmissionOptions {
   /** The access of callers without a token; undefined if a token is required. */
   readonly anonymous: Access | undefined;
-  /** Names by which the server is known; undefined: any, as every request needs a token. */
+  /** The server's host names; undefined: any, because every request needs a token. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** Origins of pages that may call, such as `https://app.example`. */
   readonly origins: ReadonlySet<string>;
   readonly authenticate: (token: string) => Promise<Access | undefined>;
 }
 
-/** Throws `forbidden` for a Host or an Origin that is not ours. */
+/** Throws `forbidden` for a foreign Host or Origin. */
 export function checkSource(headers: Headers, options: AdmissionOptions): void {
   const host = headers.get("host") ?? "";
   if (options.hosts !== undefined && !options.hosts.has(hostName(host))) {
@@ -34,13 +34,12 @@ export function checkSource(headers: Headers, options: AdmissionOptions): void {
 }
 
 /**
- * Throws `forbidden` for what a page of another site has made a browser ask, as with `<img src=…>`: such
- * a request has no Origin. Browsers say where it comes from (Fetch Metadata); one that is too old to say
- * it must have a Referer of ours, or a token, which no page can add without an Origin. Programs other
- * than browsers need no proof.
+ * Throws `forbidden` for a request that a foreign page made a browser send, as with `<img src=…>`:
+ * such a request has no Origin. Browsers send Fetch Metadata; one without it must have our Referer,
+ * or a token, which no page can add without an Origin. Other programs need no proof.
  */
 export function checkSite(headers: Headers): void {
-  // An Origin that is not ours was refused before.
+  // A foreign Origin was refused before.
   if (headers.has("origin")) return;
   const site = headers.get("sec-fetch-site");
   if (site === "same-origin" || site === "none") return;

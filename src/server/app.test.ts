@@ -42,7 +42,7 @@ test("a large body that /mcp refuses is charged to its tenant", async () => {
   };
   expect(await post(`{"a":[${"0,".repeat(40_000)}0]}`)).toBe(413);
   expect(charged).toEqual([75]);
-  // What is small is refused at no cost.
+  // Small bodies are refused without a charge.
   expect(await post("{")).toBe(400);
   expect(charged).toEqual([75]);
   await mcp.close();

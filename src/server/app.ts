@@ -44,21 +44,21 @@ export interface AppOptions {
   readonly version: string;
   readonly admission: AdmissionOptions;
   readonly limiter?: RateLimiter;
-  /** How conversations are told apart and reset; the defaults if left out. */
+  /** Routing and resets of conversations. Default: the gateway's defaults. */
   readonly gateway?: GatewayConfig;
-  /** How a copy of the whole store is made; in this process if left out. */
+  /** Makes a copy of the whole store. Default: in this process. */
   readonly copyStore?: CopyStore;
   readonly live?: Subscribers;
-  /** Limits of requests in progress; `BUDGET` if left out. */
+  /** Limits of requests in progress. Default: `BUDGET`. */
   readonly budget?: BudgetOptions;
-  /** How tenants share the event loop's time; `WORK_SHARE` if left out. */
+  /** The tenants' shares of the event loop. Default: `WORK_SHARE`. */
   readonly share?: WorkShare;
-  /** How long a body may keep the server waiting; 30 s if left out. */
+  /** How long a body may keep the server waiting. Default 30 s. */
   readonly bodyPatienceMs?: number;
   readonly log: LogRequest;
   /** Aborted when the server stops; ends event streams. */
   readonly stopping: AbortSignal;
-  /** Answers requests to `/mcp`; `readBody` reads the JSON of one within bounds. */
+  /** Answers requests to `/mcp`; `readBody` reads a request's JSON within bounds. */
   readonly mcp?: (
     request: Request,
     access: Access,
@@ -67,13 +67,13 @@ export interface AppOptions {
   ) => Promise<Response>;
 }
 
-/** Node's objects that its adapter passes beside the request. */
+/** Node's objects, from its adapter. */
 interface Bindings {
   readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
   readonly outgoing?: { destroy(): void };
 }
 
-/** A request, before and after it is let in. */
+/** A request, before and after its admission. */
 interface Asked {
   readonly request: Request;
   /** The identity of the request's connection. */
@@ -141,7 +141,7 @@ export function createApp(options: AppOptions): App {
     return new Response(whileAdmitted(body, admitAgain, live.heartbeatMs), response);
   };
 
-  /** Everything that holds for all requests, round what one of them is for. */
+  /** Everything common to all requests, around one handler. */
   const serve = (method: string, pattern: string, answer: (asked: Asked) => Promise<Response>) =>
     app.on(method, pattern.replace(/\{(\w+)\}/g, ":$1"), async (c) => {
       const started = performance.now();
@@ -218,7 +218,7 @@ export function createApp(options: AppOptions): App {
   serve("GET", "/readyz", async ({ request }) => {
     if (stopping.aborted) throw new BackscrollError("store_closed", "the server is stopping");
     checkSite(request.headers);
-    // However many ask, the store is asked once at a time.
+    // Single flight: concurrent requests share one query of the store.
     checking ??= engine.indexStatus().finally(() => {
       checking = undefined;
     });
@@ -338,8 +338,8 @@ async function answerRoute(route: Route, caller: Caller): Promise<Response> {
 }
 
 /**
- * Reads take a short id, or the id that the session's own agent uses, wherever they take a
- * `session_id`. Writes take the id alone: a mistyped one must not change another session.
+ * Reads accept a short id, or the agent's own id, as a `session_id`. Writes accept only the full
+ * id: a mistyped one must not change another session.
  */
 async function readByAnyName(
   route: Route,
@@ -373,7 +373,7 @@ async function checkedBody(route: Route, { request, allowance }: Caller): Promis
   return allowance.run(() => check(route.body as NonNullable<Route["body"]>, value, "body"));
 }
 
-/** The caller's own, if it is one that can be searched for in logs; a new one otherwise. */
+/** The caller's id, if it is a plain one; else a new id. */
 function requestId(headers: Headers): string {
   const given = headers.get("x-request-id");
   return given !== null && /^[\w.:-]{1,128}$/.test(given) ? given : crypto.randomUUID();

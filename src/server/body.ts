@@ -15,34 +15,34 @@ import { BODY_PATIENCE_MS, pacedBody, withinPatience } from "./load/paced-body.t
 
 /** The server's allowance for reading a body. */
 export interface BodyAllowance {
-  /** How many bytes of it are in memory. Throws if there is no room for them. */
+  /** Records how many bytes are in memory. Throws if they exceed the budget. */
   readonly hold: (bytes: number) => void;
-  /** Does work that blocks the event loop. */
+  /** Runs work that blocks the event loop. */
   readonly run: RunWork;
-  /** Counts milliseconds of work that is done outside of `run`. */
+  /** Charges milliseconds of work done outside of `run`. */
   readonly charge: (ms: number) => void;
-  /** How long it may keep the server waiting, for each 500 bytes a second less. */
+  /** How long it may keep the server waiting, at less than 500 bytes a second. */
   readonly patienceMs?: number;
 }
 
-/** Smaller bodies, if they are not packed, are taken at once: a stream costs more than they do. */
+/** Smaller uncompressed bodies are read at once: a stream costs more than they do. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Memory charged for an import, unless the file is smaller. */
 const HELD_IMPORT_BYTES = 16 * 1024 * 1024;
-/** How long an import may go on before others have their turn. */
+/** The longest slice of an import before it yields. */
 const TURN_MS = 8;
 /**
- * The event loop's cost of a transcript: bytes to decode and split, marks for what `JSON.parse` and the
- * readers make of values. Real transcripts come to 48 ms a megabyte with both, lists of small objects with
- * names of their own to 200.
+ * The event loop's cost of a transcript: bytes to decode and split, marks for values to parse and
+ * map. Real transcripts come to 48 ms a megabyte with both, lists of small objects with distinct
+ * names to 200.
  */
 const IMPORT_BYTES_PER_MS = 65_536;
 const IMPORT_MARKS_PER_MS = 1_000;
-/** Bytes that begin or separate JSON values. Those within strings count as well: they are few. */
+/** Bytes that begin or separate JSON values. Those inside strings count too: they are few. */
 const IS_MARK = new Uint8Array(256);
 for (const mark of ",:[{") IS_MARK[mark.charCodeAt(0)] = 1;
-/** As a reader of a socket gets it. */
+/** The chunk size of a socket. */
 const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
 /** The JSON of a request; an empty body is an empty object. */
@@ -54,7 +54,7 @@ export async function readJson(
   const type = request.headers.get("content-type") ?? "";
   const value = await readValue(request, bounds, allowance);
   if (value === undefined) return {};
-  // A form that a foreign page may send without asking first is never taken for JSON.
+  // A form that a foreign page may send without a preflight is never taken for JSON.
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(type)) {
     throw invalid("content-type", "the body must be JSON: send content-type: application/json");
   }
@@ -82,7 +82,7 @@ async function readValue(
   return readBoundedJson(chunks(), bounds, run);
 }
 
-/** Whether a body may be large: it is packed, says so, or does not say how long it is. */
+/** Whether a body may be large: compressed, of a large length, or of unknown length. */
 export function isLargeBody(headers: Headers): boolean {
   if (headers.has("content-encoding") || headers.has("transfer-encoding")) return true;
   return Number(headers.get("content-length") ?? 0) > SMALL_BYTES;
@@ -97,8 +97,8 @@ async function readAtOnce(request: Request): Promise<Uint8Array> {
 }
 
 /**
- * The bytes of a file that is imported, unpacked, in pieces between which others have their turn. Its
- * tenant is charged for each piece, and waits for its share of the time before the next. Throws
+ * The decompressed bytes of an imported file, in chunks with yields between them. Its tenant is
+ * charged for each chunk, and waits for its share of the time before the next. Throws
  * `rate_limited` if that would take too long.
  */
 export async function* readBytes(

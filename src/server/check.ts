@@ -51,14 +51,14 @@ function toError(issue: Issue, what: string, schema: z.ZodType): BackscrollError
   return invalid(name, `${name}: ${decapitalise(issue.message)}`);
 }
 
-/** The part of JSON Schema that tells which fields there are. */
+/** The part of JSON Schema that lists fields. */
 interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
   readonly anyOf?: readonly Shape[];
 }
 
-/** The names of the fields that the object at `path` may have. Only an error asks for them. */
+/** The field names of the object at `path`; computed only for an error. */
 function knownAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let shapes = [z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape];
   const unions = (shape: Shape): Shape[] => shape.anyOf?.flatMap(unions) ?? [shape];

@@ -1,4 +1,4 @@
-/** Pages of other origins: none may read answers, but for those that the host has named. */
+/** CORS: no foreign page may read answers, except those of the configured origins. */
 
 const HEADERS = [
   "authorization",
@@ -19,7 +19,7 @@ const EXPOSED = [
   "x-request-id",
   "retry-after",
   "mcp-session-id",
-  // Headers of a backup: a page that saves one should be able to check it.
+  // Headers of a backup: a page that saves one can verify it.
   "content-digest",
   "backscroll-rows",
 ].join(", ");

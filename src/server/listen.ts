@@ -8,7 +8,7 @@ import type { createApp } from "./app.ts";
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests, waits for those that are under way, and cuts off what takes too long. */
+  /** Refuses new requests, waits for those in progress, and cuts off those that take too long. */
   close(patienceMs?: number): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function listen(
 export function createHttpServer(app: Pick<ReturnType<typeof createApp>, "fetch">): Server {
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // An import may take longer to arrive than any limit; headers may not, and Node's own limit holds.
+  // An import may take any time to arrive; headers may not, and Node's own limit applies.
   server.requestTimeout = 0;
   return server;
 }
@@ -48,7 +48,7 @@ async function close(server: Server, patienceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), patienceMs);
-  // A connection that was answering becomes idle; without this it would be kept for the next one.
+  // An answered connection becomes idle; without this it would be kept alive.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);

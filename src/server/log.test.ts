@@ -11,7 +11,7 @@ interface Line {
 }
 
 describe("a line for what went wrong", () => {
-  test("says where, and not what was said, however the message is written", () => {
+  test("has the place, and no content, however the message is written", () => {
     const said = fc.string({
       unit: fc.constantFrom("\n", " ", "    at secret (", "x", ")", "\u2028"),
     });
@@ -32,7 +32,7 @@ describe("a line for what went wrong", () => {
     );
   });
 
-  test("shows no stack whose message was changed later", () => {
+  test("omits a stack whose message was changed later", () => {
     const error = new Error("before\n    at walrus");
     expect(error.stack).toContain("before");
     error.message = "after";

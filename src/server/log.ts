@@ -17,7 +17,7 @@ export interface RequestEvent {
 
 export type LogRequest = (event: RequestEvent) => void;
 
-/** A failure shows its code; the stack of a bug is shown, too, without its message. */
+/** A failure has its code; a bug also its stack, without its message. */
 export function toLogLine(event: RequestEvent, now: Date = new Date()): string {
   const { requestId, method, route, status, ms, access, failure } = event;
   return JSON.stringify({
@@ -35,7 +35,7 @@ export function toLogLine(event: RequestEvent, now: Date = new Date()): string {
   });
 }
 
-/** Errors outside of requests, such as in upkeep: their place, never content. */
+/** Errors outside of requests, such as in maintenance: their place, never content. */
 export function toErrorLine(error: unknown, now: Date = new Date()): string {
   return JSON.stringify({
     time: now.toISOString(),
@@ -50,8 +50,8 @@ function isBug(failure: unknown): failure is Error {
 }
 
 /**
- * A stack begins with the message, which may hold anything, also lines that look like those of a
- * stack. A stack that begins otherwise is dropped, since the end of its message is unknown.
+ * A stack begins with the message, which may hold anything, also lines that look like a stack's. A
+ * stack that begins otherwise is dropped, because the end of its message is unknown.
  */
 function stackOf({ stack = "", message }: Error): string[] {
   // Node writes `TypeError [ERR_CODE]: the message`, and the name alone if there is no message.

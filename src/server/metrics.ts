@@ -1,4 +1,4 @@
-/** Figures of a server in the text format of Prometheus. No content, no ids, no tenants' names. */
+/** Metrics in Prometheus' text format. No content, no ids, no tenants' names. */
 
 /** Upper bounds in seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;

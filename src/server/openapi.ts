@@ -144,7 +144,7 @@ function header(name: string, description: string): Schema {
   return { name, in: "header", required: false, description, schema: { type: "string" } };
 }
 
-/** Named schemas become components, and are referred to by their names. */
+/** Named schemas become components, referred to by name. */
 function toSchema(
   schema: z.ZodType,
   io: "input" | "output",
@@ -167,7 +167,7 @@ function toSchema(
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Points at components, and leaves out the names that zod writes into what they name. */
+/** Refers to components, and drops the names that zod writes into them. */
 function withReferences(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(withReferences);
   if (typeof value !== "object" || value === null) return value as JsonValue;

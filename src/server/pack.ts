@@ -1,12 +1,12 @@
 /**
- * Answers packed with gzip, for callers that can unpack, where it is worth it. On the loopback
- * interface it is not: packing an answer takes longer than copying it.
+ * Compresses answers with gzip, for callers that accept it, where it pays. On loopback it does not:
+ * compressing takes longer than copying.
  */
 
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 
-/** Event streams are not among them: a piece of one must not wait for the next. */
+/** Without event streams: their events must not be buffered. */
 const PACKED = /^(application\/(problem\+)?json|application\/octet-stream|text\/(?!event-stream))/;
 
 export function pack(request: Request, response: Response): Response {

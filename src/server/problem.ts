@@ -15,7 +15,7 @@ export interface WireProblem {
   readonly request_id: string;
 }
 
-/** Leaves no code unanswered, or it does not compile. */
+/** Exhaustive: a new code does not compile without an entry. */
 export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>> = {
   invalid_input: 400,
   invalid_cursor: 400,
@@ -69,7 +69,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorCode | "internal_error", number>>
   store_full: 507,
 };
 
-/** When to try again, if the error itself does not say. */
+/** The retry delay, if the error has none. */
 const RETRY_AFTER_SECONDS = 1;
 
 export function toProblemResponse(error: unknown, requestId: string): Response {

@@ -1,15 +1,15 @@
-/** A token bucket per caller, and an LRU of callers. */
+/** A token bucket per caller, in an LRU of callers. */
 
 import { BackscrollError } from "../model/errors.ts";
 
 export interface RateLimit {
-  /** Requests a second, in the long run. */
+  /** Requests a second, in the long term. */
   readonly perSecond: number;
-  /** Requests at once. */
+  /** The burst of requests. */
   readonly burst: number;
 }
 
-/** Callers that are remembered; the one that asked longest ago is forgotten first. */
+/** The size of the LRU. */
 const MAX_CALLERS = 10_000;
 
 export class RateLimiter {
@@ -22,14 +22,14 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Throws `rate_limited` if the caller has asked too often. */
+  /** Throws `rate_limited` for an empty bucket. */
   take(caller: string): void {
     const { perSecond, burst } = this.#limit;
     const now = this.#now();
     const bucket = this.#buckets.get(caller) ?? { level: burst, at: now };
     bucket.level = Math.min(burst, bucket.level + ((now - bucket.at) / 1000) * perSecond);
     bucket.at = now;
-    // Set anew, so that the map is in the order of the last requests.
+    // Reinserted, so that the map is in LRU order.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     if (this.#buckets.size > MAX_CALLERS) this.#forgetOldest();

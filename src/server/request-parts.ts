@@ -3,7 +3,7 @@
 import { BackscrollError } from "../model/errors.ts";
 import type { Caller, Route } from "./route.ts";
 
-/** By the pattern's own segments: names are decoded one by one, so that one may hold a slash. */
+/** By the pattern's own segments: names are decoded one by one, because one may hold a slash. */
 export function pathParams(pattern: string, path: string): Record<string, string> {
   const given = path.split("/");
   const params: Record<string, string> = {};
@@ -39,7 +39,7 @@ export function preconditions(
 ): Pick<Caller, "idempotency" | "expected"> {
   const key = headers.get("idempotency-key");
   const leaf = headers.get("if-match");
-  // Refuse it where it is unsupported: the caller relies on it.
+  // Refused where it is unsupported, because the caller relies on it.
   if (key !== null && !route.takesKey) throw notTaken("Idempotency-Key");
   if (leaf !== null && !route.takesLeaf) throw notTaken("If-Match");
   return {
@@ -56,7 +56,7 @@ function notTaken(header: string): BackscrollError {
   );
 }
 
-/** `"01J…"` is a leaf; `""` an empty session. Packed answers have made it weak: `W/"01J…"`. */
+/** `"01J…"` is a leaf; `""` an empty session. Compression makes it weak: `W/"01J…"`. */
 function parseLeaf(header: string): string | null {
   const leaf = /^(?:W\/)?"([^"]{0,200})"$/.exec(header.trim())?.[1];
   if (leaf !== undefined) return leaf === "" ? null : leaf;

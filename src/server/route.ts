@@ -1,8 +1,7 @@
 /**
  * The description of a route: path, input, output, handler.
  *
- * Routing, checking and the OpenAPI document are all made from this one description, so that they
- * cannot disagree.
+ * Routing, validation and the OpenAPI document derive from it, so they cannot disagree.
  */
 
 import { z } from "zod";
@@ -36,13 +35,13 @@ export interface Caller {
   /** Aborted when the caller leaves or the server stops. */
   readonly signal: AbortSignal;
   readonly live: Subscribers;
-  /** How a copy of the whole store is made. */
+  /** Makes a copy of the whole store. */
   readonly copyStore: CopyStore;
-  /** The gateway's configuration, for the routes that decide by it. */
+  /** The gateway's configuration, for routes that apply it. */
   readonly gateway: GatewayConfig;
   /** For routes that read their body themselves. */
   readonly allowance: BodyAllowance;
-  /** Ends the connection at once, whatever is still on the way. */
+  /** Closes the connection at once, with data in flight. */
   readonly cutOff: () => void;
   /** `Idempotency-Key`, for routes that take one. */
   readonly idempotency: { readonly idempotencyKey?: string };
@@ -66,14 +65,14 @@ export interface Answer {
   readonly types?: readonly string[];
 }
 
-/** Limits of most JSON requests: a question, a name, a few fields. */
+/** Limits of most JSON requests: a query, a name, a few fields. */
 export const QUERY_LIMITS: JsonBounds = {
   bytes: MAX_REQUEST_BYTES,
   values: MAX_QUERY_VALUES,
   depth: MAX_JSON_DEPTH,
 };
 
-/** Limits of requests that carry messages, or much else that is stored. */
+/** Limits of requests that carry messages or other stored content. */
 export const APPEND_LIMITS: JsonBounds = {
   bytes: MAX_APPEND_REQUEST_BYTES,
   values: MAX_REQUEST_VALUES,
@@ -92,15 +91,15 @@ export interface Route {
   /** Acts on the whole store: the access must be an operator's. */
   readonly operator: boolean;
   /**
-   * What the audit log calls it, for what leaves no other row there. It is told before it is done. A route
-   * that does not always do it tells it itself.
+   * The audit action, for acts without another row; recorded before the handler runs. A route that
+   * does not always perform it records it itself.
    */
   readonly act: string | undefined;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
-  /** Absent: the request has no body that we read for the route. */
+  /** Absent: no JSON body. */
   readonly body: z.ZodType | undefined;
-  /** Limits of the body, unpacked. */
+  /** Limits of the decompressed body. */
   readonly limits: JsonBounds;
   /** A newer request of a connection to this route cancels the older one. */
   readonly newestWins: boolean;
@@ -109,7 +108,7 @@ export interface Route {
   readonly takesKey: boolean;
   readonly takesLeaf: boolean;
   readonly answer: Answer;
-  /** Gives the answer's body, or a `Response` of its own. */
+  /** Gives the answer's body, or a complete `Response`. */
   readonly handle: (
     caller: Caller,
     input: RouteInput<unknown, unknown, unknown>,
@@ -132,7 +131,7 @@ interface Definition<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** `QUERY_LIMITS` if left out. */
+  /** Default: `QUERY_LIMITS`. */
   readonly limits?: JsonBounds;
   readonly newestWins?: true;
   readonly bytes?: string;
@@ -152,7 +151,7 @@ interface Definition<
 /** No parameters: any is refused. */
 const NOTHING: z.ZodObject = z.strictObject({});
 
-/** Gives `handle` its input under the types of the schemas. */
+/** Gives `handle` its input with the schemas' types. */
 export function defineRoute<
   Params extends z.ZodObject = z.ZodObject<Record<never, never>>,
   Query extends z.ZodObject = z.ZodObject<Record<never, never>>,

@@ -1,7 +1,7 @@
 /**
- * A server over a store: listens, keeps the store swept, and stops in order.
+ * A server over a store: listens, runs maintenance, and stops gracefully.
  *
- * `openServer` is what `backscroll serve` runs, and what a host runs that embeds it.
+ * `backscroll serve` and hosts that embed a server call `openServer`.
  */
 
 import type { Engine } from "../engine/engine.ts";
@@ -24,34 +24,36 @@ import type { CopyStore } from "./route.ts";
 
 export interface ServerOptions {
   readonly version: string;
-  /** 127.0.0.1 if left out. Any other needs tokens. */
+  /** Default 127.0.0.1. Any other address needs tokens. */
   readonly host?: string;
-  /** 7423 if left out; 0 takes any that is free. */
+  /** Default 7423; 0: any free port. */
   readonly port?: number;
-  /** The tenant of callers on this machine that have no token; `default` if left out. */
+  /** The tenant of local callers without a token. Default `default`. */
   readonly tenant?: string;
-  /** Callers on this machine need a token, too. */
+  /** Local callers need a token too. */
   readonly requireToken?: boolean;
-  /** Further names of the server, as callers write them. */
+  /** Further host names of the server. */
   readonly allowHosts?: readonly string[];
   /** Origins of pages that may call. */
   readonly allowOrigins?: readonly string[];
-  /** None on loopback and 200 a second (400 at once) elsewhere if left out. */
+  /** Default: none on loopback, 200 a second (400 at once) elsewhere. */
   readonly rateLimit?: RateLimit | null;
-  /** How conversations are told apart and reset; the defaults if left out. */
+  /** Routing and resets of conversations. Default: the gateway's defaults. */
   readonly gateway?: GatewayConfig;
   /**
-   * How a copy of the whole store is made, for `GET /v1/backup`. If left out, in this process: others
-   * have their turn meanwhile, but wait while the disk does.
+   * Makes a copy of the whole store, for `GET /v1/backup`. Default: in this process, which yields
+   * to other requests, but blocks them while the disk does.
    */
   readonly copyStore?: CopyStore;
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
-  /** Streams of events that may be open at once: 100 of a tenant and 1,000 in all if left out. */
+  /** Limits of open event streams. Default: 100 per tenant and 1,000 in all. */
   readonly followers?: FollowerLimits;
-  /** Limits of requests in progress, per tenant and in all; `BUDGET` if left out. */
+  /** Limits of requests in progress, per tenant and in all. Default: `BUDGET`. */
   readonly budget?: BudgetOptions;
-  /** How long a body may keep the server waiting, beside a second for each 500 bytes: 30 s if left out. */
+  /**
+   * How long a body may keep the server waiting, beside a second for each 500 bytes. Default 30 s.
+   */
   readonly bodyPatienceMs?: number;
   /** Called for each request; `toLogLine` formats it. Default: none. */
   readonly log?: LogRequest;
@@ -61,7 +63,7 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
-  /** Lets followers go, waits for requests that are under way. The engine stays open. */
+  /** Ends event streams and waits for requests in progress. The engine stays open. */
   stop(patienceMs?: number): Promise<void>;
 }
 

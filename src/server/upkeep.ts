@@ -1,7 +1,7 @@
 /**
- * Upkeep by a server without a request: deletes expired sessions and records, ends messages whose
- * writer died, and keeps the index joined. Of several servers on one store one does it; when that one
- * dies, another goes on.
+ * Background maintenance by a server: deletes expired sessions and records, aborts messages of dead
+ * writers, and merges the index. A lease elects one of several servers on a store; another takes
+ * over after a crash.
  */
 
 import { pause } from "../async/pause.ts";
@@ -9,19 +9,19 @@ import type { Engine } from "../engine/engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import { LEASE_MS } from "../model/lease.ts";
 
 export interface UpkeepOptions {
   readonly signal: AbortSignal;
-  /** Between two sweeps: 60 s if left out. */
+  /** The interval of sweeps. Default 60 s. */
   readonly everyMs?: number;
-  /** How long others wait for a server that has died: 30 s if left out. */
+  /** The lease's duration: how long others wait after a crash. Default 30 s. */
   readonly leaseMs?: number;
-  /** Gets the error of a failed sweep; the next sweep is tried all the same. */
+  /** Receives the error of a failed sweep; the next one runs anyway. */
   readonly onError: (error: unknown) => void;
 }
 
 const EVERY_MS = 60_000;
-const LEASE_MS = 30_000;
 
 /** Resolves when the signal is aborted. */
 export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<void> {

@@ -3,7 +3,7 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { open } from "../open.ts";
 import { warmUp } from "./warm-up.ts";
 
-/** Notes the searches of `tenant`. */
+/** Records the searches of `tenant`. */
 function counting(tenant: TenantApi) {
   const searched: unknown[] = [];
   const searchSessions: TenantApi["searchSessions"] = async (query, input) => {
@@ -14,7 +14,7 @@ function counting(tenant: TenantApi) {
   return { searched, searchSessions };
 }
 
-test("a server warms the index with one search that asks no embedder, also of an empty store", async () => {
+test("a server warms the index with one search without an embedder, also of an empty store", async () => {
   await using engine = await open(":memory:");
   const errors: unknown[] = [];
   const options = {

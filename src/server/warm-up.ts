@@ -1,7 +1,7 @@
 /**
- * Warms the index of a tenant with one search: it starts the search thread, opens the segments, fills
- * the blob cache with what most queries need, and compiles the code. Without it, the first user of the
- * page waits for all of that.
+ * Warms the index of a tenant with one search: it starts the search thread, opens the segments,
+ * fills the blob cache with frequent terms, and compiles the code. Without it, the page's first
+ * search waits for all of that.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -24,7 +24,7 @@ export async function warmUp(
   try {
     await tenant.searchSessions(QUERY, {
       limit: 1,
-      // As the page asks; a query that is being typed is never sent to an embedding model.
+      // As the page does; a query that is being typed is never embedded.
       asYouType: true,
       deadlineMs: SEARCH_DEADLINE_MS,
       signal,

@@ -1,6 +1,6 @@
 /**
- * The public names of `backscroll/store-kit`: the port of a backend, and the plans that the backends of
- * this package share. `backscroll/store-kit/cases` has the conformance suite.
+ * The public names of `backscroll/store-kit`: the port of a backend, and the plans that this
+ * package's backends share. `backscroll/store-kit/cases` has the conformance suite.
  *
  * A backend implements `Store` and passes `storeCases`; `engineOn` then opens an engine on it.
  */

@@ -1,6 +1,5 @@
 /**
- * An estimate holds only for the state it was computed from; otherwise the change has
- * `contextTokens: null`.
+ * Valid only for the state it was computed from; otherwise the change has `contextTokens: null`.
  */
 export interface ContextEstimate {
   readonly tokens: number;

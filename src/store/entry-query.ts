@@ -1,20 +1,20 @@
-/** Which entries to read, and what comes back: always a page. */
+/** Queries of entries; every answer is a page. */
 
 import type { EntryKind } from "../model/entry.ts";
 import type { Chain } from "../transcript/place.ts";
 import type { EntryRecord } from "./records.ts";
 
-/** Entries and the payloads that were asked for along with them. */
+/** Entries, with their payloads if requested. */
 export interface EntryPage {
   readonly entries: readonly EntryRecord[];
   readonly payloads: ReadonlyMap<string, Uint8Array>;
   /** For pages of a path: messages on it. For pages of a tree: entries in the session. */
   readonly total: number;
-  /** For pages of a tree: the hash that the session's roots build upon. */
+  /** For pages of a tree: the hash that the session's roots continue. */
   readonly rootHash?: Uint8Array;
   /** For raw pages of a tree from its start: the session's chains. */
   readonly chains?: readonly Chain[];
-  /** For pages of history: what of these marks the session has, on whichever path. */
+  /** For pages of history: the marks that the session has, on any path. */
   readonly marks?: { readonly summary: boolean; readonly pinned: boolean };
 }
 
@@ -29,7 +29,10 @@ export type EntryQuery =
       readonly limit: number;
       readonly payloads: boolean;
     }
-  /** The newest messages of the path and what else is asked for, in order, ending before an entry. */
+  /**
+   * The newest messages of the path (and other kinds, if requested), in order, ending before an
+   * entry.
+   */
   | {
       readonly select: "history";
       readonly sessionId: string;
@@ -39,7 +42,7 @@ export type EntryQuery =
       readonly limit: number;
       readonly payloads: boolean;
     }
-  /** The entries of a session, or of one path of it, that bear a mark, by sequence: the newest. */
+  /** The newest entries with a mark, of a session or of one path, by sequence. */
   | {
       readonly select: "marked";
       readonly sessionId: string;
@@ -54,7 +57,7 @@ export type EntryQuery =
       readonly select: "path";
       readonly sessionId: string;
       readonly leaf?: string;
-      /** The last entry of the page before. */
+      /** The last entry of the previous page. */
       readonly after?: string;
       readonly limit: number;
       readonly payloads: boolean;
@@ -66,14 +69,14 @@ export type EntryQuery =
       readonly afterSequence: number;
       readonly limit: number;
       readonly payloads: boolean;
-      /** Entries as they are stored, damaged or not: for a verification, which checks them itself. */
+      /** Entries as stored, unchecked: for a verification. */
       readonly isRaw?: boolean;
     };
 
-/** Beside messages: no other kind, compactions, or all kinds that enter the context. */
+/** Kinds beside messages: none, compactions, or all that enter the context. */
 export type HistoryKinds = "messages" | "summaries" | "context";
 
-/** The kinds that a page of history has; it always asks for as many, so that one statement does. */
+/** The kinds of a page of history; always the same number, so that one statement suffices. */
 export const HISTORY_KINDS: Readonly<
   Record<HistoryKinds, readonly [EntryKind, EntryKind, EntryKind, EntryKind]>
 > = {
@@ -82,11 +85,11 @@ export const HISTORY_KINDS: Readonly<
   context: ["message", "compaction", "branch_summary", "custom_message"],
 };
 
-/** Kinds of entries that are found without reading a session: each has an index of its own. */
+/** Marks with an index of their own, so that they are found without reading the session. */
 export type EntryMark =
   | "label"
   | "pinned"
-  /** Replaced by an edit or a regeneration. */
+  /** Superseded by an edit or a regeneration. */
   | "superseded"
   /** Compactions and summaries. */
   | "summary";

@@ -8,17 +8,18 @@ export type EraseMode = Exclude<Retention, "full">;
 
 export interface EraseRequest {
   readonly sessionId: string;
-  /** At most 500. Pinned entries, unknown ones and the session's newest compaction are left alone. */
+  /** At most 500. Pinned and unknown entries and the session's newest compaction are skipped. */
   readonly entryIds: readonly string[];
   readonly mode: EraseMode;
   /**
-   * Given once all that compactions up to this sequence cover is erased: the session is due again
-   * only after a later one.
+   * Set once everything that compactions up to this sequence cover is erased: the session is due
+   * again only after a later one.
    */
   readonly appliedThrough?: number;
   /**
-   * The entries go for good, pinned ones too. The session counts them in its metadata (`REMOVED_KEY`), and
-   * from then on no bytes of its files are kept and it is not imported anew.
+   * Permanent removal, of pinned entries too. The session counts them in its metadata
+   * (`REMOVED_KEY`); from then on the bytes of its files are not stored, and it is not imported
+   * again.
    */
   readonly isRemoval?: boolean;
   readonly now: number;
@@ -26,14 +27,14 @@ export interface EraseRequest {
 }
 
 export interface EraseResult {
-  /** Entries that have lost something now; one that was erased before does not count. */
+  /** Entries erased by this call, without those erased before. */
   readonly erased: number;
 }
 
-/** A session that has a compaction whose retention was not applied yet. */
+/** A session with a compaction whose retention is not applied yet. */
 export interface RetentionDue {
   readonly sessionId: string;
   readonly retention: EraseMode;
-  /** The sequence of the last compaction for which it was; 0: none. */
+  /** The sequence of the last applied compaction; 0: none. */
   readonly appliedThrough: number;
 }

@@ -1,9 +1,8 @@
 /**
  * Background indexing with back-pressure: flushes this process's writes into segments.
  *
- * Search also reads changes that are in no segment yet, but reads them again each time. So after a
- * thousand changes the writing process builds a segment in the background; a writer that outruns
- * indexing has to wait.
+ * Search also reads unindexed changes, but again for each query. So after a thousand changes the
+ * writing process builds a segment in the background; a writer that outruns indexing has to wait.
  */
 
 import { idlePause, pause } from "../async/pause.ts";
@@ -12,19 +11,19 @@ import type { UpkeepReport } from "../search/port.ts";
 import type { AppendRequest } from "./records.ts";
 import type { StoreOptions } from "./store.ts";
 
-/** Changes in no segment after which upkeep begins: a search reads this many in a few milliseconds. */
+/** Unindexed changes that trigger maintenance: a search reads this many in a few milliseconds. */
 export const FLUSH_AT = 1_024;
 
 /**
- * Fast writers get larger segments, which cost less per message: upkeep begins at once only at this
- * many times `flushAt`, and before that after `MOMENT_MS`.
+ * Fast writers get larger segments, which cost less per message: maintenance starts at once only at
+ * this many times `flushAt`, and before that after `MOMENT_MS`.
  */
 const HURRY_FACTOR = 4;
 const MOMENT_MS = 200;
 
 /**
- * A write waits from this many times `flushAt` on, and looks again this often. More than go into one
- * segment: while one is being made, the next can be written.
+ * Writes wait from this many times `flushAt` on, polling at this interval. It is more than one
+ * segment takes, so that writing continues while a segment is built.
  */
 const WAIT_FACTOR = 10;
 const LOOK_MS = 10;
@@ -45,37 +44,37 @@ export const FLUSH_BYTES: number = 8 * 1024 * 1024;
 const CLOSE_WAIT_MS = 1_000;
 
 export interface IndexerStore {
-  /** One bounded piece of upkeep, which rebuilds unreadable segments. */
+  /** One bounded maintenance step, which rebuilds unreadable segments. */
   upkeep(tenant: string, unreadable: readonly number[]): Promise<UpkeepReport>;
-  /** Moves all that is in no segment yet into one. */
+  /** Flushes all unindexed changes into a segment. */
   flush(tenant: string): Promise<UpkeepReport>;
-  /** How many changes are in no segment yet. */
+  /** The number of unindexed changes. */
   lag(tenant: string): Promise<number>;
-  /** Ends the piece that is under way at its next breath. */
+  /** Ends the current step at its next yield. */
   stop(): Promise<void>;
 }
 
 export interface IndexerOptions {
-  /** 0: never by itself. */
+  /** 0: never automatically. */
   readonly flushAt: number;
-  /** A short-lived process does due upkeep before it closes the store. */
+  /** A short-lived process runs due maintenance before it closes the store. */
   readonly shortLived: boolean;
 }
 
 interface Tenant {
   readonly name: string;
-  /** Changes in no segment, as far as this process knows. */
+  /** Unindexed changes, as far as this process knows. */
   behind: number;
-  /** Changes since `behind` was last asked for: the answer may not have them. */
+  /** Changes since `behind` was last read, which may not include them. */
   since: number;
-  /** Bytes that this process has written since the last flush. */
+  /** Bytes written by this process since the last flush. */
   bytes: number;
   /** Whether `behind` was ever read from the store. */
   known: boolean;
   looking: Promise<void> | undefined;
-  /** Upkeep that begins in a moment. */
+  /** A scheduled start of maintenance. */
   soon: NodeJS.Timeout | undefined;
-  /** While it is waiting for its turn, or being maintained. */
+  /** Set while the tenant is queued or being maintained. */
   upkeep: Promise<void> | undefined;
   pausedUntil: number;
   pauseMs: number;
@@ -88,7 +87,7 @@ export class Indexer {
   readonly #store: IndexerStore;
   readonly #options: IndexerOptions;
   readonly #tenants = new Map<string, Tenant>();
-  /** One piece at a time: each waits for the one before it. */
+  /** One step at a time: each waits for the one before it. */
   #last: Promise<void> = Promise.resolve();
   #closing = false;
 
@@ -122,8 +121,8 @@ export class Indexer {
   }
 
   /**
-   * After a search. Segments that it could not read are built again soon; and where it had to read far
-   * more of the feed than writers leave, they have died, and this process takes over.
+   * Called after a search. Schedules a rebuild of segments that it could not read. If the tail is
+   * much longer than living writers leave it, they have died, and this process takes over.
    */
   found(name: string, unreadable: readonly number[], lag = 0): void {
     const { flushAt } = this.#options;
@@ -134,17 +133,17 @@ export class Indexer {
     if (flushAt > 0) this.#start(tenant);
   }
 
-  /** Segments that are known to be unreadable. */
+  /** Known unreadable segments. */
   unreadable(name: string): readonly number[] {
     return this.#tenants.get(name)?.unreadable ?? [];
   }
 
-  /** Why the last upkeep of a tenant has failed; undefined if it has not. */
+  /** The failure of a tenant's last maintenance; undefined if it succeeded. */
   failure(name: string): string | undefined {
     return this.#tenants.get(name)?.failure;
   }
 
-  /** Waits for upkeep in progress, or stops it. None starts after this. */
+  /** Waits for maintenance in progress, or stops it. None starts afterwards. */
   async close(): Promise<void> {
     const tenants = [...this.#tenants.values()];
     if (this.#options.shortLived) {
@@ -181,7 +180,7 @@ export class Indexer {
     return tenant;
   }
 
-  /** A merge may take minutes, but it moves the tail now and then. */
+  /** A merge may take minutes, but shortens the tail from time to time. */
   async #waitForRoom(tenant: Tenant): Promise<void> {
     while (tenant.upkeep !== undefined && this.#isFar(tenant)) {
       await Promise.race([tenant.upkeep, idlePause(LOOK_MS)]);
@@ -198,16 +197,16 @@ export class Indexer {
     return behind >= WAIT_FACTOR * this.#options.flushAt || bytes >= WAIT_FACTOR * FLUSH_BYTES;
   }
 
-  /** Reads how far behind the index is. */
+  /** Reads the index's lag. */
   async #look(tenant: Tenant): Promise<void> {
     try {
       tenant.behind = await this.#store.lag(tenant.name);
       tenant.known = true;
-      // Also bytes that were written while it looked: no other write may follow.
+      // Includes bytes written meanwhile, as no other write may follow.
       if (tenant.behind >= this.#options.flushAt || tenant.bytes >= FLUSH_BYTES)
         this.#start(tenant);
     } catch (error) {
-      // The store is busy or closed; the next write looks again.
+      // The store is busy or closed; the next write retries.
       tenant.failure = messageOf(error);
     } finally {
       tenant.looking = undefined;
@@ -227,11 +226,11 @@ export class Indexer {
     this.#last = tenant.upkeep;
   }
 
-  /** Never fails: what goes wrong is kept for the status, and tried again later. */
+  /** Never rejects: keeps a failure for the status, and retries later. */
   async #run(tenant: Tenant): Promise<void> {
     try {
       let more = !this.#closing || this.#options.shortLived;
-      // Closing the store waits for one piece only.
+      // Closing the store waits for one step only.
       let through = -1;
       for (let pieces = 0; more && (pieces === 0 || !this.#closing); pieces++) {
         const isHeavy = tenant.bytes >= FLUSH_BYTES;
@@ -242,7 +241,7 @@ export class Indexer {
         if (isHeavy && !report.busy) tenant.bytes -= written;
         tenant.since = 0;
         tenant.behind = await this.#store.lag(tenant.name);
-        // Count concurrent writes, too.
+        // Includes concurrent writes.
         const isBehind = tenant.behind >= this.#options.flushAt;
         const isStuck = isBehind && report.documents === 0 && report.through <= through;
         if (report.busy) return this.#tryAgain(tenant);
@@ -263,13 +262,13 @@ export class Indexer {
     }
   }
 
-  /** Changes written while upkeep ended would otherwise wait for the next write. */
+  /** Changes written at the end of a step would otherwise wait for the next write. */
   #startAgain(tenant: Tenant): void {
     const isDue = tenant.behind + tenant.since >= this.#options.flushAt;
     if (isDue && !this.#closing && Date.now() >= tenant.pausedUntil) this.#startSoon(tenant);
   }
 
-  /** Waits a moment before the next piece, and while much is being written for a large segment of it. */
+  /** Waits a moment before the next step; during heavy writes, until a large segment is due. */
   async #gather(tenant: Tenant): Promise<void> {
     const { flushAt } = this.#options;
     for (let before = -flushAt; before + flushAt <= tenant.behind; ) {
@@ -282,7 +281,7 @@ export class Indexer {
     }
   }
 
-  /** Another process has the lease: it does the work, or has died. */
+  /** Another process holds the lease: it does the work, or has died. */
   #tryAgain(tenant: Tenant): void {
     tenant.pausedUntil = Date.now() + BUSY_PAUSE_MS;
     tenant.known = false;
@@ -300,17 +299,17 @@ export class Indexer {
   }
 }
 
-/** When upkeep begins by itself in a store with these options. */
+/** The flush threshold of a store with these options. */
 export function flushAtOf({ readOnly, indexing }: StoreOptions): number {
   return readOnly === true ? 0 : (indexing?.flushAt ?? FLUSH_AT);
 }
 
-/** The bytes of content that an append adds. */
+/** Content bytes of an append. */
 export function bytesOfAppend({ entries }: AppendRequest): number {
   return entries.reduce((sum, { contentBytes }) => sum + contentBytes, 0);
 }
 
-/** About how many changes an append adds to the feed. */
+/** Approximate number of changes of an append. */
 export function changesOfAppend({ entries, isHistory }: AppendRequest): number {
   if (isHistory) return entries.length;
   return entries.length + entries.filter(({ usage }) => usage !== null).length;

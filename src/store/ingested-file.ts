@@ -1,12 +1,12 @@
-/** How far a file was read: what a later reading needs to know whether it has to, and from where. */
+/** The read position of a file: whether a later reading is needed, and from where. */
 export interface IngestedFile {
   readonly path: string;
   /** The format that it was read as. */
   readonly source: string;
   readonly size: number;
-  /** In microseconds: many file systems have no finer time, and a number holds it exactly. */
+  /** In microseconds: file systems have no finer time, and a number holds it exactly. */
   readonly mtimeUs: number;
-  /** The end of the last line that was complete, and how many lines stand before it. */
+  /** The end of the last complete line, and the number of lines before it. */
   readonly offset: number;
   readonly lines: number;
   /** Hash of the last bytes before `offset`; null if the file can only be read whole. */
@@ -17,9 +17,7 @@ export interface IngestedFile {
   readonly seenAt: number;
 }
 
-/**
- * The original bytes of an ingested file, kept for later versions of its reader: their metadata.
- */
+/** Metadata of an ingested file's original bytes, kept for later versions of its reader. */
 export interface Original {
   readonly workstation: string;
   readonly path: string;
@@ -36,7 +34,7 @@ export interface Original {
   readonly sessionIds: readonly string[];
 }
 
-/** A range of the file's bytes that is compressed as one. */
+/** A range of the file's bytes, compressed as one. */
 export interface OriginalRange {
   readonly start: number;
   readonly size: number;
@@ -48,7 +46,7 @@ export interface OriginalPart extends OriginalRange {
 }
 
 export interface OriginalUpdate extends Omit<Original, "workstation" | "parts"> {
-  /** Stored parts that start here or later are replaced by `parts`. */
+  /** Stored parts from this offset on are replaced by `parts`. */
   readonly from: number;
   readonly parts: readonly OriginalPart[];
 }
@@ -57,12 +55,12 @@ export interface OriginalQuery {
   readonly workstation?: string;
   readonly path?: string;
   readonly sessionId?: string;
-  /** The last original of the page before; they are in the order of workstation and path. */
+  /** The last original of the previous page; ordered by workstation and path. */
   readonly after?: { readonly workstation: string; readonly path: string };
   readonly limit: number;
 }
 
-/** The part of the store's port that changes originals. */
+/** The originals' part of the write port. */
 export interface OriginalWrites {
   /**
    * Stores original bytes. False without storing if a session of the file has a retention that
@@ -76,9 +74,9 @@ export interface OriginalWrites {
   ): Promise<boolean>;
 }
 
-/** The part that reads them. */
+/** The originals' part of the read port. */
 export interface OriginalReads {
-  /** `session_not_found` for the originals of a session that is not there. */
+  /** Throws `session_not_found` for an unknown session. */
   listOriginals(tenant: string, query: OriginalQuery): Promise<readonly Original[]>;
   readOriginalPart(
     tenant: string,

@@ -10,7 +10,7 @@ export function mergeFields(current: JsonObject, patch: JsonObject): JsonObject 
   );
 }
 
-/** A title that is set is no longer the one that was made of a request, or that a file gave. */
+/** A title set by a caller is no longer a derived one. */
 export function patchedMetadata(
   metadata: JsonObject,
   { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,

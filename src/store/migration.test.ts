@@ -4,13 +4,13 @@ import { checkSchema, type Migration, pendingMigrations } from "./migration.ts";
 import { POSTGRES_MIGRATIONS } from "./postgres/migrations.ts";
 import { SQLITE_MIGRATIONS } from "./sqlite/migrations.ts";
 
-/** What each migration came to. One that a release has carried must not change: add another. */
+/** The hash of each migration. A released one must not change: add another. */
 const PINS: Readonly<Record<string, string>> = {
   "sqlite 18 initial": "74eebd5ae3f8026d",
   "postgres 18 initial": "8809911d9d6986ed",
 };
 
-test("migrations are what they were", () => {
+test("released migrations are unchanged", () => {
   const all = [
     ...SQLITE_MIGRATIONS.map((migration) => ["sqlite", migration] as const),
     ...POSTGRES_MIGRATIONS.map((migration) => ["postgres", migration] as const),
@@ -22,7 +22,7 @@ test("migrations are what they were", () => {
   expect(Object.fromEntries(hashes)).toEqual(PINS);
 });
 
-test("both backends have the same versions, which may use each other's stores alike", () => {
+test("both backends have the same versions with the same compatibility", () => {
   const facts = ({ version, name, minReader, minWriter }: Migration) => [
     version,
     name,
@@ -46,7 +46,7 @@ describe("checkSchema", () => {
       }
     });
 
-  test("takes what it knows, and what newer versions allow it", () => {
+  test("accepts known versions, and newer ones that permit it", () => {
     expect(check({ version: 6, minReader: 5, minWriter: 5 })).toEqual(["fine", "fine"]);
     expect(check({ version: 9, minReader: 6, minWriter: 6 })).toEqual(["fine", "fine"]);
     expect(check({ version: 9, minReader: 6, minWriter: 7 })).toEqual(["fine", "schema_too_new"]);
@@ -56,7 +56,7 @@ describe("checkSchema", () => {
     ]);
   });
 
-  test("asks for the migrations that are missing", () => {
+  test("requires missing migrations", () => {
     expect(check(undefined)).toEqual(["needs_migration", "needs_migration"]);
     const state = { version: 5, minReader: 5, minWriter: 5 };
     expect(check(state)).toEqual(["needs_migration", "needs_migration"]);
@@ -64,7 +64,7 @@ describe("checkSchema", () => {
     expect(pendingMigrations(undefined, migrations)).toHaveLength(2);
   });
 
-  test("refuses what is older than the first schema", () => {
+  test("refuses schemas before the first release", () => {
     const state = { version: 4, minReader: 1, minWriter: 1 };
     expect(check(state)).toEqual(["schema_too_old", "schema_too_old"]);
   });

@@ -8,7 +8,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 
-/** The schema of the first release. Earlier numbers were those of development. */
+/** The schema of the first release. Lower numbers were used in development. */
 export const FIRST_VERSION = 18;
 
 export interface Migration {
@@ -19,7 +19,7 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** A migration of both databases, which so have the same versions. */
+/** A migration of both databases, which therefore have the same versions. */
 export interface MigrationPair extends Omit<Migration, "sql"> {
   readonly sqlite: string;
   readonly postgres: string;
@@ -32,7 +32,7 @@ export interface SchemaState {
   readonly minWriter: number;
 }
 
-/** The migrations that are still to run. Throws `schema_too_old` for a store of before the first release. */
+/** The pending migrations. Throws `schema_too_old` for a store from before the first release. */
 export function pendingMigrations(
   state: SchemaState | undefined,
   migrations: readonly Migration[],

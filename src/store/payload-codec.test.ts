@@ -2,9 +2,11 @@ import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { compressPayload, packText, unpackText, unpackZstd } from "./payload-codec.ts";
 
-/** Compresses, but not to nothing. */
+/** Compressible text. */
 function text(length: number): Buffer {
-  return Buffer.from(Array.from({ length }, (_, i) => 97 + ((i * i) % 23)));
+  const bytes = Buffer.alloc(length);
+  for (let i = 0; i < length; i++) bytes[i] = 97 + ((i * i) % 23);
+  return bytes;
 }
 
 describe("packed bytes are unpacked", () => {
@@ -14,7 +16,7 @@ describe("packed bytes are unpacked", () => {
     const plain = text(length);
     const { codec, bytes } = compressPayload(plain);
     const unpacked = codec === "zstd" ? unpackZstd(bytes) : bytes;
-    // Comparing byte by byte, as toEqual does, takes seconds.
+    // `toEqual` compares byte by byte, which takes seconds.
     expect(plain.equals(unpacked)).toBe(true);
     expect(plain.equals(unpackZstd(zstdCompressSync(plain)))).toBe(true);
   });
@@ -24,7 +26,7 @@ describe("packed bytes are unpacked", () => {
     expect(unpackZstd(compressPayload(plain).bytes).buffer.byteLength).toBeLessThan(100_100);
   });
 
-  test("also if it does not say how much it is", async () => {
+  test("also without a size in the header", async () => {
     const plain = text(300_000);
     const stream = createZstdCompress();
     const parts: Buffer[] = [];
@@ -33,16 +35,16 @@ describe("packed bytes are unpacked", () => {
     await new Promise<void>((resolve) => stream.end(resolve));
     const bytes = Buffer.concat(parts);
     expect((bytes[4] ?? 0) & 0x20).toBe(0);
-    expect(unpackZstd(bytes)).toEqual(plain);
+    expect(plain.equals(unpackZstd(bytes))).toBe(true);
   });
 
-  test("also if it has a checksum, or nothing in it", () => {
+  test("also with a checksum, or empty", () => {
     const params = { [constants.ZSTD_c_checksumFlag]: 1 };
     expect(unpackZstd(zstdCompressSync(text(1_000), { params }))).toEqual(text(1_000));
     expect(unpackZstd(zstdCompressSync(Buffer.alloc(0)))).toHaveLength(0);
   });
 
-  test("a text that is short, and one that is not", () => {
+  test("short and long texts", () => {
     for (const plain of ['{"a":1}', JSON.stringify({ long: "ä😀".repeat(1_000) })]) {
       expect(unpackText(packText(plain))).toBe(plain);
     }

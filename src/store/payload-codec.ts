@@ -11,13 +11,13 @@ export interface StoredPayload {
 }
 
 /**
- * Most payloads are some kilobytes, of which quick compression leaves a fiftieth more, in two thirds
- * of the time. Its table, which is cleared for each, is no larger than they need.
+ * Most payloads have some kilobytes: fast compression leaves 2 % more bytes in two thirds of the
+ * time. The hash table, cleared for each, is no larger than they need.
  */
 const QUICK_BYTES = 16 * 1024;
 const QUICK = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 14 };
 
-/** Images and other data that is compressed already is stored as it is. */
+/** Images and other compressed data is stored as is. */
 export function compressPayload(bytes: Uint8Array): StoredPayload {
   // One buffer of a usually sufficient size: growing it costs more than the compression.
   const chunkSize = Math.max(1_024, bytes.length >> 1);
@@ -28,7 +28,7 @@ export function compressPayload(bytes: Uint8Array): StoredPayload {
     : { codec: "none", bytes };
 }
 
-/** Less than this is not worth the time. */
+/** A shorter text is not worth compressing. */
 const MIN_PACKED_BYTES = 512;
 
 /** JSON text that SQL does not read, compressed if that makes it smaller. */
@@ -37,7 +37,7 @@ export function packText(text: string): Uint8Array {
   return bytes.length < MIN_PACKED_BYTES ? bytes : compressPayload(bytes).bytes;
 }
 
-/** Compressed values are recognised by zstd's magic number, with which no JSON begins. */
+/** Compressed values are recognised by zstd's magic number, which never begins JSON. */
 export function unpackText(bytes: Uint8Array): string {
   const isPacked = ZSTD.every((byte, i) => bytes[i] === byte);
   const plain = isPacked ? unpackZstd(bytes) : bytes;
@@ -77,7 +77,7 @@ function decompress(hash: string, { codec, bytes }: StoredPayload): Uint8Array {
 
 /** Payloads whose header claims more bytes are unpacked in chunks. */
 const MAX_ROOM = 1024 * 1024;
-/** The least that Node takes. */
+/** Node's minimum. */
 const MIN_ROOM = 64;
 
 /**
@@ -91,11 +91,12 @@ export function unpackZstd(bytes: Uint8Array): Buffer {
 function roomFor(bytes: Uint8Array): number {
   const header = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 9));
   const descriptor = header[4] ?? 0;
-  // One segment, and no dictionary: then the size stands right behind. We write no others but long ones.
+  // Single segment without a dictionary: the size follows directly. Only long frames have another
+  // form.
   const length = (descriptor & 0x23) === 0x20 ? [1, 2, 4][descriptor >> 6] : undefined;
   if (header.length < 9 || length === undefined)
     return clamp(Math.max(64 * 1024, 4 * bytes.length));
-  // One more: a buffer that is full may mean that there is more.
+  // One byte more: a full buffer could mean more data.
   return clamp(header.readUIntLE(5, length) + (length === 2 ? 256 : 0) + 1);
 }
 

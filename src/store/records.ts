@@ -1,7 +1,8 @@
 /**
- * Records of the store port: plain data, so that they can also cross a thread.
+ * Records of the store port: plain data, so that they can cross a thread.
  *
- * Content is JSON text and payload bytes, of which the engine makes blocks. Times are UTC epoch ms.
+ * Content is JSON text and payload bytes, which the engine maps to blocks. Times are UTC epoch
+ * milliseconds.
  */
 
 import type { ChangeKind } from "../model/change.ts";
@@ -17,12 +18,12 @@ import type { ContextEstimate } from "./context-estimate.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { AppendGuard } from "./plan/append-guard.ts";
 
-/** A key under which a request may be repeated, and what identifies the request. */
+/** An idempotency key and the identity of its request. */
 export interface Idempotency {
   readonly key: string;
   /** SHA-256 of the request in hex. Another request under the same key is a conflict. */
   readonly requestHash: string;
-  /** Remembered as long as the session is there, and not for `IDEMPOTENCY_KEPT_MS`. */
+  /** Kept as long as the session exists, instead of `IDEMPOTENCY_KEPT_MS`. */
   readonly isLasting?: boolean;
 }
 
@@ -34,23 +35,23 @@ export interface NewSession
   readonly createdBy: string;
   readonly origin: Origin;
   readonly startedAt: number;
-  /** When its first words were said elsewhere; `now` if left out. */
+  /** The conversation's start elsewhere. Default: `now`. */
   readonly createdAt?: number;
-  /** Figures of an ingested session, if all of it is known. */
+  /** Figures of an ingested session, if complete. */
   readonly figures?: IngestFigures;
   readonly now: number;
   readonly idempotency?: Idempotency;
-  /** Gives the session that has the origin's key, if there is one, and creates nothing then. */
+  /** If a session has the origin's key, gives it and creates nothing. */
   readonly orExisting?: boolean;
   /** The origin of an imported session that begins with copies of another one's entries. */
   readonly fork?: ForkOrigin;
 }
 
-/** How a session came to be a fork of another. */
+/** The origin of a fork. */
 export interface ForkOrigin {
   readonly parentSessionId: string;
   readonly forkPoint: string;
-  /** The fork point's hash: the first entry's hash builds upon it. */
+  /** The fork point's hash, which the first entry's hash continues. */
   readonly rootHash: Uint8Array;
 }
 
@@ -82,11 +83,11 @@ export interface SessionFilter {
   /** Last interaction at or after, and before. */
   readonly since?: number;
   readonly until?: number;
-  /** A part of it, whatever its case. */
+  /** A part of the title, ignoring case. */
   readonly title?: string;
   /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
-  /** The beginning of the origin's key. */
+  /** A prefix of the origin's key. */
   readonly keyPrefix?: string;
   /** Top-level fields of the metadata, each with its value. */
   readonly metadata?: MetadataFilter;
@@ -94,9 +95,9 @@ export interface SessionFilter {
 
 export interface SessionSize {
   readonly sessionId: string;
-  /** Bytes of content, as the tenant's own count has them. */
+  /** Content bytes, as counted for the tenant. */
   readonly contentBytes: number;
-  /** Messages that are being written, or whose writer died. */
+  /** Open messages, including those of dead writers. */
   readonly openMessages: number;
 }
 
@@ -109,13 +110,13 @@ export interface ModelCount {
 export interface UsageSum {
   readonly sessionId: string;
   readonly model: string | null;
-  /** When the quarter of an hour began: no time zone has a day that begins within one. */
+  /** The start of the quarter of an hour: every time zone's day begins on one. */
   readonly at: number;
   readonly messages: number;
   readonly usage: Usage;
 }
 
-/** Sorted by last interaction, newest first; `after` is where the previous page ended. */
+/** Sorted by last interaction, newest first; `after` is the end of the previous page. */
 export interface SessionPage {
   readonly limit: number;
   readonly after?: SessionPosition;
@@ -126,7 +127,7 @@ export interface SessionPosition {
   readonly number: number;
 }
 
-/** An entry as the engine hands it in. The store gives it its place and its hash. */
+/** A new entry from the engine. The store adds its place and its hash. */
 export interface NewEntry {
   readonly id: string;
   readonly kind: EntryKind;
@@ -134,8 +135,8 @@ export interface NewEntry {
   readonly actor: string | null;
   readonly content: string;
   /**
-   * The content in UTF-8, behind `NONCE_BYTES` of room. Where it is given, `content` is empty: what
-   * comes from another thread was encoded there, and is nowhere needed as text.
+   * The content in UTF-8, after `NONCE_BYTES` of room. If given, `content` is empty: another thread
+   * has encoded it, and the text is not needed.
    */
   readonly encoded?: Buffer;
   readonly payloads: readonly Payload[];
@@ -146,33 +147,36 @@ export interface NewEntry {
   /** JSON text. */
   readonly metadata: string | null;
   readonly createdAt: number;
-  /** Counts as a real interaction: moves `lastInteractionAt`. */
+  /** Counts as activity: moves `lastInteractionAt`. */
   readonly interaction: boolean;
   /** The entry to append to; null starts a new root; absent means the active leaf. */
   readonly parentId?: string | null;
-  /** The entry that this one replaces: its sibling. */
+  /** The entry that this one supersedes: its sibling. */
   readonly supersedes?: string;
-  /** Given with usage: what the `context_usage` change adds to the counts. */
+  /** Given with usage: added to the `context_usage` change. */
   readonly contextWindow?: number;
   /** The context's tokens, for a model call without reported usage. */
   readonly estimatedContext?: ContextEstimate;
   /** Numbers that the `entry_appended` change shows beside the kind, such as compacted tokens. */
   readonly feedDetails?: JsonObject;
   readonly copiedFrom?: string;
-  /** An aborted message is an annotation of the leaf: kept, but on no path as a message. */
+  /** An aborted message is an annotation of the leaf: stored, but on no path as a message. */
   readonly status?: "committed" | "aborted";
 }
 
 export interface AppendRequest {
   readonly sessionId: string;
   readonly entries: readonly NewEntry[];
-  /** Fails with `stale_leaf` unless this is the active leaf (null: the session is empty). */
+  /**
+   * Compare-and-swap: fails with `stale_leaf` unless this is the active leaf (null: the session is
+   * empty).
+   */
   readonly expectedLeaf?: string | null;
-  /** Fails with `stale_leaf` unless all of it holds. */
+  /** Fails with `stale_leaf` unless every condition holds. */
   readonly guard?: AppendGuard;
   /**
-   * The last entries of the active path, in order, else `stale_leaf`. What is appended takes their place;
-   * with nothing to append, the leaf moves to before them. They stay in the tree.
+   * The last entries of the active path, in order, else `stale_leaf`. The appended ones replace
+   * them; without any, the leaf moves before them. They stay in the tree.
    */
   readonly replaced?: readonly string[];
   /** The host's clock, for `lastWriteAt` and the feed. */
@@ -193,8 +197,9 @@ export interface NewSummary {
   /** The last entry that it covers. */
   readonly through: string;
   /**
-   * The newest compaction on the active path when this one was begun (null: none). Given, the append
-   * fails with `compaction_conflict` if that has changed, or if the path no longer has `through` on it.
+   * The newest compaction on the active path when this one was started (null: none). If given, the
+   * append fails with `compaction_conflict` if that has changed, or if `through` is no longer on
+   * the path.
    */
   readonly expectedCompaction?: string | null;
 }
@@ -210,14 +215,14 @@ export interface PlacedEntry {
 }
 
 export interface AppendResult {
-  /** In the order of the request; none of a history. */
+  /** In request order; empty for a history. */
   readonly entries: readonly PlacedEntry[];
   readonly leaf: string | null;
-  /** A replay of an earlier request: nothing was written. */
+  /** True: a replay of an earlier request, nothing was written. */
   readonly replayed: boolean;
 }
 
-/** That an entry is there, and what its model call took. */
+/** An existing entry and its usage. */
 export interface EntryUsage {
   readonly id: string;
   readonly usage: Usage | null;
@@ -247,11 +252,11 @@ export interface EntryRecord {
   /** Null once erased. */
   readonly content: string | null;
   readonly contentBytes: number;
-  /** Null once the content is erased, and in pages that are read to be shown. */
+  /** Null once the content is erased, and in pages read for display. */
   readonly nonce: Uint8Array | null;
   /**
-   * Kept when the content is erased, so that the entry's hash can still be checked. Where content and
-   * this are null, only a tombstone is left: its hash stands in the feed.
+   * Kept when the content is erased, so that the entry's hash can still be checked. If both are
+   * null, only a tombstone is left: its hash is in the feed.
    */
   readonly contentHash: Uint8Array | null;
   /** In hex. */
@@ -278,7 +283,7 @@ export interface NewMemory extends Omit<Memory, "createdAt" | "updatedAt"> {
 }
 
 export interface NewFact extends Omit<Fact, "supersededBy"> {
-  /** Facts of the same tenant that this one replaces. */
+  /** Facts of the same tenant that this one supersedes. */
   readonly supersedes?: readonly string[];
 }
 
@@ -301,11 +306,11 @@ export interface ChangePage {
 }
 
 export interface FeedHead {
-  /** Names one life of the store; a restored copy has another. */
+  /** The store's epoch; a restored copy has another. */
   readonly epoch: string;
   readonly position: number;
   readonly hash: Uint8Array;
-  /** Hash of the change that was asked for; absent if there is none, zero at position 0. */
+  /** The hash of the requested change; absent if there is none, zero at position 0. */
   readonly hashAt?: Uint8Array;
 }
 
@@ -338,27 +343,27 @@ export interface StoreStatus {
   /** Bytes on disk, the write-ahead log apart. */
   readonly databaseBytes: number;
   readonly walBytes: number;
-  /** Known losses that were not accepted; on PostgreSQL those that this process has met. */
+  /** Unacknowledged losses; on PostgreSQL those that this process has met. */
   readonly losses: readonly StoreLoss[];
-  /** The followers that reads may run on: none without `replicas`. */
+  /** The followers for reads: none without `replicas`. */
   readonly followers: readonly FollowerStatus[];
   readonly tenants: readonly TenantStatus[];
 }
 
-/** A follower, as a node sees it that reads there. */
+/** A follower, as seen by a node that reads there. */
 export interface FollowerStatus {
   readonly address: string;
-  /** It answered when it was last asked, within the last second or two. */
+  /** It answered the last probe, one or two seconds ago at most. */
   readonly isThere: boolean;
-  /** Changes of all tenants that it does not have yet. */
+  /** Changes of all tenants that it lacks. */
   readonly behind: number;
-  /** For how long it lacks the oldest of them. */
+  /** How long it has lacked the oldest of them. */
   readonly lagMs: number;
 }
 
 /**
- * The reason of a deletion after which the session is stored anew under the same id, from the same
- * files: their bytes stay.
+ * The reason of a deletion for re-import: the session is stored again under the same id from the
+ * same files, whose bytes stay.
  */
 export const REIMPORT = "reimport";
 

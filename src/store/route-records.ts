@@ -1,10 +1,10 @@
-/** Routes as they cross the port. */
+/** Routes at the store port. */
 
 import type { ChangeAuthor } from "../model/change.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { NewSession } from "./records.ts";
 
-/** Leads a key to a session: to one that is there, or to one that is made in the same transaction. */
+/** Points a key at a session: an existing one, or one created in the same transaction. */
 export interface PutRouteRequest {
   readonly key: string;
   readonly sessionId: string;
@@ -14,7 +14,7 @@ export interface PutRouteRequest {
   readonly session?: NewSession;
   /** All fields of the route: replaces the previous ones. */
   readonly fields: JsonObject;
-  /** The version that the writer has seen; 0: there was no route. */
+  /** The version that the writer has read; 0: no route. */
   readonly expectedVersion?: number;
   readonly reason: string;
   readonly now: number;

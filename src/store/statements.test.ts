@@ -28,20 +28,20 @@ test("every statement that touches a tenant's rows names the tenant", () => {
   expect(open.map(fullName).sort()).toEqual(Object.keys(EXCEPTIONS));
 });
 
-test("no statement changes the directory of tenants without saying whose row", () => {
+test("no statement changes the directory of tenants without naming the row", () => {
   const updates = registeredStatements().filter(({ sql }) => /\bUPDATE tenants\b/.test(sql));
   expect(updates.length).toBeGreaterThan(2);
   for (const { sql } of updates) expect(sql).toMatch(/WHERE tenant = (\?|\$1)/);
 });
 
-test("every statement has a name of its own, short enough for PostgreSQL", () => {
+test("every statement has a unique name, short enough for PostgreSQL", () => {
   const names = registeredStatements().map(fullName);
   expect(new Set(names).size).toBe(names.length);
   expect(names.length).toBeGreaterThan(150);
   for (const { name } of registeredStatements()) expect(name.length).toBeLessThan(64);
 });
 
-test("the test sees what is wrong", () => {
+test("the test detects violations", () => {
   const wrong = {
     "no condition": "SELECT id FROM entries WHERE id = $1",
     "a join without it": `SELECT e.id FROM sessions s JOIN entries e ON e.session = s.session
@@ -64,13 +64,13 @@ interface TableUse {
   readonly alias: string | undefined;
 }
 
-/** The uses of a tenant's tables in a statement whose tenant is not given. */
+/** The uses of tenant tables in a statement without a tenant. */
 function openTables({ sql }: Statement): TableUse[] {
   const text = sql
-    // What a transaction has entered stands for a parameter where there can be none.
+    // The transaction's tenant setting counts as a parameter.
     .replace("current_setting('backscroll.tenant')", "$")
     .replace(/'[^']*'/g, "''")
-    // A row that is inserted with its tenant belongs to it.
+    // A row inserted with its tenant belongs to it.
     .replace(/INSERT (?:OR FAIL )?INTO \w+(?: AS \w+)?\s*\(tenant,/g, "");
   const uses = [...text.matchAll(TABLE_USE)]
     .map(([, table = "", alias]) => ({ table, alias }))
@@ -83,7 +83,7 @@ function openTables({ sql }: Statement): TableUse[] {
   return [...openNamed, ...unnamed.slice(conditions)];
 }
 
-/** After these words stands a table, and after it an alias, unless it is a word of SQL. */
+/** A table follows these words, and then an alias, unless it is a keyword. */
 const TABLE_USE =
   /\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+([a-z_]+)(?:\s+(?:AS\s+)?(?!ON\b|WHERE\b|SET\b|ORDER\b|LIMIT\b|JOIN\b|CROSS\b|INDEXED\b|VALUES\b|USING\b|RETURNING\b|FOR\b|DO\b|SELECT\b|UNION\b)([a-z]\w*))?/gi;
 

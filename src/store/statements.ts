@@ -1,8 +1,8 @@
 /**
  * The registry of SQL statements.
  *
- * Statements are constants with a name. Registering them lets a test look at each one: whether it
- * names the tenant, and whether it is ever built from pieces.
+ * Statements are named constants. Registering them lets a test inspect each one: whether it names
+ * the tenant, and whether it is ever built from pieces.
  */
 
 import type { Backend } from "../model/inputs/choices.ts";
@@ -13,7 +13,7 @@ export interface Statement {
   readonly sql: string;
 }
 
-/** Registers each of `sql` under `group.name` and gives them back as they are. */
+/** Registers each of `sql` under `group.name` and returns them. */
 export type RegisterStatements = <const Group extends Record<string, string>>(
   group: string,
   sql: Group,

@@ -1,10 +1,10 @@
-/** The errors that both backends give, in the same words. */
+/** Errors that both backends share. */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { Point } from "../transcript/place.ts";
 import type { NewSummary } from "./records.ts";
 
-/** `alike` are sessions whose ids begin so. */
+/** `alike` are sessions whose ids have the same prefix. */
 export function sessionNotFound(id: string, alike?: string): BackscrollError {
   const way =
     alike === undefined ? "list sessions to see their ids" : `ids that begin so: ${alike}`;
@@ -47,7 +47,7 @@ export function recordNotFound(namespace: string, key: string): BackscrollError 
   );
 }
 
-/** `version` is what the record has; null: it is not there. */
+/** `version` is the record's; null: it does not exist. */
 export function recordConflict(
   namespace: string,
   key: string,
@@ -156,7 +156,9 @@ export function checkNode(point: Point, sessionId: string): Point {
   );
 }
 
-/** Throws `compaction_conflict` unless a summary still fits: see `NewSummary.expectedCompaction`. */
+/**
+ * Throws `compaction_conflict` unless a summary still applies: see `NewSummary.expectedCompaction`.
+ */
 export function checkCompaction(
   sessionId: string,
   summary: NewSummary,

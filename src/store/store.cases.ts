@@ -1,8 +1,8 @@
 /**
- * The conformance suite: what every backend must do, and do alike.
+ * The conformance suite of backends.
  *
  * A backend calls `storeCases` in its own test file. All cases work through the port, on a real
- * database; no case is left out for one backend.
+ * database; no backend skips a case.
  */
 
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
@@ -75,7 +75,7 @@ export const ALL_CASES: readonly RegisterCases[] = [
   changeSignalCases,
 ];
 
-/** Those whose answers depend on how a database sorts text. */
+/** Cases that depend on the database's collation. */
 export const SORTING_CASES: readonly RegisterCases[] = [
   sessionCases,
   listSessionsCases,
@@ -89,13 +89,21 @@ export const SORTING_CASES: readonly RegisterCases[] = [
   isolationCases,
 ];
 
-/** Those in which several stores, or a store and its upkeep, take turns. */
+/** Cases in which several stores, or a store and its maintenance, interleave. */
 export const TURN_CASES: readonly RegisterCases[] = [
   indexerCases,
   searchCases,
   dumpCases,
   concurrencyCases,
   changeSignalCases,
+];
+
+/** Those whose calls, answers or errors carry something of every kind: bytes, text, numbers, details. */
+export const MESSAGE_CASES: readonly RegisterCases[] = [
+  appendCases,
+  guardedAppendCases,
+  contentCases,
+  tokenCases,
 ];
 
 /** Registers the cases for one backend. `open` gives a new, empty store each time. */

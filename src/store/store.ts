@@ -5,8 +5,9 @@
  * an `await` inside a transaction on a shared connection would let another caller's acknowledged
  * write be rolled back with it. Every backend passes `store.cases.ts`.
  *
- * Every operation is scoped by a tenant's name, given by the host, but for the few that are about the
- * store as a whole. An id of another tenant does not exist. Operations throw `BackscrollError` with a code and leave the store unchanged when they do.
+ * Every operation is scoped by a tenant's name, given by the host, except the few that concern the
+ * whole store. An id of another tenant does not exist. Operations throw `BackscrollError` with a
+ * code and leave the store unchanged when they do.
  */
 
 import type { AccessToken } from "../model/access-token.ts";
@@ -69,17 +70,17 @@ import type { NewToken, TokenRecord } from "./token-records.ts";
 export type { Durability, StoreOptions } from "./store-options.ts";
 
 /**
- * Mutations. Each that changes content writes at least one row of the change feed in its own
+ * Mutations. Each that changes content writes at least one change to the feed in its own
  * transaction.
  */
 export interface StoreWrites extends OriginalWrites, RecordWrites {
   /**
-   * `session_exists` if the id or the origin's key is taken; with `orExisting` it gives the session that
-   * has the key. Replayed under an idempotency key, it gives the session.
+   * Throws `session_exists` if the id or the origin's key is taken; with `orExisting` it gives the
+   * session with the key. Replayed under an idempotency key, it gives the session.
    */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
-  /** Purges the session and all that was derived from it; leaves a tombstone. */
+  /** Purges the session and everything derived from it; leaves a tombstone. */
   deleteSession(
     tenant: string,
     id: string,
@@ -88,7 +89,9 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
     by?: ChangeAuthor,
   ): Promise<Tombstone>;
 
-  /** All entries or none. Actors join the participants; counters and times move with it. */
+  /**
+   * Atomic. Actors join the participants; counters and times are updated in the same transaction.
+   */
   append(tenant: string, request: AppendRequest): Promise<AppendResult>;
   moveLeaf(tenant: string, request: MoveLeafRequest): Promise<void>;
   setPinned(
@@ -109,14 +112,14 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
 
   /**
    * Creates a pending message: an id, a lease and no place in the tree. Replayed under an
-   * idempotency key it hands the message that is open already to the new holder.
+   * idempotency key it gives the open message to the new holder.
    */
   openStream(tenant: string, request: OpenStreamRequest): Promise<{ readonly id: string }>;
-  /** Adds a chunk and renews the lease. `stream_lost` if it is no longer this holder's. */
+  /** Adds a chunk and renews the lease. Throws `stream_lost` if another holder has it. */
   writeStream(tenant: string, request: WriteStreamRequest): Promise<void>;
-  /** Folds the chunks and gives the message its place. `stream_lost` if it was aborted meanwhile. */
+  /** Folds the chunks and places the message. Throws `stream_lost` if it was aborted meanwhile. */
   commitStream(tenant: string, request: CommitStreamRequest): Promise<AppendResult>;
-  /** Keeps what had arrived as an aborted entry. */
+  /** Stores the chunks so far as an aborted entry. */
   abortStream(tenant: string, request: AbortStreamRequest): Promise<AppendResult>;
 
   putMemory(tenant: string, memory: NewMemory): Promise<Memory>;
@@ -127,7 +130,7 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
     facts: readonly NewFact[],
     now: number,
   ): Promise<readonly Fact[]>;
-  /** `by` null deletes the fact, otherwise it is superseded by that one. */
+  /** `by` null deletes the fact, otherwise that one supersedes it. */
   retireFact(tenant: string, id: string, by: string | null, now: number): Promise<void>;
 
   /**
@@ -143,13 +146,13 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
 
   setQuota(tenant: string, quota: Quota, now: number, by?: ChangeAuthor): Promise<void>;
 
-  /** A row of the feed for what leaves no other one. */
+  /** Writes a change for an act without another row. */
   noteAct(tenant: string, act: string, now: number, by?: ChangeAuthor): Promise<void>;
 
   createToken(tenant: string, token: NewToken, by?: ChangeAuthor): Promise<AccessToken>;
   /**
-   * `token_not_found` if the tenant has no such token. A second revocation keeps the first one's
-   * time and adds no change.
+   * Throws `token_not_found` if the tenant has no such token. A second revocation keeps the first
+   * one's time and adds no change.
    */
   revokeToken(tenant: string, id: string, now: number, by?: ChangeAuthor): Promise<AccessToken>;
 
@@ -159,21 +162,20 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
    * the route has changed.
    */
   putRoute(tenant: string, request: PutRouteRequest): Promise<SessionRoute>;
-  /** Changes fields of a route that is there, else `session_key_not_found`. */
+  /** Changes fields of an existing route; throws `session_key_not_found`. */
   patchRoute(tenant: string, request: PatchRouteRequest): Promise<SessionRoute>;
-  /** Takes a route away, with the list of its sessions. The sessions stay. */
+  /** Deletes a route with its history. The sessions stay. */
   deleteRoute(tenant: string, key: string, now: number, by?: ChangeAuthor): Promise<void>;
 
   /**
-   * Takes the lease `name` of the store for `durationMs` from now on, by the database's clock: if
-   * it is free, `owner` holds it, or it has expired. False if another owner holds it. Not in the
-   * feed.
+   * Takes the lease `name` of the store for `durationMs` from now, by the database's clock, if it
+   * is free, held by `owner`, or expired. False if another owner holds it. Not in the feed.
    */
   takeLease(name: string, owner: string, durationMs: number): Promise<boolean>;
   /** Releases a lease; no effect if `owner` does not hold it. */
   dropLease(name: string, owner: string): Promise<void>;
 
-  /** Deletes what outlived its TTL, aborts messages whose writer died, collects garbage. */
+  /** Deletes rows whose TTL has passed, aborts messages of dead writers, collects garbage. */
   sweep(request: SweepRequest): Promise<SweepResult>;
 }
 
@@ -182,18 +184,18 @@ export interface StoreReads extends OriginalReads, RecordReads {
   findSession(tenant: string, id: string): Promise<Session | undefined>;
   findSessionByOrigin(tenant: string, key: string): Promise<Session | undefined>;
   /**
-   * The sessions whose short id or agent's own id is `ref`, or whose ids begin with it: at most
+   * The sessions whose short id or agent's own id is `ref`, or has it as a prefix: at most
    * `MAX_REFS` of each kind.
    */
   findSessionRefs(tenant: string, ref: string): Promise<readonly SessionRef[]>;
   /**
-   * What models used in some sessions, by model and by quarter of an hour. Copies that a fork has made
-   * are left out: they were used once.
+   * Usage in some sessions, by model and quarter of an hour. Copies in forks are left out: they
+   * were billed once.
    */
   readUsage(tenant: string, sessionIds: readonly string[]): Promise<readonly UsageSum[]>;
-  /** Per model, how many of these sessions have a message of it. */
+  /** The number of these sessions per model of their messages. */
   countModels(tenant: string, sessionIds: readonly string[]): Promise<readonly ModelCount[]>;
-  /** `next` is where the following page starts, absent on the last one. */
+  /** `next` is the start of the following page, absent on the last one. */
   listSessions(
     tenant: string,
     filter: SessionFilter,
@@ -202,9 +204,9 @@ export interface StoreReads extends OriginalReads, RecordReads {
   /** Sizes of those sessions that exist, in no order. */
   readSessionSizes(tenant: string, ids: readonly string[]): Promise<readonly SessionSize[]>;
   findTombstone(tenant: string, sessionId: string): Promise<Tombstone | undefined>;
-  /** The newest of the sessions that came from there and were deleted. */
+  /** The newest deleted session of the origin. */
   findTombstoneByOrigin(tenant: string, key: string): Promise<Tombstone | undefined>;
-  /** Those of the paths that were read, in no order. Without their state, it is null. */
+  /** The paths that were read, in no order. The state is null unless requested. */
   findIngestedFiles(
     tenant: string,
     workstation: string,
@@ -213,13 +215,13 @@ export interface StoreReads extends OriginalReads, RecordReads {
   ): Promise<readonly IngestedFile[]>;
 
   /**
-   * `session_not_found` or, for an unknown leaf or entry, `entry_not_found`. `store_corrupt` if one of
-   * the entries does not match its hash, or the page is not all of its range.
+   * Throws `session_not_found` or, for an unknown leaf or entry, `entry_not_found`; `store_corrupt`
+   * if an entry does not match its hash, or the page is incomplete.
    */
   readEntries(tenant: string, query: EntryQuery): Promise<EntryPage>;
   /**
-   * The entries with these ids, in the order of the ids; unknown ones are left out. `isRaw`: as they
-   * are stored, damaged or not.
+   * The entries with these ids, in the order of the ids; unknown ones are left out. `isRaw`: as
+   * stored, unchecked.
    */
   findEntries(
     tenant: string,
@@ -227,15 +229,14 @@ export interface StoreReads extends OriginalReads, RecordReads {
     payloads: boolean,
     isRaw?: boolean,
   ): Promise<EntryPage>;
-  /** Which of these entries there are, and what each took, without reading what they hold. */
+  /** The existing ones of these entries with their usage, without reading content. */
   findUsage(tenant: string, ids: readonly string[]): Promise<readonly EntryUsage[]>;
   findPending(tenant: string, id: string): Promise<PendingRecord | undefined>;
-  /** The last entries of the session's branches, the newest branch first. */
+  /** The leaves of the session's branches, newest branch first. */
   listLeaves(tenant: string, sessionId: string, limit: number): Promise<readonly EntryRecord[]>;
 
   /**
-   * Sessions that are to forget and have a compaction for which that was not done yet: one of them,
-   * or a page of all by id.
+   * Sessions with a compaction whose retention is not applied yet: one of them, or a page by id.
    */
   listRetentionDue(
     tenant: string,
@@ -276,23 +277,23 @@ export interface StoreReads extends OriginalReads, RecordReads {
     after: string | undefined,
     limit: number,
   ): Promise<readonly SessionRoute[]>;
-  /** The sessions that a key leads and led to, the newest first, from before a version on. */
+  /** The current and past sessions of a key, newest first, from before a version on. */
   listRouteSessions(
     tenant: string,
     key: string,
     before: number | undefined,
     limit: number,
   ): Promise<readonly RouteSession[]>;
-  /** The keys that lead or led to a session, the newest first. */
+  /** The current and past keys of a session, newest first. */
   listSessionRoutes(
     tenant: string,
     sessionId: string,
     limit: number,
   ): Promise<readonly RouteSession[]>;
 
-  /** Where the feed is now, and the hash of its change at `position`. */
+  /** The feed's end, and the hash of its change at `position`. */
   feedHead(tenant: string, position?: number): Promise<FeedHead>;
-  /** Changes after a position, in order. Looks at a bounded number of rows, whatever the filter. */
+  /** Changes after a position, in order. Scans a bounded number of rows, whatever the filter. */
   listChanges(
     tenant: string,
     after: number,
@@ -300,22 +301,19 @@ export interface StoreReads extends OriginalReads, RecordReads {
     sessionId: string | undefined,
   ): Promise<ChangePage>;
 
-  /** How far the index is. A tenant without one has one that is empty. */
+  /** The index's progress. A tenant without one has an empty one. */
   indexStatus(tenant: string): Promise<IndexStatus>;
 
   listTenants(): Promise<readonly string[]>;
   status(): Promise<StoreStatus>;
-  /** The backend's own check of its files. Empty if all is well. */
+  /** The backend's own check of its files. Empty if no problem is found. */
   checkIntegrity(): Promise<readonly string[]>;
 }
 
-/**
- * The index. It is derived: its damage never fails a write or another read, and backups leave it
- * out.
- */
+/** The index. It is derived: its damage fails no write and no other read, and backups omit it. */
 export interface StoreIndex {
   /**
-   * Runs one search, as of one moment. Searches of several tenants take turns. When `signal` is
+   * Runs one search in one snapshot. Searches of several tenants take turns. When `signal` is
    * aborted it rejects with the signal's reason, and its work stops soon after.
    */
   search(tenant: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer>;
@@ -324,7 +322,7 @@ export interface StoreIndex {
   /** The pieces to embed after a position of the feed, with secrets masked. */
   readPieces(tenant: string, request: PiecesRequest): Promise<PiecesAnswer>;
   /**
-   * One bounded piece of upkeep under the tenant's lease. `busy` if another process holds the
+   * One bounded maintenance step under the tenant's lease. `busy` if another process holds the
    * lease. Does not block reads and writes.
    */
   maintain(tenant: string, task: MaintenanceTask): Promise<UpkeepReport>;
@@ -332,34 +330,34 @@ export interface StoreIndex {
 
 export interface Store extends StoreWrites, StoreReads, StoreIndex {
   /**
-   * The same store for calls that only read: followers may answer them. A caller finds its own writes
-   * there. Absent without followers.
+   * The same store for read-only calls: followers may answer them, with the caller's own writes
+   * included. Absent without followers.
    */
   readonly reader?: Store;
   /**
-   * Grows when the store goes on with another server, whose feed may lack the end of what was read
-   * before. Absent where there is one file.
+   * Incremented when the store switches to another server, whose feed may lack recent changes.
+   * Absent for a file.
    */
   switches?(): number;
-  /** Wrong settings of the database server, and how to mend them. Absent without a server. */
+  /** Wrong settings of the database server, with remedies. Absent without a server. */
   advise?(): Promise<readonly string[]>;
   /** Calls `listener` soon after a commit of any process. */
   onChange(listener: () => void): () => void;
-  /** Every row of every table as of one moment, in batches, in an order in which `load` takes them. */
+  /** Every row of every table in one snapshot, in batches, in an order that `load` accepts. */
   dump(): AsyncIterable<RowBatch>;
   /**
-   * Fills an empty store with the rows of another one, all or nothing, and starts a new epoch.
+   * Fills an empty store with the rows of another one, atomically, and starts a new epoch. Throws
    * `store_not_empty` if a tenant exists.
    */
   load(batches: AsyncIterable<RowBatch>): Promise<void>;
   /**
-   * Accepts the losses that `status` lists, so that they are no longer reported. Kept logs stay in
-   * place; an index that was ahead is rebuilt. Gives the accepted losses.
+   * Acknowledges the losses that `status` lists, so that they are no longer reported. Kept logs
+   * stay in place; an index that was ahead is rebuilt. Gives the acknowledged losses.
    */
   acceptLosses(): Promise<readonly StoreLoss[]>;
-  /** How text is analysed for the index: one setting for every process. */
+  /** The text analysis of the index: one setting for every process. */
   indexSetting(): Promise<IndexSetting>;
-  /** Changes it. Segments of another setting are built again by the upkeep that follows. */
+  /** Changes it. The following maintenance rebuilds segments of another setting. */
   setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting>;
   close(): Promise<void>;
 }

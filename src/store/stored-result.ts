@@ -12,7 +12,7 @@ export interface StoredResult {
 
 /**
  * The result of an earlier request under the same key, from its row; undefined if there was none.
- * `idempotency_conflict` if it was another request.
+ * Throws `idempotency_conflict` for another request.
  */
 export function replayedResult(
   row: Row | undefined,
@@ -27,10 +27,10 @@ export function replayedResult(
   ) as StoredResult;
 }
 
-/** Later than any clock: a sweep forgets keys by their age. */
+/** Later than any clock: a sweep deletes keys by age. */
 const FOR_GOOD = Number.MAX_SAFE_INTEGER;
 
-/** The time from which on the key is remembered for `IDEMPOTENCY_KEPT_MS`. */
+/** The time from which the key is kept for `IDEMPOTENCY_KEPT_MS`. */
 export function keptFrom({ isLasting = false }: Idempotency, now: number): number {
   return isLasting ? FOR_GOOD : now;
 }

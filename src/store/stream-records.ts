@@ -1,4 +1,4 @@
-/** Records of the store port for a message that is being written. */
+/** Records of the store port for open messages. */
 
 import type { Role, Usage } from "../model/entry.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
@@ -22,7 +22,7 @@ export interface OpenStreamRequest {
 export interface WriteStreamRequest {
   readonly id: string;
   readonly holder: string;
-  /** JSON text of an array of chunks; empty renews the lease only. */
+  /** JSON text of an array of chunks; empty: only renews the lease. */
   readonly chunks: string | null;
   readonly leaseMs: number;
   readonly now: number;
@@ -32,7 +32,7 @@ export interface CommitStreamRequest {
   readonly sessionId: string;
   readonly id: string;
   readonly holder: string;
-  /** Chunks that were not flushed yet, as JSON text. */
+  /** Unflushed chunks, as JSON text. */
   readonly chunks: string | null;
   readonly usage: Usage | null;
   readonly model: string | null;

@@ -1,4 +1,4 @@
-/** The tables that hold a store's content, in an order in which they can be filled again. */
+/** The tables with a store's content, in an order that satisfies foreign keys. */
 export const TABLES = [
   "tenants",
   "sessions",
@@ -32,17 +32,18 @@ export function isTableName(name: string): name is TableName {
 }
 
 /**
- * The tables of the index. Derived from the others, so no copy of a store holds them. On SQLite all
- * but the manifest are in a file of their own.
+ * The tables of the index. Derived from the others, so copies of a store omit them. On SQLite all
+ * but the manifest are in a separate file.
  */
 export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] as const;
 
 /**
- * How SQLite stores some of what other tables have: the rows of a dump have it in their own columns.
+ * SQLite's storage of columns that other tables have; the rows of a dump have these columns
+ * themselves.
  */
 export const STORAGE_TABLES = ["packs"] as const;
 
-/** Maintained by triggers on other tables: a restored copy fills it, so no copy holds it. */
+/** Maintained by triggers on other tables: loading fills it, so copies omit it. */
 export const DERIVED_TABLES = ["session_models"] as const;
 
 /** Tables of running processes. They belong to no tenant, and copies of a store omit them. */

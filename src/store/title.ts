@@ -1,4 +1,4 @@
-/** The form of a title that a filter is compared with, the same on both backends. */
+/** The folded form of a title for filters, equal on both backends. */
 export function foldTitle(title: string): string {
   return title.normalize("NFKC").toLowerCase();
 }

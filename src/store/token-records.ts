@@ -1,4 +1,4 @@
-/** Access tokens as they cross the port: with a hash in place of the secret. */
+/** Access tokens at the store port: with a hash instead of the secret. */
 
 import type { AccessToken } from "../model/access-token.ts";
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { StoreLoss } from "../model/store-loss.ts";
 import { warnOfLoss } from "./warn-of-loss.ts";
 
-test("a warning names the loss and how to accept it", () => {
+test("a warning names the loss and the command that acknowledges it", () => {
   const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();
   onTestFinished(() => emitted.mockRestore());
   const loss = { foundAt: 0, tenant: "acme", changes: 3 };

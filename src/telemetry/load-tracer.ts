@@ -1,4 +1,4 @@
-/** The tracer of the host's OpenTelemetry, whose API is loaded when it is asked for and not before. */
+/** The tracer of the host's OpenTelemetry, whose API is loaded on demand. */
 
 import { BackscrollError } from "../model/errors.ts";
 import type { TelemetryTracer } from "./traced-store.ts";
@@ -10,7 +10,10 @@ interface TelemetryApi {
   readonly trace: { getTracer(name: string): TelemetryTracer };
 }
 
-/** `invalid_input` with the way out if the package is not installed. `api` is the package's name. */
+/**
+ * Throws `invalid_input` with the way out if the package is not installed. `api` is the package's
+ * name.
+ */
 export async function loadTracer(api: string = API): Promise<TelemetryTracer> {
   let loaded: TelemetryApi;
   try {

@@ -13,7 +13,7 @@ interface Recorded {
   ended: number;
 }
 
-/** A tracer that keeps its spans, with what was set on them. */
+/** A tracer that records its spans and their attributes. */
 function recorder(): { readonly spans: Recorded[]; readonly tracer: TelemetryTracer } {
   const spans: Recorded[] = [];
   const tracer: TelemetryTracer = {
@@ -84,7 +84,7 @@ test("calls of the store are spans with the conventions' names, each ended once"
   expect(failed).toMatchObject([{ status: 2, attributes: { "error.type": "session_not_found" } }]);
 });
 
-test("no content is in a span, and with `content` the words of queries alone", async () => {
+test("spans have no content, and with `content` only the queries", async () => {
   const words = /okapi|rain forest|shy/;
   expect(JSON.stringify(await converse(false))).not.toMatch(words);
   const spans = await converse(true);
@@ -94,14 +94,14 @@ test("no content is in a span, and with `content` the words of queries alone", a
   expect(JSON.stringify(rest)).not.toMatch(words);
 });
 
-test("the API is looked for only when telemetry is on", async () => {
+test("the API is loaded only when telemetry is on", async () => {
   const user = new Child("./telemetry-user.ts");
   user.tell({});
   await user.succeed();
   expect(user.said()).toEqual([[], ["@opentelemetry/api"]]);
 });
 
-test("a missing package and an unknown value are told with the way out", async () => {
+test("a missing package and an unknown value are reported with the way out", async () => {
   await expect(loadTracer("@opentelemetry/not-there")).rejects.toMatchObject({
     code: "invalid_input",
     message: expect.stringContaining("npm install @opentelemetry/not-there"),

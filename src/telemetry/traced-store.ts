@@ -1,8 +1,8 @@
 /**
- * A store whose calls are spans of OpenTelemetry, by the names of its conventions for GenAI memory.
+ * A decorator whose store calls are OpenTelemetry spans, by the conventions for GenAI memory.
  *
- * Nothing of a conversation's content is in a span unless `content` asks for it, and of an error only
- * its code. The one file that knows these names.
+ * Spans have no conversation content unless `content` asks for it, and of an error only its code.
+ * The only file with these names.
  */
 
 import { BackscrollError } from "../model/errors.ts";
@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 
 export type AttributeValue = string | number;
 
-/** The parts of a span and a tracer of `@opentelemetry/api` that are used here. */
+/** The parts of `@opentelemetry/api`'s span and tracer that are used here. */
 export interface TelemetrySpan {
   setAttribute(name: string, value: AttributeValue): unknown;
   setStatus(status: { readonly code: number }): unknown;
@@ -29,9 +29,9 @@ export interface TelemetryTracer {
 }
 
 export interface TraceOptions {
-  /** Also the words of queries. */
+  /** Includes the queries. */
   readonly content: boolean;
-  /** Whether the store is in this process or behind a connection. */
+  /** Whether the store is in this process or remote. */
   readonly kind: "internal" | "client";
 }
 
@@ -41,7 +41,7 @@ const STATUS_ERROR = 2;
 
 const NAMES = {
   operation: "gen_ai.operation.name",
-  /** The tenant: the boundary of what a search can find. */
+  /** The tenant: the isolation boundary of a search. */
   store: "gen_ai.memory.store.id",
   conversation: "gen_ai.conversation.id",
   record: "gen_ai.memory.record.id",
@@ -59,7 +59,7 @@ type Operation =
   | "delete_memory"
   | "read_conversation";
 
-/** What is known of a call before it is made. */
+/** The known fields of a call. */
 interface Call {
   readonly operation: Operation;
   readonly tenant: string;
@@ -189,7 +189,7 @@ function onlyOne(ids: readonly string[] = []): string | undefined {
   return ids.length === 1 ? ids[0] : undefined;
 }
 
-/** A code, or the name of a class: never a sentence, which may quote. */
+/** A code, or a class name: never a sentence, which may quote content. */
 function errorType(error: unknown): string {
   if (BackscrollError.is(error)) return error.code;
   return error instanceof Error ? error.name : "_OTHER";

@@ -14,12 +14,12 @@ test("neighbouring pieces of text become one block", () => {
   ]);
 });
 
-test("nothing becomes nothing", () => {
+test("no chunks give no blocks", () => {
   expect(foldChunks([])).toEqual([]);
   expect(foldChunks([""])).toEqual([]);
 });
 
-test("half a surrogate pair meets its other half, also over a stored flush", () => {
+test("a split surrogate pair is rejoined, also across a stored flush", () => {
   const [high, low] = ["\ud83d", "\ude00"];
   // Each flush is stored as JSON text of its own.
   const flushes = [
@@ -32,7 +32,7 @@ test("half a surrogate pair meets its other half, also over a stored flush", () 
   expect(foldChunks(chunks)).toEqual([{ type: "text", text: "a😀b" }]);
 });
 
-test("a text is the same however it was cut", () => {
+test("a text is the same however it was split", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1 }), fc.array(fc.nat()), (text, cuts) => {
       const places = [0, ...cuts.map((cut) => cut % text.length), text.length];

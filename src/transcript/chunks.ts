@@ -1,16 +1,16 @@
 /**
- * Chunks of a message that is still being written.
+ * Chunks of an open message.
  *
- * Each flush stores one chunk; the message is folded from them once, at the commit. (Rewriting the
- * whole text at each flush would cost the square of its length.)
+ * Each flush stores one chunk; the commit folds them once. (Rewriting the whole text at each flush
+ * would be quadratic.)
  */
 
 import type { Block } from "../model/block.ts";
 
-/** A piece of text, or a block that is complete in itself, such as a tool call. */
+/** Text, or a complete block, such as a tool call. */
 export type Chunk = string | Block;
 
-/** Neighbouring pieces of text become one text block. Half a surrogate pair meets its other half. */
+/** Joins neighbouring texts into one block, rejoining split surrogate pairs. */
 export function foldChunks(chunks: readonly Chunk[]): Block[] {
   const blocks: Block[] = [];
   let text = "";

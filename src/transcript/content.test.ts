@@ -11,10 +11,10 @@ import {
 } from "./content.ts";
 import { sha256, toHex } from "./hash.ts";
 
-/** What goes in comes out, with the payloads apart; gives how many there were. */
+/** Round-trips content with its payloads; gives their number. */
 function check(blocks: readonly Block[], data: JsonValue = null): number {
   const { text, payloads } = encodeContent({ blocks, data });
-  // As a store does: bytes in, bytes out, by address.
+  // As a store does: bytes by address.
   const stored = Buffer.from(text).toString("utf8");
   expect(stored).toBe(text);
   const blobs = new Map(payloads.map((payload) => [payload.hash, payload.bytes]));
@@ -22,7 +22,7 @@ function check(blocks: readonly Block[], data: JsonValue = null): number {
 
   const decoded = decodeContent(stored, (hash) => blobs.get(hash));
   expect(decoded).toEqual({ blocks, data, truncated: false });
-  // What must be read beforehand is all that there is.
+  // `blobsOf` names all that are needed.
   const named = blobsOf(stored);
   const nested = named.flatMap((hash) =>
     nestedBlobsOf(stored, blobs.get(hash) ?? new Uint8Array()),
@@ -38,14 +38,14 @@ function text(value: string): Block {
 }
 
 describe("encodeContent and decodeContent", () => {
-  test("keep what other formats lose", () => {
+  test("keep values that other formats lose", () => {
     for (const value of ["\0", "\ud800", "x\udc00", "\u2028", "\ufeffa", "😀", "\r\n", '"\\']) {
       check([text(value)]);
       check([text(value.repeat(LARGE))]);
     }
   });
 
-  test("keep JSON text as it was written", () => {
+  test("keep JSON text unchanged", () => {
     const input = '{ "n": 123456789012345678901234567890.10, "a":1,"a":2, "__proto__":{"x":1} }';
     check([{ type: "tool_use", id: "c", name: "run", input }]);
     check([{ type: "opaque", json: input }]);
@@ -61,7 +61,7 @@ describe("encodeContent and decodeContent", () => {
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  test("put a payload apart once it is above the threshold", () => {
+  test("detach a payload above the threshold", () => {
     expect(check([text("x".repeat(BLOB_THRESHOLD_BYTES))])).toBe(0);
     expect(check([text("x".repeat(LARGE))])).toBe(1);
     // The threshold counts bytes, not characters.
@@ -69,7 +69,7 @@ describe("encodeContent and decodeContent", () => {
     expect(check([text("é".repeat(BLOB_THRESHOLD_BYTES / 2 + 1))])).toBe(1);
   });
 
-  test("put every large field apart, and the same payload once", () => {
+  test("detach every large field, and equal payloads once", () => {
     const large = (letter: string) => letter.repeat(LARGE);
     const blocks: Block[] = [
       { type: "thinking", text: large("a"), signature: large("b") },
@@ -82,7 +82,7 @@ describe("encodeContent and decodeContent", () => {
     expect(check(blocks)).toBe(6);
   });
 
-  test("reach into tool results that hold blocks that hold blocks", () => {
+  test("reach into nested tool results", () => {
     const inner: Block = {
       type: "tool_result",
       toolUseId: "2",
@@ -93,15 +93,15 @@ describe("encodeContent and decodeContent", () => {
     expect(check([outer])).toBe(1);
   });
 
-  test("put the text itself apart when many small blocks make it large", () => {
+  test("detach the text itself when many small blocks make it large", () => {
     const blocks = Array.from({ length: 2_000 }, (_, i) => text(`block ${i}`));
     expect(check(blocks)).toBe(1);
-    // And then what it refers to is found through it.
+    // Its references are then found through it.
     expect(check([...blocks, text("z".repeat(LARGE))])).toBe(2);
     expect(check([], { state: "s".repeat(10 * LARGE) })).toBe(1);
   });
 
-  test("are not misled by content that looks like a reference", () => {
+  test("are not confused by content that looks like a reference", () => {
     check([text('{"blob":"00","bytes":1,"head":""}')]);
     check([], { blocks: [{ type: "text", text: { blob: "00" } }], blob: "00" });
     check([{ type: "image", url: "x", blob: "00" } as Block]);
@@ -140,7 +140,7 @@ describe("encodeContent and decodeContent", () => {
       output: fc.oneof(string, fc.array(leaf, { maxLength: 3 })),
       isError: fc.boolean(),
     });
-    // Data is what JSON can say: -0 is not.
+    // JSON has no -0.
     const data = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
     fc.assert(
       fc.property(fc.array(fc.oneof(leaf, result), { maxLength: 5 }), data, (blocks, value) => {
@@ -168,7 +168,7 @@ describe("a preview", () => {
     expect(head.length).toBeLessThan(1_000);
   });
 
-  test("never ends in half a surrogate pair", () => {
+  test("never splits a surrogate pair", () => {
     for (const shift of ["", "x"]) {
       const { text: stored } = encodeContent({
         blocks: [text(shift + "😀".repeat(LARGE))],
@@ -188,7 +188,7 @@ describe("a preview", () => {
     });
   });
 
-  test("of a text that is itself apart shows nothing, and says so", () => {
+  test("of detached text shows nothing, and says so", () => {
     const blocks = Array.from({ length: 2_000 }, (_, i) => text(`block ${i}`));
     const { text: stored } = encodeContent({ blocks, data: null });
     expect(decodeContent(stored, nothing)).toEqual({ blocks: [], data: null, truncated: true });

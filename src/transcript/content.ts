@@ -1,28 +1,29 @@
 /**
- * How an entry's content is laid out: a small JSON text, and large payloads apart from it.
+ * The layout of an entry's content: a small JSON text, with large payloads detached.
  *
- * A tool result can be megabytes, and the same file is read many times in a session. A payload above
- * the threshold is replaced in the text by its hash, size and head; its bytes live once per tenant.
- * So a page of previews reads no large payload, and a repeated payload costs one hash.
+ * A tool result can have megabytes, and the same file is read many times in a session. A payload
+ * above the threshold is replaced in the text by its hash, size and head; its bytes are stored once
+ * per tenant (content-addressed). So a page of previews reads no large payload, and a repeated
+ * payload costs one hash.
  */
 
 import { type Block, PAYLOAD_FIELDS } from "../model/block.ts";
 import type { JsonValue } from "../model/json.ts";
 import { sha256, toHex } from "./hash.ts";
 
-/** Payloads above this many bytes live in blobs: docs/decisions has the measurement. */
+/** Larger payloads move to blobs: measurements in docs/decisions. */
 export const BLOB_THRESHOLD_BYTES = 4_096;
 
-/** The same for tool traffic of an imported history, which is compressed with its neighbours. */
+/** The same for tool traffic of an imported history, which is compressed in packs. */
 export const PACKED_THRESHOLD_BYTES = 8_192;
 
-/** What the text keeps of a payload, in UTF-16 units, so that a preview needs no blob. */
+/** The head of a payload in the text, in UTF-16 units, so that a preview needs no blob. */
 const HEAD_LENGTH = 200;
 
 export interface Payload {
   /** SHA-256 of `bytes` in hex: its address within a tenant. */
   readonly hash: string;
-  /** The payload as JSON text, so that half a surrogate pair survives. */
+  /** The payload as JSON text, so that lone surrogates survive. */
   readonly bytes: Uint8Array;
 }
 
@@ -36,9 +37,9 @@ export interface EncodedContent {
 export interface Content {
   readonly blocks: readonly Block[];
   readonly data: JsonValue;
-  /** What the entry's writer calls it; left out: nothing. */
+  /** The writer's id. Default: none. */
   readonly externalId?: string | undefined;
-  /** The JSON text that its writer keeps beside a message; left out: none. */
+  /** The writer's raw JSON text of a message. Default: none. */
   readonly raw?: string | undefined;
 }
 
@@ -47,14 +48,14 @@ export interface DecodedContent extends Content {
   readonly truncated: boolean;
 }
 
-/** Stands in the text for a payload. */
+/** Replaces a payload in the text. */
 interface BlobReference {
   readonly blob: string;
   readonly bytes: number;
   readonly head: string;
 }
 
-/** `thresholdBytes` is for measuring; `unsaidBytes` holds for all but blocks of text. */
+/** `thresholdBytes` is for measuring; `unsaidBytes` applies to all but text blocks. */
 export function encodeContent(
   content: Content,
   thresholdBytes: number = BLOB_THRESHOLD_BYTES,
@@ -77,7 +78,7 @@ export function encodeContent(
         },
   );
   let bytes = Buffer.byteLength(text);
-  // Thousands of small blocks, or large data: then the text itself is the payload.
+  // Thousands of small blocks, or large data: the text itself is the payload.
   if (bytes > 4 * thresholdBytes) {
     text = JSON.stringify(toPayload(text, bytes, payloads));
     bytes = Buffer.byteLength(text);
@@ -87,11 +88,11 @@ export function encodeContent(
 }
 
 /**
- * The hashes of the blobs that must be read before `decodeContent` can give the whole content, or of
- * it the blocks of some types.
+ * The hashes of the blobs that `decodeContent` needs for the whole content, or for blocks of some
+ * types.
  */
 export function blobsOf(text: string, types?: readonly Block["type"][]): string[] {
-  // The shortest reference is longer than this; most texts have none and are not parsed here.
+  // Fast path: most texts have no reference and are not parsed.
   if (!text.includes('"blob":"')) return [];
   const found: string[] = [];
   const parsed: unknown = JSON.parse(text);
@@ -105,9 +106,9 @@ export function blobsOf(text: string, types?: readonly Block["type"][]): string[
 }
 
 /**
- * Puts content together again. `blob` gives the bytes of a payload, or undefined for a preview: then
- * the payload's head stands in its place and `truncated` is true. Of a raw payload there is no head: it
- * is left out.
+ * Reassembles content. `blob` gives the bytes of a payload, or undefined for a preview: then the
+ * payload's head replaces it and `truncated` is true. Of a raw payload there is no head: it is left
+ * out.
  *
  * A text that is itself in a blob refers to further blobs, so `blob` may be asked for hashes that
  * `blobsOf(text)` did not name: see `nestedBlobsOf`.
@@ -143,7 +144,7 @@ export function decodeContent(
   return { blocks, data, externalId, raw: JSON.parse(decode(bytes)) as string, truncated };
 }
 
-/** Content that is more than blocks. */
+/** Content with more than blocks. */
 interface StoredContent {
   readonly blocks?: readonly unknown[];
   readonly data?: JsonValue;
@@ -155,8 +156,8 @@ const PLAIN_START = '[{"type":"text","text":"';
 const PLAIN_END = '"}]';
 
 /**
- * The text of content that is a single text block without escapes, as most short messages are:
- * slicing takes a tenth of the time of parsing. Undefined otherwise.
+ * The text of content with a single unescaped text block, as most short messages have: slicing
+ * takes a tenth of the time of parsing. Undefined otherwise.
  */
 function plainTextOf(content: string): string | undefined {
   if (!content.startsWith(PLAIN_START)) return undefined;
@@ -165,7 +166,7 @@ function plainTextOf(content: string): string | undefined {
   return content.includes("\\") ? undefined : content.slice(PLAIN_START.length, end);
 }
 
-/** The references inside a text that was itself a payload. */
+/** The references inside a detached text. */
 export function nestedBlobsOf(
   text: string,
   bytes: Uint8Array,
@@ -191,7 +192,7 @@ function detach(block: Block, payloads: Map<string, Payload>, thresholdBytes: nu
   return copy ?? block;
 }
 
-/** The text itself, or what stands for it if it is large. */
+/** The text itself, or its reference if it is large. */
 function detachText(
   text: string,
   payloads: Map<string, Payload>,
@@ -239,7 +240,7 @@ function blocksOf(parsed: unknown): Record<string, unknown>[] {
   return (blocks ?? []) as Record<string, unknown>[];
 }
 
-/** Payload fields hold strings or blocks, so an object with a `blob` in their place is ours. */
+/** Payload fields hold strings or blocks, so an object with a `blob` there is a reference. */
 function isReference(value: unknown): value is BlobReference {
   return typeof value === "object" && value !== null && !Array.isArray(value) && "blob" in value;
 }

@@ -1,32 +1,32 @@
 /**
- * The mark in a session file that was written from a session of ours for another agent to continue.
+ * The mark of a session file exported for another agent to continue.
  *
- * The agents ignore fields that they do not know and append to the file, so the mark survives: the
- * session's own on the header, one on each copied line. On ingestion the marked lines are copies of the
- * entries that they name, and what follows them is new.
+ * Agents ignore unknown fields and append to the file, so the mark survives: the session's on the
+ * header, one on each copied line. On ingestion marked lines become copies of the entries that they
+ * name, and later lines are new.
  */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import { sourceFieldsOf } from "./source-fields.ts";
 
-/** The field's name, in whatever format. */
+/** The field's name in every format. */
 export const COPY_MARK = "backscroll";
 
-/** Replaces a picture in a copied result, in formats whose results are text. */
+/** Replaces an image in a copied result, in formats with text results. */
 export const COPIED_PICTURE = "[image]";
 
 export interface SessionMark {
   readonly version: 1;
-  /** Our id of the session that was copied. */
+  /** Our id of the copied session. */
   readonly session: string;
-  /** The last entry that was copied. */
+  /** The last copied entry. */
   readonly through: string;
 }
 
 export interface LineMark {
-  /** The entry that the line is a copy of. */
+  /** The original of the line. */
   readonly entry?: string;
-  /** True where the writer added the line, as a result for a call that had none. */
+  /** True for a line added by the writer, such as a result that completes a pair. */
   readonly injected?: true;
 }
 
@@ -51,7 +51,7 @@ export function lineMarkOf(entry: Marked): LineMark | undefined {
   };
 }
 
-/** The field as a reader keeps it, where it is an object. */
+/** The field, if it is an object. */
 export function markField(record: Readonly<Record<string, unknown>>): JsonObject | undefined {
   const mark = record[COPY_MARK];
   return isPlainObject(mark) ? (mark as JsonObject) : undefined;
@@ -60,7 +60,7 @@ export function markField(record: Readonly<Record<string, unknown>>): JsonObject
 function markOf(of: Marked): JsonObject | undefined {
   const { metadata, data = null } = of;
   const fields = sourceFieldsOf({ metadata, data })?.fields ?? {};
-  // pi's records have fields beside those of their messages.
+  // pi's records have fields beside their messages'.
   const { entry } = fields;
   return markField(fields) ?? (isPlainObject(entry) ? markField(entry) : undefined);
 }

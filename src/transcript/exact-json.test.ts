@@ -17,7 +17,7 @@ describe("parseExact", () => {
     expect(again(text)).toBe(text);
   });
 
-  test("leaves a number alone that prints as another spelling of itself", () => {
+  test("keeps a number that prints as another spelling of itself", () => {
     expect(parseExact('{"a":1.50,"b":1e3,"c":10000000000000000,"d":0.00000000000000000}')).toEqual({
       a: 1.5,
       b: 1000,
@@ -39,7 +39,7 @@ describe("parseExact", () => {
     );
   });
 
-  test("sees a long number wherever it stands", () => {
+  test("finds a long number anywhere", () => {
     const digits = fc.stringMatching(/^[1-9][0-9]{16,24}[1-9]$/);
     const exponents = fc.stringMatching(/^[1-9]e-?[4-9][0-9]{2}$/);
     fc.assert(

@@ -1,9 +1,9 @@
 /**
- * JSON that keeps its digits.
+ * Parses JSON without losing digits.
  *
- * `JSON.parse` rounds a number beyond 2^53 and makes `1e400` infinite. In a tool call's arguments that
- * changes what a model asked for: an id of 19 digits is a different id afterwards. Here such numbers
- * come as raw JSON, which `JSON.stringify` prints as it was.
+ * `JSON.parse` rounds numbers beyond 2^53 and makes `1e400` infinite. In a tool call's arguments
+ * that changes the request: an id of 19 digits becomes another id. Here such numbers are raw JSON,
+ * which `JSON.stringify` prints unchanged.
  */
 
 interface RawJson {
@@ -19,20 +19,20 @@ interface Source {
 const json = JSON as unknown as RawJson;
 
 /**
- * Only numbers of many digits, and those with a large exponent, can lose something. A number follows
- * one of these signs: ids in hex, which are in every line of a transcript, follow a quote.
+ * Only numbers of many digits, or with a large exponent, can lose something. A number follows one
+ * of these signs; hex ids, which are on every line of a transcript, follow a quote.
  */
 const MAY_LOSE = /(?:^|[:,[\s])-?[0-9](?:[0-9.]{15,}|[0-9.]*[eE][+-]?[0-9]{2})/;
 
-/** A number with an exponent of two digits, as it ends: a third of the time that `MAY_LOSE` takes. */
+/** The end of a number with an exponent of two digits: a third of the time of `MAY_LOSE`. */
 const HAS_EXPONENT = /[0-9][eE][+-]?[0-9]{2,}(?:[\s,\]}]|$)/;
 
-/** Half of the characters that a number has at least which may lose some. */
+/** Half of the minimum length of a number that may lose digits. */
 const STEP = 8;
 
 /**
- * Whether there may be sixteen digits and dots in a row. Such a run has two of the places that are
- * looked at and all between them: of most text one character in eight is read.
+ * Whether there may be sixteen digits and dots in a row. Such a run contains two sampled positions
+ * and everything between them: in most text one character in eight is read.
  */
 function hasLongRun(text: string): boolean {
   for (let i = STEP - 1; i + STEP < text.length; i += STEP) {
@@ -49,7 +49,7 @@ function isDigit(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2e;
 }
 
-/** As `JSON.parse`, but what `JSON.stringify` gives of the result has every number as it was written. */
+/** As `JSON.parse`, but `JSON.stringify` of the result prints every number as written. */
 export function parseExact(text: string): unknown {
   const isPlain = !hasLongRun(text) && !HAS_EXPONENT.test(text);
   if (isPlain || !MAY_LOSE.test(text)) return JSON.parse(text);
@@ -60,13 +60,13 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** Whether `value` printed again means the same number as `source`. */
+/** Whether `value` printed is the same number as `source`. */
 function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false;
   return String(value) === source || digitsOf(String(value)) === digitsOf(source);
 }
 
-/** A number as its significant digits and its power of ten, so that `1.50` and `15e-1` are the same. */
+/** A number as significant digits and a power of ten, so that `1.50` and `15e-1` are equal. */
 function digitsOf(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

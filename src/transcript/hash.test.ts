@@ -53,7 +53,7 @@ function bodyHash(change: Partial<HashedChange>): string {
   return toHex(changeHash(ZERO_HASH, 3, changeBody({ ...CHANGE, ...change })));
 }
 
-describe("golden values: what is stored can be verified by any later version", () => {
+describe("golden values: stored hashes can be verified by any later version", () => {
   test("content", () => {
     const expected = createHash("sha256").update(NONCE).update("žluť 😀").digest("hex");
     expect(toHex(contentHash(NONCE, "žluť 😀"))).toBe(expected);
@@ -114,7 +114,7 @@ describe("entryHash", () => {
     expect(hashes.length).toBe(1 + 14 + 10 + 4);
   });
 
-  test("changes with the parent and with the content", () => {
+  test("changes with the parent and the content", () => {
     const content = contentHash(NONCE, "content");
     const other = contentHash(NONCE, "contenu");
     const parent = sha256(Buffer.from("parent"));
@@ -127,7 +127,7 @@ describe("entryHash", () => {
     expect(new Set(all.map(toHex)).size).toBe(all.length);
   });
 
-  test("is the same whatever was hashed before", () => {
+  test("does not depend on earlier calls", () => {
     const plain = {
       inputTokens: null,
       outputTokens: null,
@@ -181,7 +181,7 @@ describe("entryHash", () => {
     }
   });
 
-  test("cannot be fooled by moving text from one field to the next", () => {
+  test("changes when text moves from one field to the next", () => {
     expect(hashOf({ actor: "ab", model: "c" })).not.toBe(hashOf({ actor: "a", model: "bc" }));
     expect(hashOf({ actor: "", model: "a" })).not.toBe(hashOf({ actor: "a", model: "" }));
     expect(hashOf({ actor: null })).not.toBe(hashOf({ actor: "" }));
@@ -192,7 +192,7 @@ describe("entryHash", () => {
 });
 
 describe("contentHash", () => {
-  test("of the same words differs with the nonce", () => {
+  test("of equal text differs with the nonce", () => {
     const other = new Uint8Array(16).fill(8);
     expect(toHex(contentHash(NONCE, "yes"))).not.toBe(toHex(contentHash(other, "yes")));
   });
@@ -213,7 +213,7 @@ describe("changeHash", () => {
   });
 });
 
-test("hex goes both ways, also from the middle of a larger buffer", () => {
+test("hex round-trips, also from the middle of a larger buffer", () => {
   const bytes = new Uint8Array([0, 1, 0xfe, 0xff, 7]).subarray(1, 4);
   expect(toHex(bytes)).toBe("01feff");
   expect([...fromHex("01feff")]).toEqual([1, 0xfe, 0xff]);

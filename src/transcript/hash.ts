@@ -1,9 +1,9 @@
 /**
- * Hashes that make the log tamper-evident.
+ * The hash chains that make the log tamper-evident.
  *
- * An entry's hash covers its parent's, so that a leaf's hash stands for its whole path. A change's
- * hash covers its predecessor's, so that the newest one stands for the whole feed. Content is hashed
- * behind a random nonce: a short message cannot be guessed from its hash once it is erased.
+ * An entry's hash covers its parent's, so a leaf's hash covers its whole path. A change's hash
+ * covers its predecessor's, so the newest covers the whole feed. Content is hashed with a random
+ * nonce: a short message cannot be guessed from its hash once it is erased.
  */
 
 import { hash } from "node:crypto";
@@ -11,16 +11,16 @@ import { hash } from "node:crypto";
 export const HASH_BYTES = 32;
 export const NONCE_BYTES = 16;
 
-/** What the first entry of a path, and the first change of a feed, build upon. */
+/** The predecessor of the first entry of a path and of the first change of a feed. */
 export const ZERO_HASH: Uint8Array = new Uint8Array(HASH_BYTES);
 
 /**
- * Stands for a field that is absent. Fields are written behind each other with a NUL after each; none
- * of them can hold a NUL or this, so no two lists of fields give the same text.
+ * Marks an absent field. Fields are concatenated with a NUL after each; none can contain a NUL or
+ * this mark, so the encoding is injective.
  */
 const ABSENT = "\u0001";
 
-/** Where an entry stands; part of what its hash covers. */
+/** The place of an entry, which its hash covers. */
 export interface HashedPlace {
   readonly sequence: number;
   readonly chain: number;
@@ -28,7 +28,7 @@ export interface HashedPlace {
   readonly ordinal: number;
 }
 
-/** The columns of an entry that never change. */
+/** The immutable columns of an entry. */
 export interface HashedColumns {
   readonly id: string;
   readonly sessionId: string;
@@ -52,13 +52,13 @@ export interface HashedChange {
   readonly sessionId: string | null;
   readonly entryId: string | null;
   readonly entryHash: Uint8Array | null;
-  /** The same in hex, if the caller has it. */
+  /** The same in hex, if known. */
   readonly entryHex?: string;
   readonly details: string | null;
 }
 
 export function sha256(bytes: Uint8Array): Buffer {
-  // Asking for a string and decoding it into pooled memory is twice as fast as asking for a buffer.
+  // Decoding a string into pooled memory is twice as fast as requesting a buffer.
   return Buffer.from(digest(bytes), "binary");
 }
 
@@ -74,7 +74,7 @@ export function contentHash(nonce: Uint8Array, content: string): Buffer {
   return sha256(firstOf(room, length));
 }
 
-/** The same with a character for each byte, from a nonce in hex; undefined if that is no nonce. */
+/** The same as latin1, from a nonce in hex; undefined if it is not a nonce. */
 export function contentDigest(nonceHex: string, content: string): string | undefined {
   const room = scratchFor(NONCE_BYTES + content.length * 3);
   if (room.write(nonceHex, 0, "hex") !== NONCE_BYTES) return undefined;
@@ -91,7 +91,7 @@ export function entryHash(
   return fromHex(entryHex(parent, toBinary(content), place, columns));
 }
 
-/** The same in hex. `parent` may be in hex, too; `content` is the digest of the nonce and the content. */
+/** The same in hex. `parent` may be hex too; `content` is the digest of nonce and content. */
 export function entryHex(
   parent: Uint8Array | string,
   content: string,
@@ -110,30 +110,33 @@ export function entryHex(
   return hash("sha256", firstOf(room, length), "hex");
 }
 
-/** The columns that messages of one session mostly have in common. */
+/** Columns that messages of one session mostly share. */
 type SharedColumns = Omit<HashedColumns, "id" | "createdAt">;
 
-/** The shared columns of the last messages, with their texts. A conversation alternates. */
+/**
+ * The shared columns of the last messages with their texts (a small cache). A conversation
+ * alternates.
+ */
 const recent: { readonly columns: SharedColumns; readonly text: string }[] = [];
 const RECENT = 4;
 let oldest = 0;
 
-/** Their fields, each with its NUL. Putting them together takes longer than to find that they are the same. */
+/** Their concatenated fields. Building them takes longer than comparing the columns. */
 function sharedText(columns: SharedColumns): string {
   for (const { columns: known, text } of recent) if (isSame(known, columns)) return text;
   const { sessionId, kind, role, actor, model, adapter, metadata, copiedFrom } = columns;
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = columns;
-  // One literal: a list that is joined costs as much as the hash itself.
+  // One template literal: joining a list costs as much as the hash itself.
   const text =
     `${sessionId}\0${kind}\0${role ?? ABSENT}\0${actor ?? ABSENT}\0${model ?? ABSENT}\0` +
     `${adapter ?? ABSENT}\0${inputTokens ?? ABSENT}\0${outputTokens ?? ABSENT}\0` +
     `${cacheCreationTokens ?? ABSENT}\0${cacheReadTokens ?? ABSENT}\0${metadata ?? ABSENT}\0` +
     `${copiedFrom ?? ABSENT}\0`;
-  // Do not cache texts with usage, metadata or copiedFrom: they do not recur.
+  // Texts with usage, metadata or copiedFrom are not cached: they do not recur.
   if (inputTokens !== null || metadata !== null || copiedFrom !== null) return text;
   // Decoding flattens V8's rope string.
   const whole = Buffer.from(text).toString();
-  // Pick the compared fields: the caller may have passed a whole entry.
+  // Copies the compared fields: the caller may have passed a whole entry.
   const known = {
     sessionId,
     kind,
@@ -170,7 +173,7 @@ function isSame(a: SharedColumns, b: SharedColumns): boolean {
   );
 }
 
-/** What stays of an entry when all but its place in the tree is erased. */
+/** The remaining columns of an erased entry. */
 export interface TombstoneColumns {
   readonly id: string;
   readonly sessionId: string;
@@ -182,8 +185,8 @@ export interface TombstoneColumns {
 }
 
 /**
- * The columns of a tombstone, behind the hash that the entry had as a whole. That one can no longer
- * be computed; this one can, and the feed has it.
+ * The hash of a tombstone's columns after the entry's original hash. The original can no longer be
+ * computed; this one can, and the feed has it.
  */
 export function tombstoneHash(
   entry: Uint8Array,
@@ -199,8 +202,8 @@ export function tombstoneHash(
 }
 
 /**
- * The text of a change that its hash covers, the position and the predecessor aside: those are known
- * only at the end of the transaction, and PostgreSQL adds them itself.
+ * The hashed text of a change without position and predecessor, which are known only at the end of
+ * the transaction; PostgreSQL adds them itself.
  */
 export function changeBody(change: HashedChange): string {
   const { kind, at, sessionId, entryId, entryHash: hashOfEntry, details } = change;
@@ -236,14 +239,14 @@ export function fromHex(text: string): Uint8Array {
   return Buffer.from(text, "hex");
 }
 
-/** Shared working memory: hashing is synchronous, so no two users can meet in it. */
+/** Shared scratch memory: hashing is synchronous, so uses cannot overlap. */
 const scratch = Buffer.alloc(64 * 1024);
 
 function scratchFor(bytes: number): Buffer {
   return bytes <= scratch.length ? scratch : Buffer.allocUnsafe(bytes);
 }
 
-/** Views of the working memory by their length. Making one takes half as long as a hash. */
+/** Views of the scratch memory by length. Creating one takes half as long as a hash. */
 const views: (Buffer | undefined)[] = new Array(1_024).fill(undefined);
 
 function firstOf(room: Buffer, length: number): Buffer {

@@ -25,7 +25,7 @@ describe("normalizeContent", () => {
     check(" ", [{ type: "text", text: " " }]);
   });
 
-  test("takes the dialects of the providers", () => {
+  test("accepts the providers' dialects", () => {
     check(
       [
         { type: "thinking", thinking: "hm", signature: "c2ln" },
@@ -63,7 +63,7 @@ describe("normalizeContent", () => {
     );
   });
 
-  test("is the same when applied to its own result", () => {
+  test("is idempotent", () => {
     const once = normalizeContent([
       { type: "tool_result", tool_use_id: "1", content: [{ type: "thinking", thinking: "x" }] },
       { type: "server_tool_use", id: "9", input: { deep: [1, { a: null }] } },
@@ -72,7 +72,7 @@ describe("normalizeContent", () => {
     expect(normalizeContent(once)).toEqual(once);
   });
 
-  test("keeps a block of an unknown type as the JSON that came", () => {
+  test("keeps a block of an unknown type as its JSON", () => {
     const block = { type: "redacted_thinking", data: "…", nested: { order: 1, kept: [true] } };
     check([block], [{ type: "opaque", json: JSON.stringify(block) }]);
     const inherited = { type: "constructor" };
@@ -91,7 +91,7 @@ describe("normalizeContent", () => {
     );
   });
 
-  test("refuses nothing at all", () => {
+  test("refuses empty content", () => {
     for (const empty of ["", []]) refuses(empty, "invalid_input content");
     for (const wrong of [undefined, null, 5, true, {}, new Map()]) {
       refuses(wrong, "invalid_input content");

@@ -1,9 +1,8 @@
 /**
  * Normalises a caller's input to canonical blocks.
  *
- * Callers speak several dialects: plain text, blocks in snake_case or camelCase, separate
- * `toolCalls` and `toolResults`. The stored form is one. A block of an unknown type is kept as it
- * came.
+ * Callers use several dialects: plain text, blocks in snake_case or camelCase, separate `toolCalls`
+ * and `toolResults`. The stored form is one. A block of an unknown type is kept unchanged.
  */
 
 import type { Block, BlockInput } from "../model/block.ts";
@@ -83,7 +82,7 @@ export function normalizeBlock(block: unknown, field: string): Block {
   if (typeof type !== "string" || type === "") {
     throw invalid(`${field}.type`, `${field}.type must be a string such as "text" or "tool_use"`);
   }
-  // Only our own names: a type such as "constructor" is on every object, and is unknown here.
+  // Own names only: "constructor" is on every object, and unknown here.
   const normalize = Object.hasOwn(BLOCKS, type) ? BLOCKS[type] : undefined;
   if (normalize !== undefined) return normalize(block, field);
   return { type: "opaque", json: stringifyJson(block, field) };
@@ -91,7 +90,7 @@ export function normalizeBlock(block: unknown, field: string): Block {
 
 type Fields = Record<string, unknown>;
 
-/** Each keeps the fields that it does not know: a provider may want them back. */
+/** Each keeps unknown fields, which a provider may require. */
 const BLOCKS: Record<string, (block: Fields, field: string) => Block> = {
   text: (block, field) => ({
     ...rest(block, field, ["type", "text"]),

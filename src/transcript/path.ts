@@ -1,8 +1,8 @@
 /**
  * A path from the root to one entry, as a short list of chain ranges.
  *
- * An entry is on the path if its chain is in the list and it is no deeper than the range reaches.
- * Reading a page of a path is one index range per chain, however long the session is.
+ * An entry is on the path if its chain is in the list and its depth within the range. A page of a
+ * path is one index range per chain, however long the session.
  */
 
 import type { Chain } from "./place.ts";
@@ -13,12 +13,12 @@ export interface PathEnd {
   readonly ordinal: number;
 }
 
-/** The part of one chain that lies on a path. */
+/** The part of one chain on a path. */
 export interface PathRange {
   readonly chain: number;
   /** Messages before this chain on the path: its own have greater ordinals. */
   readonly afterOrdinal: number;
-  /** How far the path follows the chain. */
+  /** The last depth of the chain on the path. */
   readonly maxDepth: number;
   readonly maxOrdinal: number;
 }
@@ -38,7 +38,7 @@ export function pathRanges(end: PathEnd | null, chains: ReadonlyMap<number, Chai
       maxDepth: at.depth,
       maxOrdinal: at.ordinal,
     });
-    // A chain leaves one that was there before it. Damage may say otherwise, and must not lead in circles.
+    // A chain leaves an older one. Damage may contradict that, and must not cause a cycle.
     at =
       chain === undefined || chain.parentChain >= chain.chain
         ? null
@@ -48,7 +48,7 @@ export function pathRanges(end: PathEnd | null, chains: ReadonlyMap<number, Chai
   return ranges.reverse();
 }
 
-/** The ranges that hold any of the messages with ordinals `from` to `to`, both included. */
+/** The ranges with messages of ordinals `from` to `to`, inclusive. */
 export function rangesWithOrdinals(
   ranges: readonly PathRange[],
   from: number,

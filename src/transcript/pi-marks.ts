@@ -1,7 +1,7 @@
-/** Names under which our own export keeps in pi's format what that format has no record for. */
+/** Names of our own records in pi's format, for what it lacks. */
 
-/** A last record that points to the leaf, where that is not where the last line stands. */
+/** A final record that points to the leaf, if it is not at the last line. */
 export const LEAF_MARK = "backscroll:leaf";
 
-/** A system message: in pi it is no part of a session. */
+/** A system message, which pi's sessions lack. */
 export const SYSTEM_MARK = "backscroll:system";

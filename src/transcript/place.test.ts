@@ -9,9 +9,9 @@ interface Placed extends TreePlace {
 }
 
 /**
- * Builds a tree from a line such as `a b c<a d! e<`: each entry follows the one before, unless
- * `<parent` names another (`<` alone: a new root). `!` marks an annotation, `~` an entry that is no
- * message.
+ * Parses a tree from a line such as `a b c<a d! e<`: each entry follows the previous one, unless
+ * `<parent` names another (`<` alone: a new root). `!` marks an annotation, `~` an entry that is
+ * not a message.
  */
 function build(line: string): { entries: Map<string, Placed>; chains: Map<number, Chain> } {
   const placer = new Placer(0, 0);
@@ -41,7 +41,7 @@ function check(line: string, expected: string): void {
   expect(places.map((place) => place.sequence)).toEqual(places.map((_, i) => i + 1));
 }
 
-/** The entries on the path that ends at `end`, as the ranges tell. */
+/** The entries on the path to `end`, by its ranges. */
 function pathOf(line: string, end: string): string {
   const { entries, chains } = build(line);
   const ranges = pathRanges(entries.get(end) as PathEnd, chains);
@@ -56,11 +56,11 @@ describe("Placer", () => {
     check("a b c", "a:1.1.1 b:1.2.2 c:1.3.3");
   });
 
-  test("starts a chain where the parent has a child already", () => {
+  test("starts a chain where the parent already has a child", () => {
     check("a b c<a d", "a:1.1.1 b:1.2.2 c:2.2.2 d:2.3.3");
   });
 
-  test("goes on with a chain whose tip is returned to", () => {
+  test("continues a chain at its tip after a return", () => {
     check("a b c<a d<b", "a:1.1.1 b:1.2.2 c:2.2.2 d:1.3.3");
   });
 
@@ -72,7 +72,7 @@ describe("Placer", () => {
     check("a b~ c", "a:1.1.1 b:1.2.1 c:1.3.2");
   });
 
-  test("gives an annotation its anchor's place and lets the chain go on", () => {
+  test("gives an annotation its anchor's place and lets the chain continue", () => {
     check("a l! b", "a:1.1.1 l:1.1.1 b:1.2.2");
     check("l! a", "l:0.0.0 a:1.1.1");
   });
@@ -93,7 +93,7 @@ describe("pathRanges", () => {
     expect(pathOf("x! a l! b m! c<a", "b")).toBe("x a l b m");
   });
 
-  test("agrees with walking up the parents, for any tree", () => {
+  test("agrees with a walk to the root, for any tree", () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ up: fc.nat(), kind: fc.nat(9) }), { maxLength: 40 }),
@@ -126,7 +126,7 @@ describe("pathRanges", () => {
 });
 
 describe("rangesWithOrdinals", () => {
-  test("names only the chains that a page touches", () => {
+  test("names only the chains of a page", () => {
     const { entries, chains } = build("a b c d<b e f<d g");
     const ranges = pathRanges(entries.get("g") as PathEnd, chains);
     const touched = (from: number, to: number) =>

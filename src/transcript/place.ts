@@ -1,16 +1,16 @@
 /**
- * Where a new entry goes in the tree.
+ * The place of a new entry in the tree.
  *
- * Paths are answered without walking: each entry stores its *chain* (a run of entries without a
- * fork), its *depth* (entries from the root) and its *ordinal* (messages from the root), and never
- * changes them. An entry whose parent is the tip of its chain continues the chain; any other parent
- * starts a new one, and the chain row remembers where it forked off.
+ * Paths are read without walking: each entry stores its *chain* (a run of entries without a fork),
+ * its *depth* (entries from the root) and its *ordinal* (messages from the root), and never changes
+ * them. An entry whose parent is the tip of its chain continues the chain; any other parent starts
+ * a new one, and the chain row remembers where it forked off.
  *
  * Annotations (labels, extension state, aborted messages) do not move the leaf. They take their
  * anchor's place in the tree, so that they are on exactly the paths that their anchor is on.
  */
 
-/** An entry as the planner sees it: enough to append a child to it. */
+/** An entry as the planner sees it: enough to append a child. */
 export interface Point {
   readonly id: string;
   readonly sequence: number;
@@ -40,7 +40,7 @@ export interface Chain {
   readonly forkOrdinal: number;
 }
 
-/** Hands out places in one session, in the order of the appends. */
+/** Assigns places in one session, in append order. */
 export class Placer {
   readonly newChains: Chain[] = [];
   #lastSequence: number;

@@ -10,19 +10,19 @@ function check(data: unknown, expected: unknown): void {
   expect(JSON.parse(remapIds(JSON.stringify(data), COPIES))).toEqual(expected);
 }
 
-test("an id that has a copy is replaced wherever it stands alone", () => {
+test("an id with a copy is replaced wherever it stands alone", () => {
   check(
     { targetId: OLD, more: [OLD, { deep: OLD }] },
     { targetId: NEW, more: [NEW, { deep: NEW }] },
   );
 });
 
-test("other ids and words that contain an id stay", () => {
+test("other ids, and words that contain an id, stay", () => {
   const data = { targetId: OTHER, text: `see ${OLD}`, longer: `${OLD}X`, quoted: `"${OLD}"` };
   check(data, data);
 });
 
-test("text without ids stays byte for byte", () => {
+test("text without ids is unchanged", () => {
   const text = '{"n":1e400,"a":1,"a":2,"s":"\\ud800"}';
   expect(remapIds(text, COPIES)).toBe(text);
 });

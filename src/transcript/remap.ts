@@ -1,13 +1,13 @@
 /**
- * Entry ids inside the data of an entry: a label's target, a compaction's first kept entry.
+ * Renames entry ids inside an entry's data: a label's target, a compaction's first kept entry.
  *
- * A fork copies entries under new ids, so what refers to a copied entry must name its copy.
+ * A fork copies entries under new ids, so references to copied entries must name the copies.
  */
 
-/** A ULID in quotes, as it stands in JSON. */
+/** A quoted ULID, as in JSON. */
 const QUOTED_ID = /"([0-9A-HJKMNP-TV-Z]{26})"/g;
 
-/** Replaces the ids in JSON text that `copies` has a copy for. */
+/** Replaces the ids in JSON text that have a copy in `copies`. */
 export function remapIds(content: string, copies: ReadonlyMap<string, string>): string {
   return content.replace(QUOTED_ID, (whole, id: string) => {
     const copy = copies.get(id);

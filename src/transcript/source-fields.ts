@@ -1,7 +1,6 @@
 /**
- * What an imported entry or session remembers of where it came from: its id there, and the fields that
- * only the source's format has. It stands in the metadata under one key, so that an export to the same
- * format can put back what we have no name for.
+ * The source's identity and fields of an imported entry or session, under one metadata key, so that
+ * an export to the same format can restore fields that we lack.
  */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
@@ -13,14 +12,14 @@ export interface SourceFields {
   readonly format: string;
   /** The id in the source; null if the format has none. */
   readonly id: string | null;
-  /** The parent in the source, where it is another than ours: there, notes may have children. */
+  /** The parent in the source, if it differs from ours: there, notes may have children. */
   readonly parentId?: string | null;
-  /** Fields that have no place of their own here, as they came. */
+  /** Fields without a counterpart here, unchanged. */
   readonly fields?: JsonObject;
 }
 
 export function toSourceMetadata(source: SourceFields): JsonObject {
-  // Its name as it is: one that is looked up takes ten times as long, and every entry comes here.
+  // A literal key: a computed one takes ten times as long, and every entry comes here.
   return { source: source as unknown as JsonObject } satisfies Record<typeof SOURCE_KEY, unknown>;
 }
 
@@ -37,7 +36,7 @@ export function sourceFieldsOf(
   return { ...(source as unknown as SourceFields), ...fields };
 }
 
-/** Whether the metadata says more than where the entry came from. */
+/** Whether the metadata has more than the source's fields. */
 export function hasOwnMetadata(metadata: JsonObject): boolean {
   return Object.entries(metadata).some(
     ([key, value]) => key !== SOURCE_KEY || (isPlainObject(value) && value["fields"] !== undefined),

@@ -1,9 +1,9 @@
 /**
- * Which messages a tool call ties together.
+ * Pairs of tool calls and results.
  *
- * A provider refuses a call without its results and a result without its call, so a list of messages
- * may only be cut where no call is open. Matching is by id: parallel calls, several results in one
- * message and calls that never got a result all occur, and some agents use an id twice.
+ * A provider refuses a call without its results and a result without its call, so a list of
+ * messages may only be cut where no call is open. Pairs match by id: parallel calls, several
+ * results in one message and calls without a result all occur, and some agents reuse ids.
  */
 
 import type { Block } from "../model/block.ts";
@@ -34,7 +34,7 @@ export function toolTraffic(blocks: readonly Block[]): ToolTraffic {
 export function legalCuts(messages: readonly ToolTraffic[]): boolean[] {
   const legal = new Array<boolean>(messages.length + 1).fill(true);
   const callers = new Map<string, number>();
-  /** How far to the right the pairs that begin so far reach: every cut up to there is illegal. */
+  /** The end of the pairs that began so far: every cut before it is illegal. */
   const reach = new Int32Array(messages.length);
   messages.forEach(({ calls, results }, i) => {
     for (const id of results) {
@@ -52,7 +52,7 @@ export function legalCuts(messages: readonly ToolTraffic[]): boolean[] {
   return legal;
 }
 
-/** The calls that have no result anywhere behind them, by the index of their message. */
+/** The calls without a later result, by the index of their message. */
 export function unansweredCalls(messages: readonly ToolTraffic[]): Map<number, string[]> {
   const waiting = new Map<string, number>();
   messages.forEach(({ calls, results }, i) => {

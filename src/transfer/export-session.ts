@@ -1,4 +1,4 @@
-/** One session for a writer of another format: its entries, page by page. */
+/** One session for an export format: its entries, page by page. */
 
 import { maskEntry, maskSession } from "../api/mask.ts";
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
@@ -9,11 +9,11 @@ export interface ExportSelection {
   /** The path to this entry, instead of the active one or the whole tree. */
   readonly leaf?: string;
   readonly full?: boolean;
-  /** Secrets as they were written. */
+  /** Leaves secrets unmasked. */
   readonly raw?: boolean;
 }
 
-/** Entries of a page: few, because each may be large. */
+/** Entries per page: few, because each may be large. */
 const ENTRY_PAGE = 50;
 
 export async function toExportInput(

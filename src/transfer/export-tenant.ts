@@ -1,4 +1,4 @@
-/** Everything that a tenant holds, one record after another. */
+/** All data of a tenant, record by record. */
 
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
@@ -15,12 +15,12 @@ export type ExportedRecord =
   | { readonly type: "fact"; readonly fact: Fact }
   | { readonly type: "memory"; readonly memory: Memory };
 
-/** Entries of a page: few, because each may be large. */
+/** Entries per page: few, because each may be large. */
 const ENTRY_PAGE = 50;
 
 /**
- * Writers may continue. A session that is appended to moves to the front of the list, behind the
- * cursor; so the list is read again until it holds no new session.
+ * Runs beside writers. A session that is appended to moves to the front of the list, behind the
+ * cursor; so the list is read again until it has no new session.
  */
 export async function* exportTenant(
   tenant: TenantApi,
@@ -32,7 +32,7 @@ export async function* exportTenant(
     before = done.size;
     for await (const id of listIds(tenant, filter)) yield* exportOnce(tenant, id, done);
   } while (done.size > before);
-  // Memories are an agent's, whatever the project.
+  // Memories belong to an agent, not to a project.
   if (Object.keys(filter).length === 0) yield* exportMemories(tenant);
 }
 

@@ -1,4 +1,4 @@
-/** How an agent's own command line goes on with a session of its own. */
+/** The command with which an agent continues its own session. */
 
 import type { Session } from "../model/session.ts";
 import { ownIdOf } from "../store/ids/short-id.ts";
@@ -6,7 +6,7 @@ import { shellWord } from "./shell-word.ts";
 
 type Resumable = "claude-code" | "codex" | "pi" | "opencode" | "gemini-cli";
 
-/** From the agent's own id of a session, and its file, to the command; by the session's source. */
+/** Maps the agent's id of a session, and its file, to the command; by the session's source. */
 export const RESUME_COMMANDS: Readonly<Record<Resumable, (id: string, file: string) => string>> = {
   "claude-code": (id) => `claude --resume ${shellWord(id)}`,
   codex: (id) => `codex resume ${shellWord(id)}`,
@@ -16,9 +16,9 @@ export const RESUME_COMMANDS: Readonly<Record<Resumable, (id: string, file: stri
 };
 
 export interface ResumeCommand {
-  /** For a POSIX shell; null where the session's agent is not known to have such a command. */
+  /** For a POSIX shell; null if the agent has no such command. */
   readonly command: string | null;
-  /** The folder to run it in: some agents look for their sessions by it. */
+  /** The folder to run it in: some agents find their sessions by it. */
   readonly folder: string | null;
   /** The machine that has the agent's files. */
   readonly workstation: string | null;
@@ -30,7 +30,7 @@ export function resumeCommand({ origin }: Session): ResumeCommand {
   const make = Object.hasOwn(RESUME_COMMANDS, source)
     ? RESUME_COMMANDS[source as Resumable]
     : undefined;
-  // A sub-agent's session is part of another: agents cannot go on with it alone.
+  // A sub-agent's session is part of another: agents cannot continue it alone.
   const isOwn = id !== null && /^[\w.-]+$/.test(id) && (source !== "pi" || file !== "");
   return {
     command: make !== undefined && isOwn ? make(id, file) : null,

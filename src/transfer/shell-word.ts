@@ -1,4 +1,4 @@
-/** One word for a POSIX shell, whatever is in `text`. */
+/** Quotes any text as one word for a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

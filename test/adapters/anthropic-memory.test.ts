@@ -13,7 +13,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
   afterAll(() => world.close());
 
-  test("the SDK's tool runner works on it, and what Claude kept is found", async () => {
+  test("the SDK's tool runner works on it, and Claude's notes are found", async () => {
     const memory = anthropicMemory(world.engine, { namespace: "users/ana" });
     const path = "/memories/zoo.md";
     const inputs = [

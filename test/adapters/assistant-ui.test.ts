@@ -83,7 +83,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   const isFound = async (words: string) =>
     (await world.engine.searchSessions(words)).hits.length > 0;
 
-  test("a thread with branches, an edit and tool calls is there after a reload", async () => {
+  test("a thread with branches, an edit and tool calls survives a reload", async () => {
     const { history, reopen } = newHistory();
     let asked = 0;
     const model: ChatModelAdapter = {
@@ -131,7 +131,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(sessions.map(({ id }) => id)).toContain(hits[0]?.sessionId);
   });
 
-  test("a run that waits for an approval is stored, and replaced by its end", async () => {
+  test("a run that waits for an approval is stored, and replaced by its final form", async () => {
     const { history, reopen } = newHistory();
     const call = { type: "tool-call", toolCallId: "c1", toolName: "remove", args: {} } as const;
     let asked = 0;
@@ -159,7 +159,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await isFound("kowari")).toBe(true);
   });
 
-  test("an update of a message that others follow keeps them, and search sees it", async () => {
+  test("an update of an inner message keeps its successors, and search sees it", async () => {
     const { history, reopen } = newHistory();
     const [one, two, three] = [
       user("u1", "Who hops?"),
@@ -198,7 +198,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     new MessageRepository().import(after);
   });
 
-  test("a deleted message is gone for good; what followed it stays", async () => {
+  test("a deleted message is gone permanently; its successors stay", async () => {
     const { history, reopen } = newHistory();
     const items: ExportedMessageRepositoryItem[] = [
       { parentId: null, message: user("u1", "First") },
@@ -223,7 +223,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect([headId, messages.length]).toEqual(["a1", 2]);
   });
 
-  test("messages that several append at once all arrive, each once", async () => {
+  test("concurrent appends all arrive, each once", async () => {
     const { history, reopen } = newHistory();
     await history.append({ parentId: null, message: user("u1", "Go") });
     const items = Array.from({ length: 6 }, (__, i) => answer(`a${i}`, `Answer ${i}`));
@@ -238,7 +238,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     for (const message of items) expect(byId[message.id]).toEqual(message);
   });
 
-  test("messages of the AI SDK's format come back as they went in", async () => {
+  test("messages of the AI SDK's format round-trip", async () => {
     const { history, reopen } = newHistory();
     const formatted = history.withFormat?.(aiSDKV6FormatAdapter);
     if (formatted === undefined) throw new Error("the history takes a format");
@@ -306,7 +306,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect((await reopen().withFormat?.(aiSDKV6FormatAdapter).load())?.messages).toHaveLength(4);
   });
 
-  test("attached texts are searched; the browser's object of a file is left out", async () => {
+  test("attached texts are searched; a browser's File object is left out", async () => {
     const { history } = newHistory();
     const attachment: CompleteAttachment = {
       id: "f1",
@@ -327,7 +327,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await isFound("wallaroo")).toBe(true);
   });
 
-  test("the id of a thread may come later, and a thread that was deleted begins anew", async () => {
+  test("a thread's id may come later, and a deleted thread starts over", async () => {
     let threadId: string | undefined;
     const purposes: string[] = [];
     const history = threadHistory(world.engine, {
@@ -349,7 +349,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect((await history.load()).messages).toHaveLength(1);
   });
 
-  test("what cannot be stored is refused, and says why", async () => {
+  test("input that cannot be stored is refused with a reason", async () => {
     const { history } = newHistory();
     const refused = async (item: ExportedMessageRepositoryItem, message: string) =>
       expect(history.append(item)).rejects.toMatchObject({

@@ -97,7 +97,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
   afterAll(() => world.close());
 
-  test("gives null for what was never written, and lines as they came", async () => {
+  test("gives null for unknown keys, and lines unchanged", async () => {
     const key = newKey();
     expect(await store.load(key)).toBeNull();
     await store.append(key, []);
@@ -115,7 +115,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await store.load(key)).toEqual(lines);
   });
 
-  test("stores a line with a uuid once, and one without as often as it comes", async () => {
+  test("stores a line with a uuid once, and one without each time", async () => {
     const key = newKey();
     const lines = turn(key.sessionId, "once?", "once");
     await store.append(key, lines);
@@ -128,14 +128,14 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await store.load(key)).toEqual([...lines, ...plain, more]);
   });
 
-  test("keeps the order of calls that are not awaited, also of the first ones", async () => {
+  test("keeps the order of unawaited calls, also of the first ones", async () => {
     const key = newKey();
     const lines = Array.from({ length: 20 }, (_, n) => ({ type: "mode", n }));
     await Promise.all(lines.map((line) => store.append(key, [line])));
     expect(await store.load(key)).toEqual(lines);
   });
 
-  test("keeps keys apart, whatever characters they have", async () => {
+  test("keeps keys distinct, whatever their characters", async () => {
     const keys = [
       { projectKey: "a", sessionId: "b" },
       { projectKey: "a/b", sessionId: "c" },
@@ -222,7 +222,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     await compare();
   });
 
-  test("serves what the SDK does with sessions: list, read, rename, tag, fork, delete", async () => {
+  test("supports the SDK's own calls: list, read, rename, tag, fork, delete", async () => {
     const dir = `/srv/app-${++count}`;
     const projectKey = dir.replaceAll(/[^A-Za-z0-9]/g, "-");
     const key = newKey(projectKey);
@@ -251,7 +251,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     ]);
   });
 
-  test("shows what an agent did as any session: found, titled, counted, linked", async () => {
+  test("shows an agent's work as any session: found, titled, counted, linked", async () => {
     const key = newKey();
     await store.append(
       key,
@@ -295,7 +295,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
 });
 
-test("another process goes on with a session", async () => {
+test("another process continues a session", async () => {
   const file = join(createFolder(), "claude.db");
   const key = newKey();
   const lines = turn(key.sessionId, "first", "one");

@@ -9,6 +9,7 @@ import { open } from "../../src/index.ts";
 import { createFolder } from "../support/folder.ts";
 import type { RunTurn } from "./agents/agent.ts";
 import { runTurn as runAiSdk, STREAMS } from "./agents/ai-sdk.ts";
+import { runTurn as runAssistantUi } from "./agents/assistant-ui.ts";
 import { runTurn as runLangGraph } from "./agents/langgraph.ts";
 import { runTurn as runMastra } from "./agents/mastra.ts";
 import { runTurn as runOpenAiAgents } from "./agents/openai-agents.ts";
@@ -33,6 +34,7 @@ async function killInTool(framework: string, address: string): Promise<void> {
 
 const AGENTS: readonly (readonly [string, RunTurn])[] = [
   ["ai-sdk", runAiSdk],
+  ["assistant-ui", runAssistantUi],
   ["langgraph", runLangGraph],
   ["mastra", runMastra],
   ["openai-agents", runOpenAiAgents],

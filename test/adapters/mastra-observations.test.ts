@@ -31,7 +31,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     return memory.initializeObservationalMemory({ threadId, resourceId, scope, config });
   };
 
-  test("observations of threads and resources are kept apart, and found by their words", async () => {
+  test("observations of threads and resources are separate, and found by their words", async () => {
     expect(memory.supportsObservationalMemory).toBe(true);
     const ofThread = await begin("t1");
     const ofResource = await begin(null);
@@ -67,7 +67,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     await expect(memory.setObservingFlag(ofResource.id, true)).rejects.toThrow("not found");
   });
 
-  test("chunks and flags that several write at once are all kept, and become active", async () => {
+  test("concurrent chunks and flags are all kept, and become active", async () => {
     const { id } = await begin("t2");
     const other = mastraMemory(world.engine, { MemoryStorage });
     const names = ["bilby", "numbat", "potoroo", "quoll"];
@@ -97,7 +97,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(active?.bufferedObservationChunks).toBeUndefined();
   });
 
-  test("a reflection begins a generation, and what was noted meanwhile stays behind it", async () => {
+  test("a reflection begins a generation, and later observations follow it", async () => {
     const first = await begin("t3");
     const { id } = first;
     const noted = { id, tokenCount: 1, lastObservedAt: AT };

@@ -31,7 +31,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     (await world.engine.searchSessions(words)).hits.length > 0;
 
   describe("threads", () => {
-    test("come back as they went in, and only to their resource", async () => {
+    test("round-trip, and belong to their resource", async () => {
       ({ memory } = create());
       const metadata = { plan: "free", tags: ["a"], n: 1 };
       const saved = await saveThread("a/b c", { title: "Zoo", metadata });
@@ -43,7 +43,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await store.getStore("memory")).toBe(memory);
     });
 
-    test("a change leaves what it does not name", async () => {
+    test("an update keeps other fields", async () => {
       ({ memory } = create());
       await saveThread("t", { title: "Zoo", metadata: { a: 1, b: { c: 2 } } });
       await memory.updateThread({ id: "t", metadata: { b: 3 } });
@@ -57,7 +57,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       );
     });
 
-    test("changes of several processes at once all count", async () => {
+    test("concurrent updates of several processes all count", async () => {
       const first = create();
       ({ memory } = first);
       await saveThread("t", { metadata: { n: 0 } });
@@ -148,7 +148,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
 
   describe("messages", () => {
-    test("come back as they went in, by time, and in the order of saving at the same time", async () => {
+    test("round-trip in order of time, then of saving", async () => {
       ({ memory } = create());
       await saveThread("t");
       const odd = sayWithTool("t", "m/4", 5);
@@ -214,7 +214,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       await expect(memory.listMessages({ threadId: [] })).rejects.toThrow("threadId must be");
     });
 
-    test("an id that comes again replaces its message, for search as well", async () => {
+    test("a repeated id replaces its message, for search as well", async () => {
       ({ memory } = create());
       await memory.saveMessages({
         messages: [say("t", "m1", "a dunnart"), say("t", "m2", "a woylie", { at: 1 })],
@@ -231,7 +231,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await isFound("kowari")).toBe(true);
     });
 
-    test("saved by several processes at once are there once", async () => {
+    test("saved concurrently by several processes are stored once", async () => {
       const first = create();
       ({ memory } = first);
       await saveThread("t");
@@ -246,7 +246,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(messages.filter(({ id }) => id === "same")).toHaveLength(1);
     });
 
-    test("changes are merged, and a message may move to another thread", async () => {
+    test("updates are merged, and a message may move to another thread", async () => {
       ({ memory } = create());
       await saveThread("t");
       await saveThread("u");
@@ -273,7 +273,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(hits).toHaveLength(1);
     });
 
-    test("that are deleted are gone from lists and from search, and so is a deleted thread", async () => {
+    test("that are deleted disappear from lists and search, as with a deleted thread", async () => {
       const { namespace, memory: own } = create();
       memory = own;
       await saveThread("t");
@@ -297,7 +297,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await isFound("wambenger")).toBe(false);
     });
 
-    test("many at once are stored in parts, and what cannot be stored is refused", async () => {
+    test("large batches are stored in parts, and invalid ones are refused", async () => {
       ({ memory } = create());
       const many = Array.from({ length: 250 }, (__, at) => say("t", `m${at}`, `${at}`, { at }));
       await memory.saveMessages({ messages: many });
@@ -314,7 +314,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     });
   });
 
-  test("resources keep their working memories, and are found by them", async () => {
+  test("resources have working memories, and are found by them", async () => {
     const { namespace, memory: own } = create();
     memory = own;
     expect(await memory.getResourceById({ resourceId: "ana" })).toBeNull();
@@ -335,7 +335,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await memory.getResourceById({ resourceId: "bo" })).toEqual(resource);
   });
 
-  test("an agent goes on with its thread, and with what it noted", async () => {
+  test("an agent continues its thread, with its notes", async () => {
     const place = { thread: `chat ${++spaces}`, resource: "ana" };
     const first = createAgent(world.engine, async () => "a mulgara");
     const options = { memory: place, maxSteps: 3 };

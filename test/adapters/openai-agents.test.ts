@@ -35,7 +35,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
 
   const newSession = () => agentsSession(world.engine) satisfies Session as AgentsSession;
 
-  test("is a session with transactions and mutations, known by its id", async () => {
+  test("is a session with transactions and mutations, identified by its id", async () => {
     const session = newSession();
     expect(isSessionHistoryTransactionAwareSession(session)).toBe(true);
     expect(isSessionHistoryRewriteAwareSession(session)).toBe(true);
@@ -47,7 +47,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await again.getItems()).toEqual([user("hello")]);
   });
 
-  test("gives items back as they went in, the newest of them in order", async () => {
+  test("returns items unchanged, the newest in order", async () => {
     const session = newSession();
     expect(await session.getItems()).toEqual([]);
     await session.addItems([]);
@@ -62,7 +62,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await session.getItems()).toEqual(ITEMS);
   });
 
-  test("keeps bytes, and more items than a page has", async () => {
+  test("keeps bytes, and more items than a page", async () => {
     const session = newSession();
     const bytes = new Uint8Array([0, 1, 254, 255]);
     const image = {
@@ -75,7 +75,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await session.getItems(600)).toEqual(many.slice(-600));
   });
 
-  test("refuses what it could not give back, before anything is stored", async () => {
+  test("refuses items that it could not return, before anything is stored", async () => {
     const session = newSession();
     const hidden = Object.defineProperty({ shown: 1 }, "hidden", { value: 2, enumerable: false });
     const wrong = { ...user("a"), providerData: hidden } as AgentInputItem;
@@ -131,7 +131,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(popped).toEqual([user("e"), undefined, undefined]);
   });
 
-  test("deletes what is cleared if it is told to", async () => {
+  test("deletes cleared items if configured", async () => {
     const session = agentsSession(world.engine, { onClear: "delete" });
     await session.addItems([user("a")]);
     const { id } = await session.backscrollSession();
@@ -140,14 +140,14 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await world.engine.findTombstone(id)).toBeDefined();
   });
 
-  test("keeps the order of calls that are not awaited", async () => {
+  test("keeps the order of unawaited calls", async () => {
     const session = newSession();
     const items = Array.from({ length: 20 }, (_, n) => user(`${n}`));
     await Promise.all(items.map((item) => session.addItems([item])));
     expect(await session.getItems()).toEqual(items);
   });
 
-  test("what was popped or cleared leaves search, what is there is found", async () => {
+  test("popped and cleared items leave search, present ones are found", async () => {
     const session = newSession();
     await session.addItems([user("the quokka question"), said("the wombat answer")]);
     const { id } = await session.backscrollSession();
@@ -199,7 +199,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await session.getItems()).toEqual([user("anew")]);
     });
 
-    test("fails and changes nothing if the end is another one, or it is no transaction", async () => {
+    test("fails without effect if the end differs, or it is not a transaction", async () => {
       const session = newSession();
       const items = [user("a"), user("b")];
       await session.addItems(items);
@@ -226,7 +226,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(await session.getItems()).toEqual([user("a")]);
     });
 
-    test("is applied once, however many apply it at once, and anew after a clear", async () => {
+    test("is applied once under concurrency, and again after a clear", async () => {
       const sessionId = crypto.randomUUID();
       const many = Array.from({ length: 8 }, () => agentsSession(world.engine, { sessionId }));
       const [session = newSession()] = many;
@@ -264,7 +264,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await own.getItems(1)).toEqual([said("done")]);
   });
 
-  test("a compaction takes the place of the history, which stays searchable", async () => {
+  test("a compaction replaces the history, which stays searchable", async () => {
     const session = newSession();
     await session.addItems([user("the numbat question"), said("an answer")]);
     const sealed = { type: "compaction", encrypted_content: "sealed" } as AgentInputItem;
@@ -287,7 +287,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     expect(await session.getItems()).toEqual([]);
   });
 
-  test("an agent's run is stored, and another process goes on with it", async () => {
+  test("an agent's run is stored, and another process continues it", async () => {
     const sessionId = crypto.randomUUID();
     const look = tool({
       name: "look",
@@ -329,7 +329,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
   });
 });
 
-test("a history that is fitted starts with a turn or a compaction, and parts no pair", () => {
+test("a fitted history starts with a turn or a compaction, and splits no pair", () => {
   const pad = "x".repeat(400);
   const sealed = { type: "compaction", encrypted_content: "sealed" } as AgentInputItem;
   const turn = (n: number) => [user(`${n} ${pad}`), call(`${n}`), result(`${n}`, pad), said("ok")];

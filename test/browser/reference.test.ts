@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 closeBrowserAfterAll();
 
-test("every example body is one that its route takes", () => {
+test("every example body is valid for its route", () => {
   const { paths, components } = openApiDocument(ROUTES, "0.0.0") as unknown as Document;
   for (const route of ROUTES) {
     const { content } = paths[route.path]?.[route.method]?.requestBody ?? {};

@@ -7,7 +7,7 @@ import { startFleet } from "../support/fleet.ts";
 import { startProxy } from "../support/postgres-proxy.ts";
 import { allPositions, follow, readBack, startWriters } from "./writers.ts";
 
-test("with synchronous replication a failover loses nothing and does nothing twice", async () => {
+test("with synchronous replication a failover loses nothing and repeats nothing", async () => {
   await using fleet = await startFleet({ synchronous: true });
   const nodes = await Promise.all([0, 1, 2].map(() => open(fleet.both, { leaseMs: 60_000 })));
   onTestFinished(() => closeAll(nodes));
@@ -65,7 +65,7 @@ test("with synchronous replication a failover loses nothing and does nothing twi
   await first.session(id).append({ role: "user", actor: "ana", content: "on the new primary" });
 });
 
-test("without it the loss is told, and consumers that were ahead get cursor_expired", async () => {
+test("without it the loss is reported, and consumers that were ahead get cursor_expired", async () => {
   await using fleet = await startFleet();
   const losses: StoreLoss[] = [];
   const node = await open(fleet.both, { onLoss: (loss) => losses.push(loss) });
@@ -114,7 +114,7 @@ test("without it the loss is told, and consumers that were ahead get cursor_expi
   expect((await node.status()).losses).toEqual([]);
 });
 
-test("a primary that falls silent without closing a connection is given up", async () => {
+test("a primary that falls silent without closing a connection is abandoned", async () => {
   await using fleet = await startFleet();
   const proxies = await Promise.all([0, 1].map((server) => startProxy(fleet.address(server))));
   const address = fleet.address(0);

@@ -56,7 +56,7 @@ async function pauseReplay(): Promise<() => Promise<unknown>> {
   return resume;
 }
 
-test("a caller reads what it wrote, message by message", async () => {
+test("a caller reads its own writes", async () => {
   const id = await newSession(routed);
   for (let i = 0; i < 30; i++) {
     await say(routed, id, `message ${i}`);
@@ -70,7 +70,7 @@ test("a caller reads what it wrote, message by message", async () => {
   expect((await routed.verify()).ok).toBe(true);
 });
 
-test("reads run on the follower; what it lacks comes from the primary", async () => {
+test("reads run on the follower; missing rows come from the primary", async () => {
   const id = await newSession(routed, "old");
   expect((await routed.getSessionMeta(id)).title).toBe("old");
   const resume = await pauseReplay();
@@ -108,7 +108,7 @@ test("a feed on a follower has every change once, in order", async () => {
   expect(heard).toEqual(appended.map(({ position }) => position));
 });
 
-test("a read that the standby cancels is made again on the primary", async () => {
+test("a read that the standby cancels is repeated on the primary", async () => {
   await using primary = withDispose(await openPostgresStore(fleet.address(0)));
   const db = new PostgresDatabase(fleet.address(0), {});
   const followerDb = new PostgresDatabase(fleet.address(1), { readOnly: true }, "follower");
@@ -157,7 +157,7 @@ test("a read that the standby cancels is made again on the primary", async () =>
   expect(failures).toMatchObject([{ details: { sqlstate: "40001" } }]);
 });
 
-test("a follower that dies is left out, and taken back", async () => {
+test("a dead follower is skipped, and used again later", async () => {
   const id = await newSession(routed);
   await fleet.kill(1);
   await say(routed, id, "without a follower");
@@ -169,7 +169,7 @@ test("a follower that dies is left out, and taken back", async () => {
   expect(await textsOf(routed, id)).toEqual(["without a follower", "with one again"]);
 });
 
-test("a server tells of its followers, and a read-only node serves from a standby", async () => {
+test("a server lists its followers, and a read-only node serves from a standby", async () => {
   const id = await newSession(direct, "served");
   await say(direct, id, "hello");
   const [writer, reader] = await Promise.all([

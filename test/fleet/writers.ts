@@ -1,4 +1,4 @@
-/** Callers that write to a session through several nodes, whatever happens to the servers. */
+/** Callers that write to a session through several nodes, through failures of the servers. */
 
 import type { Engine } from "../../src/engine/engine.ts";
 import type { VerifyReport } from "../../src/engine/verify/verify.ts";

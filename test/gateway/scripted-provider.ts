@@ -1,6 +1,6 @@
 /**
- * A provider with a window of its own, over HTTP, that behaves as badly as real ones do: it refuses
- * what is too long in ever other words, breaks off, fails, reports nothing or something odd.
+ * A provider with its own window, over HTTP, with realistic faults: it refuses long requests in
+ * varying words, breaks off, fails, and reports no or odd usage.
  */
 
 import type { ServerResponse } from "node:http";

@@ -73,7 +73,7 @@ describe("a model with memory", () => {
     return withMemory(model, { memory, conversationId: session.id });
   }
 
-  test("knows what was said in calls before, though the app sends only what is new", async () => {
+  test("knows earlier calls, though the app sends only new messages", async () => {
     const session = await start();
     const model = remembering(session);
     server.answer(says("Hello Ana."), says("Your name is Ana."));
@@ -90,7 +90,7 @@ describe("a model with memory", () => {
     ]);
   });
 
-  test("stores nothing twice when the app sends all that it knows", async () => {
+  test("stores nothing twice when the app sends the whole conversation", async () => {
     const session = await start();
     const model = remembering(session);
     server.answer(says("Two."));
@@ -121,7 +121,7 @@ describe("a model with memory", () => {
     ]);
   });
 
-  test("stores a message once, however often the SDK has to ask", async () => {
+  test("stores a message once, however often the SDK retries", async () => {
     const session = await start();
     server.answer(failsWith(503, { "retry-after": "0" }), says("At last."));
     await generateText({ model: remembering(session), prompt: "Hello?" });
@@ -150,7 +150,7 @@ describe("a model with memory", () => {
     expect(messages.at(-1)).toMatchObject({ model: "test-model", usage: { inputTokens: 100 } });
   });
 
-  test("asks again with less when the context was too long", async () => {
+  test("retries with less when the context was too long", async () => {
     const session = await start();
     for (let i = 0; i < 10; i++) {
       await session.append([
@@ -168,7 +168,7 @@ describe("a model with memory", () => {
 describe("an answer over a real connection", () => {
   const model = () => compatibleModel({ baseUrl: server.url, model: "m", maxRetries: 0 });
 
-  test("runs the tools of the AI SDK, and checks what the model hands them", async () => {
+  test("runs the AI SDK's tools, and validates their arguments", async () => {
     const session = await start();
     const wrong = { calls: [{ id: "c0", name: "add", input: "{broken" }], usage: USAGE };
     server.answer(streams(wrong), streams(CALL), streams({ text: ["3."], usage: USAGE }));
@@ -184,7 +184,7 @@ describe("an answer over a real connection", () => {
     expect(result?.blocks[0]).toMatchObject({ output: "3", isError: false });
   });
 
-  test("asks the server for as much thought as it is told to", async () => {
+  test("requests the configured reasoning effort", async () => {
     const session = await start();
     server.answer(streams({ text: ["Hm."] }));
     const input = { conversationId: session.id, model: model(), message: "Think." };
@@ -193,7 +193,7 @@ describe("an answer over a real connection", () => {
     expect(server.requests.map(({ reasoning }) => reasoning)).toEqual(["high", undefined]);
   });
 
-  test("is silent though every byte comes by itself", async () => {
+  test("is silent though every byte arrives separately", async () => {
     const session = await start();
     server.answer(dribbles({ text: [..."\nno_reply NO_REPLY "] }));
     const stream = generateStream(memory, {
@@ -206,14 +206,14 @@ describe("an answer over a real connection", () => {
     expect([parts, (await stream.result).silent]).toEqual([[], true]);
   });
 
-  test("keeps every character though every byte comes by itself", async () => {
+  test("keeps every character though every byte arrives separately", async () => {
     const session = await start();
     server.answer(dribbles({ text: ["NO_REPLY", " é€😀 is no token"] }));
     const input = { conversationId: session.id, model: model(), message: "tick" };
     expect((await generate(memory, input)).text).toBe("NO_REPLY é€😀 is no token");
   });
 
-  test("stops at the signal and after its time, and what had arrived is kept", async () => {
+  test("stops at the signal and after its timeout, keeping the text so far", async () => {
     const session = await start();
     server.answer(streams({ text: ["Half"], hangs: true }));
     const stop = new AbortController();

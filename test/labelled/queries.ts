@@ -1,4 +1,4 @@
-/** What people type, and the sessions that they mean. */
+/** Real queries, and their right sessions. */
 
 export interface LabelledQuery {
   readonly category: string;

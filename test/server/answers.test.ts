@@ -1,4 +1,4 @@
-/** A server that answers: messages of a channel come in over HTTP, a model is asked over HTTP. */
+/** A server that answers: inbound messages over HTTP, model calls over HTTP. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -98,7 +98,7 @@ describe.each([
     expect(model.requests).toHaveLength(1);
   });
 
-  test("a failure of the model is a problem with a code, and the message stays", async () => {
+  test("a model failure is a coded problem, and the message stays", async () => {
     const peer = `p${++people}`;
     model.answer(failsWith(500), streams({ text: ["Better."] }));
     const [status, problem] = await inbound(peer, "Hi", { id: "1" });
@@ -134,7 +134,7 @@ describe.each([
     expect((await engine.getSessionMeta(String(again["session_id"]))).messageCount).toBe(2);
   });
 
-  test("the end of a turn is the server's: it compacts, and the notice is told", async () => {
+  test("the server ends the turn: it compacts, and sends the notice", async () => {
     const peer = `p${++people}`;
     model.answer(streams({ text: ["NO_REPLY"] }));
     const [, first] = await inbound(peer, "Hi");
@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-test("a server whose configuration names no model stores, and says why there is no reply", async () => {
+test("a server without a model stores, and gives the reason for no reply", async () => {
   await using engine = await open(":memory:");
   const server = await openServer(engine, { version: "0.0.0", port: 0 });
   const message = { channel: "telegram", peer: "ana", text: "Hi" };

@@ -1,4 +1,4 @@
-/** What is administered over the server leaves a row that says who did it, and never a secret. */
+/** Administrative acts over the server leave a row with their author, and never a secret. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
@@ -32,7 +32,7 @@ async function send(method: string, path: string, body?: object, token = world.t
 
 const idOf = (token: string) => token.split("_")[1];
 
-test("rows of tokens, quotas, routes and deletions name the token and whom it speaks for", async () => {
+test("rows of tokens, quotas, routes and deletions name the token and its actor", async () => {
   const acme = world.engine.forTenant("acme");
   const session = await acme.createSession({ agent: "coder", createdBy: "ana" });
   const key = "/v1/routes/agent:main:audited";
@@ -61,7 +61,7 @@ test("rows of tokens, quotas, routes and deletions name the token and whom it sp
   expect(JSON.stringify(rows)).not.toContain(secret);
 });
 
-test("an act without another row has one of its own, before it is carried out", async () => {
+test("an act without another row gets one, before it is carried out", async () => {
   const rows = await rowsOf(async () => {
     await send("POST", "/v1/admin/index", { task: "flush" });
     await send("POST", "/v1/admin/sweep");

@@ -1,4 +1,4 @@
-/** A copy of the whole store over HTTP: whole, of one moment, and nobody's but an operator's. */
+/** A copy of the whole store over HTTP: complete, a snapshot, for operators only. */
 
 import { createHash } from "node:crypto";
 import {
@@ -84,8 +84,8 @@ function setTemporaryFolder(path: string | undefined): void {
 }
 
 describe("a backup", () => {
-  test("is a store of its own, with every tenant, and comes with its hash", async () => {
-    // Who may unpack is sent it as it is: the hash is of what is sent.
+  test("is a complete store with every tenant, and comes with its hash", async () => {
+    // Not compressed for any caller: the hash is of the sent bytes.
     const response = await ask(undefined, { "accept-encoding": "gzip" });
     const bytes = Buffer.from(await response.arrayBuffer());
     const digest = createHash("sha256").update(bytes).digest("base64");
@@ -109,7 +109,7 @@ describe("a backup", () => {
     await expect.poll(leftovers).toEqual([]);
   });
 
-  test("is one moment of a store that others go on writing to", async () => {
+  test("is a snapshot beside writers", async () => {
     const acme = world.engine.forTenant("acme");
     const session = await acme.createSession({ agent: "coder", createdBy: "ana" });
     let isDone = false;
@@ -242,7 +242,7 @@ describe("a backup that comes to nothing", () => {
     await expect.poll(() => [leftovers(), descriptors()]).toEqual([[], []]);
   });
 
-  test("and was left by a server that was killed is removed a day later, by the next one", async () => {
+  test("left by a killed server is removed a day later, by the next one", async () => {
     const make = (name: string, hours: number, files = ["store.db"]) => {
       const copy = mkdtempSync(join(tmpdir(), name));
       const time = Date.now() / 1000 - hours * 3600;
@@ -270,7 +270,7 @@ describe("a backup that comes to nothing", () => {
   });
 });
 
-test("a client hears of a backup that is not what was sent", async () => {
+test("a client detects a corrupted backup", async () => {
   const cut: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
     if (!String(input).endsWith("/v1/backup")) return response;

@@ -1,4 +1,4 @@
-/** Requests that a page in a browser can cause, and what it can do with the answers. */
+/** Requests that a page in a browser can cause, and its access to the answers. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { request } from "./raw-request.ts";
@@ -13,7 +13,7 @@ afterAll(() => world.close());
 describe("requests of browsers", () => {
   const ask = (path: string, headers: Record<string, string>) => request(world.url, path, headers);
 
-  test("that a page of another site has caused are refused", async () => {
+  test("caused by a page of another site are refused", async () => {
     await world.withServer({}, async ({ url }) => {
       const status = async (path: string, headers: Record<string, string>) =>
         (await request(url, path, headers)).status;
@@ -45,7 +45,7 @@ describe("requests of browsers", () => {
     });
   });
 
-  test("that carry a token need no other proof, unless they say that they are foreign", async () => {
+  test("with a token need no other proof, unless they declare a foreign site", async () => {
     const { authorization = "" } = world.headersOf("reader");
     const browser = { "user-agent": "Mozilla/5.0", authorization };
     expect((await ask("/v1/sessions", browser)).status).toBe(200);
@@ -57,14 +57,14 @@ describe("requests of browsers", () => {
     });
   });
 
-  test("of named origins are let in from their own site", async () => {
+  test("of configured origins are accepted from their own site", async () => {
     await world.withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
       const headers = { origin: "https://app.example", "sec-fetch-site": "cross-site" };
       expect((await request(url, "/v1/sessions", headers)).status).toBe(200);
     });
   });
 
-  test("get answers that cannot be taken for another type or shown in foreign pages", async () => {
+  test("get answers that cannot be sniffed or framed", async () => {
     const { authorization = "" } = world.headersOf("operator");
     for (const [path, headers, status] of [
       ["/healthz", {}, 200],

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { open } from "../../src/index.ts";
+import type { StartedPostgres } from "../support/postgres-process.ts";
 import { SEED, seeded } from "../support/random.ts";
 import { repeats } from "../support/repeats.ts";
 import { Events } from "./events.ts";
 import { type ServerNode, startNode } from "./node.ts";
 
-/** Three servers on one PostgreSQL, under load, while one of them dies and the database restarts. */
+/** Three servers on one PostgreSQL under load, while one is killed and the database restarts. */
 
 let database: ChildProcess;
 let lines: AsyncIterator<unknown>;
@@ -20,7 +21,7 @@ beforeAll(async () => {
   database = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
   if (database.stdout === null) throw new Error("no output");
   lines = on(createInterface(database.stdout), "line");
-  address = await nextLine();
+  ({ address } = JSON.parse(await nextLine()) as StartedPostgres);
 });
 afterAll(async () => {
   const ended = once(database, "exit");
@@ -102,7 +103,7 @@ class Load {
     }
   }
 
-  /** One after another, each tried again under its key until somebody says that it is stored. */
+  /** In order, each retried under its key until acknowledged. */
   async write(writer: number): Promise<void> {
     const own: string[] = [];
     this.acknowledged.set(writer, own);

@@ -1,6 +1,6 @@
 /**
- * A server that one caller cannot take from the others: bodies that unpack to gigabytes, bodies that
- * trickle, and searches that nobody waits for.
+ * A server that one caller cannot block for others: bodies that expand to gigabytes, bodies that
+ * trickle, and abandoned searches.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -66,7 +66,7 @@ function bomb(prefix: string, piece: string, bytes: number): Uint8Array<ArrayBuf
 
 const BOMB = bomb('{"messages":[{"role":"user","content":"x","metadata":{"a":[', "{},", 60e6);
 
-describe("bodies that unpack to much more than they are", () => {
+describe("bodies that expand far beyond their size", () => {
   const send = (url: string, path: string, caller: Caller, body: Uint8Array<ArrayBuffer>) =>
     fetch(url + path, {
       method: "POST",
@@ -74,7 +74,7 @@ describe("bodies that unpack to much more than they are", () => {
       body,
     });
 
-  test("are refused before they are unpacked, and the server goes on", async () => {
+  test("are refused before they are decompressed, and the server goes on", async () => {
     expect(BOMB.length).toBeLessThan(200_000);
     const append = `/v1/sessions/${world.ids["session"]}/messages`;
     const before = process.memoryUsage().rss;
@@ -100,7 +100,7 @@ describe("bodies that unpack to much more than they are", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("from one tenant, many at once, leave another tenant's requests alone", async () => {
+  test("many at once from one tenant leave another tenant's requests alone", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-hostile-"));
     const db = join(folder, "store.db");
     const engine = await open(db);
@@ -177,7 +177,7 @@ describe("bodies that unpack to much more than they are", () => {
     });
   });
 
-  test("are left out of an import, which says so", async () => {
+  test("are skipped in an import, which reports it", async () => {
     const line = `{"type":"user","uuid":"u1","message":{"role":"user","content":[${"{},".repeat(400_000)}{}]}}\n`;
     const body = new Uint8Array(gzipSync(line));
     const headers = { ...world.headersOf("writer"), "content-encoding": "gzip" };
@@ -216,7 +216,7 @@ function peakMbOf(pid: number | undefined): number {
 }
 
 describe("work in progress", () => {
-  test("of a tenant above its budget is refused with a time to come back, others go on", async () => {
+  test("of a tenant above its budget is refused with a retry delay, others go on", async () => {
     const allowance = { requests: 2, bytes: 1_000_000 };
     const budget = { perTenant: allowance, perProcess: { requests: 3, bytes: 1_000_000 } };
     await withServer({ requireToken: true, budget }, async ({ url }) => {
@@ -242,7 +242,7 @@ describe("work in progress", () => {
     });
   });
 
-  test("a body that finds no room for its bytes is refused", async () => {
+  test("a body without room for its bytes is refused", async () => {
     const allowance = { requests: 10, bytes: 100_000 };
     await withServer(
       { budget: { perTenant: allowance, perProcess: allowance } },
@@ -262,7 +262,7 @@ describe("work in progress", () => {
 describe("streams of events", () => {
   const followers = { perTenant: 2, perProcess: 3 };
 
-  test("above what a tenant, or all, may have are refused before they begin, and places come back", async () => {
+  test("above the limits of a tenant or the server are refused before they begin, and places are freed", async () => {
     await withServer({ requireToken: true, followers }, async ({ url }) => {
       const follow = (caller: Caller) => Events.open(`${url}/v1/changes`, world.headersOf(caller));
       const refused = async (caller: Caller) => {
@@ -361,7 +361,7 @@ describe("bodies that trickle", () => {
 });
 
 describe("searches of one connection", () => {
-  test("the newest wins, and the one before is told so", async () => {
+  test("the newest wins, and the previous one is told so", async () => {
     const search = (query: string) =>
       [
         `GET /v1/search?q=${query} HTTP/1.1`,
@@ -383,7 +383,7 @@ describe("searches of one connection", () => {
     expect(text).toContain("search_superseded");
   });
 
-  test("of other connections do not disturb each other", async () => {
+  test("of other connections do not interfere", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         fetch(`${world.url}/v1/search?q=word${i}`, { headers: world.headersOf("reader") }),

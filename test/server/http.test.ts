@@ -47,7 +47,7 @@ async function newSession(): Promise<string> {
 const hello = { messages: [{ role: "user", content: "hello" }] };
 
 describe("bodies", () => {
-  test("may be packed", async () => {
+  test("may be compressed", async () => {
     const id = await newSession();
     const packed = gzipSync(JSON.stringify(hello));
     const headers = { "content-encoding": "gzip" };
@@ -59,7 +59,7 @@ describe("bodies", () => {
     expect([br.status, await codeOf(br)]).toEqual([400, "invalid_input"]);
   });
 
-  test("may not unpack to more than is allowed", async () => {
+  test("may not expand beyond the limit", async () => {
     const bomb = gzipSync(Buffer.alloc(MAX_REQUEST_BYTES + 10, 32));
     expect(bomb.length).toBeLessThan(100_000);
     const answer = await ask("writer", "POST", "/v1/sessions", bomb, {
@@ -68,7 +68,7 @@ describe("bodies", () => {
     expect([answer.status, await codeOf(answer)]).toEqual([413, "too_large"]);
   });
 
-  test("are JSON in UTF-8 and say so", async () => {
+  test("must be JSON in UTF-8 and declare it", async () => {
     const wrong = [
       [Buffer.from("{"), "application/json"],
       [Buffer.from("null"), "application/json"],
@@ -81,7 +81,7 @@ describe("bodies", () => {
     }
   });
 
-  test("of a message that is too large leave nothing behind", async () => {
+  test("of a message that is too large store nothing", async () => {
     const id = await newSession();
     const content = "x".repeat(8 * 1024 * 1024 + 1);
     const answer = await ask("writer", "POST", `/v1/sessions/${id}/messages`, {
@@ -95,7 +95,7 @@ describe("bodies", () => {
     expect(await list.json()).toMatchObject({ total: 0 });
   });
 
-  test("come back packed if the caller can unpack, and as they are on the same machine", async () => {
+  test("are compressed if the caller accepts it, except on the same machine", async () => {
     const path = "/v1/openapi.json";
     const gzip = { "accept-encoding": "gzip" };
     const packed = await request(world.url, path, { ...gzip, "x-forwarded-for": "192.0.2.7" });
@@ -107,7 +107,7 @@ describe("bodies", () => {
 });
 
 describe("preconditions", () => {
-  test("the same request under the same key is done once", async () => {
+  test("a request under the same key is carried out once", async () => {
     const id = await newSession();
     const send = (body: unknown) =>
       ask("writer", "POST", `/v1/sessions/${id}/messages`, body, { "idempotency-key": "k1" });
@@ -119,7 +119,7 @@ describe("preconditions", () => {
     expect(await list.json()).toMatchObject({ total: 1 });
   });
 
-  test("a leaf that has moved on is told, with the ETag as the way to say it", async () => {
+  test("a stale leaf is reported, with the ETag as the precondition", async () => {
     const id = await newSession();
     const path = `/v1/sessions/${id}`;
     const empty = (await ask("reader", "GET", path)).headers.get("etag") ?? "";
@@ -136,7 +136,7 @@ describe("preconditions", () => {
 });
 
 describe("access", () => {
-  test("tokens that are none, and ways to send them that are none", async () => {
+  test("invalid tokens, and invalid ways to send them, are refused", async () => {
     const { reader } = world.tokens;
     const wrong = [
       "Bearer",
@@ -167,7 +167,7 @@ describe("access", () => {
     expect(JSON.stringify(acts)).not.toContain(secret);
   });
 
-  test("names and origins that are not ours are refused before anything else", async () => {
+  test("foreign hosts and origins are refused before anything else", async () => {
     const { host } = new URL(world.url);
     const status = async (headers: Record<string, string>) =>
       (await request(world.url, "/healthz", headers)).status;
@@ -179,7 +179,7 @@ describe("access", () => {
     expect(await status({ host, origin: `http://${host}` })).toBe(200);
   });
 
-  test("a token writes for its own actor, and for those that it may act for", async () => {
+  test("a token writes as its own actor, and as its permitted ones", async () => {
     const acme = world.engine.forTenant("acme");
     const { token } = await acme.createToken({ scope: "write", actor: "bob", actAs: ["bot"] });
     const headers = { authorization: `Bearer ${token}` };
@@ -208,7 +208,7 @@ describe("access", () => {
     expect(await codeOf(note)).toBe("forbidden");
   });
 
-  test("no token can be made that reaches further than the one that asks", async () => {
+  test("no token exceeds the one that creates it", async () => {
     const body = { scope: "admin", operator: true };
     expect(await codeOf(await ask("admin", "POST", "/v1/admin/tokens", body))).toBe("forbidden");
     const answer = await ask("operator", "POST", "/v1/admin/tokens", body);
@@ -217,7 +217,7 @@ describe("access", () => {
 });
 
 describe("requests", () => {
-  test("have an id that comes back, the caller's own if it is one", async () => {
+  test("have an id that is returned, the caller's own if valid", async () => {
     const own = await ask("reader", "GET", "/v1/sessions", undefined, { "x-request-id": "abc-1" });
     expect(own.headers.get("x-request-id")).toBe("abc-1");
     const odd = await ask("reader", "GET", "/v1/x", undefined, { "x-request-id": "a b" });
@@ -226,7 +226,7 @@ describe("requests", () => {
     expect(await odd.json()).toMatchObject({ code: "route_not_found", request_id: id });
   });
 
-  test("are logged without what was said or searched for", async () => {
+  test("are logged without content and queries", async () => {
     const lines: string[] = [];
     const server = await openServer(world.engine, {
       version: "0.0.0",
@@ -266,7 +266,7 @@ describe("requests", () => {
 });
 
 describe("a server of other settings", () => {
-  test("limits the rate of each caller by itself", async () => {
+  test("limits the rate of each caller separately", async () => {
     await world.withServer(
       { requireToken: true, rateLimit: { perSecond: 0.1, burst: 3 } },
       async ({ url }) => {
@@ -285,7 +285,7 @@ describe("a server of other settings", () => {
     );
   });
 
-  test("lets pages of named origins call, and no others", async () => {
+  test("accepts pages of configured origins, and no others", async () => {
     await world.withServer({ allowOrigins: ["https://app.example"] }, async ({ url }) => {
       const headers = { origin: "https://app.example" };
       const answer = await fetch(`${url}/v1/sessions`, { headers });
@@ -307,7 +307,7 @@ describe("a server of other settings", () => {
     );
   });
 
-  test("lets this machine in without a token, as the tenant that the host has named", async () => {
+  test("accepts local callers without a token, as the host's configured tenant", async () => {
     await world.withServer({ tenant: "other" }, async ({ url }) => {
       const { sessions } = (await (await fetch(`${url}/v1/sessions`)).json()) as {
         sessions: { tenant: string }[];
@@ -322,14 +322,14 @@ describe("a server of other settings", () => {
     });
   });
 
-  test("says what is wrong with a port that is taken", async () => {
+  test("explains a port that is taken", async () => {
     await world.withServer({}, async ({ port }) => {
       const second = openServer(world.engine, { version: "0.0.0", port });
       await expect(second).rejects.toMatchObject({ code: "invalid_input" });
     });
   });
 
-  test("finishes what is under way when it stops", async () => {
+  test("finishes requests in progress when it stops", async () => {
     const server = await openServer(world.engine, { version: "0.0.0", port: 0, tenant: "acme" });
     const events = await fetch(`${server.url}/v1/changes`, {
       headers: { accept: "text/event-stream" },

@@ -1,4 +1,4 @@
-/** What is added up over sessions, and links to single ones, through a server and its client. */
+/** Aggregates over sessions, and links to single ones, through a server and its client. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type RemoteEngine } from "../../src/client/index.ts";
@@ -25,7 +25,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     await engine.close();
   });
 
-  test("a list is counted by the values of each filter", async () => {
+  test("a list has counts by the values of each filter", async () => {
     const facets = await memory.facets();
     expect(facets).toEqual({
       sessions: 3,
@@ -63,7 +63,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     });
   });
 
-  test("a search is counted by its hits, also as you type", async () => {
+  test("a search has counts of its hits, also as you type", async () => {
     const { sessions, agent, role } = await memory.facets({ query: "checko", asYouType: true });
     expect({ sessions, agent, role }).toEqual({
       sessions: 2,
@@ -78,7 +78,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     }
   });
 
-  test("a review tells failed calls, retries and what nothing followed", async () => {
+  test("a review has failed calls, retries and unfinished requests", async () => {
     const { sessions, tools, files } = await memory.review();
     expect(
       sessions.map(({ session, calls, failed, retries, unfinished, firstFailure }) => [
@@ -97,7 +97,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     expect(files).toEqual([{ path: "/srv/shop/tax.ts", times: 1 }]);
   });
 
-  test("stats name the sessions that used most", async () => {
+  test("stats name the sessions with most tokens", async () => {
     const { busiest, models } = await memory.stats();
     expect(busiest.map(({ title, tokens }) => [title, tokens.inputTokens])).toEqual([
       ["Slow checkout", 500],
@@ -150,7 +150,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     });
   });
 
-  test("a shared link ends with its session, and only the whole link opens it", async () => {
+  test("a shared link expires with its session, and only the whole link opens it", async () => {
     const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
     const { token } = await memory.shares.create(session.id, {
       expires: new Date(Date.now() + 60_000),
@@ -164,7 +164,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     expect(await memory.shares.list()).toEqual([]);
   });
 
-  test("a share has an end, within a year", async () => {
+  test("a share expires within a year", async () => {
     const { id } = await memory.getSessionMeta("5d0e3c1a-own");
     for (const expires of [Date.now() - 1_000, Date.now() + 366 * 86_400_000]) {
       await expect(memory.shares.create(id, { expires })).rejects.toMatchObject({

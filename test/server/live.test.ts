@@ -27,7 +27,7 @@ afterEach(async () => {
 const kinds = (events: readonly Event[]) => events.map(({ event }) => event);
 
 describe("changes as events", () => {
-  test("begin now, and carry what was appended if that is asked for", async () => {
+  test("begin now, and include the appended entry on request", async () => {
     await session.append({ role: "user", content: "before" });
     const events = await Events.open(`${server.url}/v1/changes?include_entries=true`);
     const entry = await session.append({ role: "user", content: "after" });
@@ -37,7 +37,7 @@ describe("changes as events", () => {
     await events.close();
   });
 
-  test("tell of a piece of a message that is still being written", async () => {
+  test("include chunks of an open message", async () => {
     const events = await Events.open(`${server.url}/v1/changes?include_entries=true`);
     const message = await session.openMessage({ role: "assistant" });
     expect(kinds(await events.take(1))).toEqual(["message_opened"]);
@@ -51,7 +51,7 @@ describe("changes as events", () => {
     await events.close();
   });
 
-  test("go on after the last one seen, without gap or repeat", async () => {
+  test("resume after the last one seen, without gap or repeat", async () => {
     const url = `${server.url}/v1/changes?after=start`;
     const seen: string[] = [];
     let last: string | undefined;
@@ -67,7 +67,7 @@ describe("changes as events", () => {
     expect(seen).toEqual(changes.slice(0, 19).map(({ cursor }) => cursor));
   });
 
-  test("of one session tell of no other, and of none that is not there", async () => {
+  test("of one session exclude others, and refuse an unknown one", async () => {
     const events = await Events.open(`${server.url}/v1/sessions/${session.id}/changes`);
     const other = await engine.createSession({ agent: "coder", createdBy: "ana" });
     await other.append({ role: "user", content: "elsewhere" });
@@ -79,7 +79,7 @@ describe("changes as events", () => {
     expect(missing.status).toBe(404);
   });
 
-  test("refuse a cursor of another life of the store with a status", async () => {
+  test("refuse a cursor of another epoch with a status", async () => {
     const headers = { accept: "text/event-stream" };
     const strange = "f2.00000000.00000000-0000-0000-0000-000000000000.1.0000000000000000";
     const answer = await fetch(`${server.url}/v1/changes?after=${strange}`, { headers });
@@ -88,13 +88,13 @@ describe("changes as events", () => {
     expect(wrong.status).toBe(400);
   });
 
-  test("say now and then that they are still there", async () => {
+  test("send heartbeats", async () => {
     const events = await Events.open(`${server.url}/v1/changes`);
     await events.untilComments(2);
     await events.close();
   });
 
-  test("are not packed: a piece must not wait for the next", async () => {
+  test("are not compressed: an event must not be buffered", async () => {
     const answer = await fetch(`${server.url}/v1/changes`, {
       headers: { accept: "text/event-stream", "accept-encoding": "gzip" },
     });
@@ -109,7 +109,7 @@ describe("followers", () => {
     return /^backscroll_subscribers (\d+)$/m.exec(text)?.[1];
   };
 
-  test("are counted until they have gone, and who asks for the head alone is none", async () => {
+  test("are counted until they leave, and HEAD requests are not", async () => {
     for (let i = 0; i < 3; i++) {
       const headers = { accept: "text/event-stream" };
       const head = await fetch(`${server.url}/v1/changes`, { method: "HEAD", headers });
@@ -122,7 +122,7 @@ describe("followers", () => {
     await expect.poll(followers).toBe("0");
   });
 
-  test("hear nothing more when their token is revoked, or has expired", async () => {
+  test("get nothing more when their token is revoked or has expired", async () => {
     const revoked = await engine.createToken({ scope: "read" });
     const short = await engine.createToken({ scope: "read", expires: Date.now() + 3_600_000 });
     const open = (token: string) =>
@@ -137,7 +137,7 @@ describe("followers", () => {
     await expect.poll(followers).toBe("0");
   });
 
-  test("are let go at /mcp, too", async () => {
+  test("are ended at /mcp too", async () => {
     let isCancelled = false;
     const stream = () =>
       new ReadableStream<Uint8Array>({
@@ -162,7 +162,7 @@ describe("followers", () => {
 });
 
 describe("a reader that takes nothing", () => {
-  test("is dropped, with memory flat, and goes on where it was", async () => {
+  test("is dropped, with memory flat, and resumes where it was", async () => {
     const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
     const content = "x".repeat(50_000);
     for (let i = 0; i < 200; i++) await session.append({ role: "user", content });

@@ -1,4 +1,4 @@
-/** `backscroll serve` as its users run it: a process, told to stop or killed. */
+/** `backscroll serve` as users run it: a process that is stopped or killed. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

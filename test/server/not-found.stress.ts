@@ -3,7 +3,7 @@ import { open } from "../../src/index.ts";
 import { openServer } from "../../src/server/serve.ts";
 import { createDatabase } from "../support/postgres.ts";
 
-/** The clock decides here, so this runs in `npm run stress` only, with nothing beside it. */
+/** Depends on timing, so it runs in `npm run stress` only, alone. */
 
 test.each([
   ["SQLite", async () => ":memory:"],

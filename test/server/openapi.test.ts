@@ -73,7 +73,7 @@ describe("behind a proxy that checks every request and answer against the docume
     ...ROUTES.filter(({ operation }) => last.has(operation)),
   ].map((route) => [`${route.method} ${route.path}`, route] as const);
 
-  test.each(inOrder)("%s answers as it says", async (_name, route) => {
+  test.each(inOrder)("%s answers as documented", async (_name, route) => {
     const request = ROUTE_CASES[route.operation]?.(ids);
     if (request === undefined) throw new Error(`${route.operation} has no case`);
     const response = await fetch(proxyUrl + request.path, {
@@ -93,11 +93,11 @@ describe("behind a proxy that checks every request and answer against the docume
       refused[route.operation] ?? route.answer.status,
       refused[route.operation] === undefined ? "" : expect.any(String),
     ]);
-    // What the proxy objects to is a problem of its own making.
+    // The proxy reports a violation as a problem of its own.
     expect(text).not.toContain("stoplight.io");
   });
 
-  test("the typed client asks and is answered as it says", async () => {
+  test("the typed client works as documented", async () => {
     const memory = await connect(proxyUrl, { token: world.tokens.operator, retries: 0 });
     const session = await memory.createSession({ agent: "coder", createdBy: "ana", ttl: null });
     const [question] = await session.append([
@@ -139,7 +139,7 @@ describe("behind a proxy that checks every request and answer against the docume
     await memory.close();
   });
 
-  test("errors are as it says, too", async () => {
+  test("errors are as documented too", async () => {
     const response = await fetch(`${proxyUrl}/v1/sessions/nothing`, {
       headers: { authorization: `Bearer ${world.tokens.reader}` },
     });
@@ -148,7 +148,7 @@ describe("behind a proxy that checks every request and answer against the docume
     expect(await response.json()).toMatchObject({ code: "session_not_found" });
   });
 
-  test("the proxy does look: it refuses what breaks the document", async () => {
+  test("the proxy does validate: it refuses violations", async () => {
     expect(said).toContain("Prism is listening");
     const wrong = await fetch(`${proxyUrl}/v1/search`, {
       method: "POST",

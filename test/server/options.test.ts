@@ -1,4 +1,4 @@
-/** Options that have parts of their own are taken over REST, and what is wrong with them is named. */
+/** Options with parts over REST, and their errors. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createWorld, type World } from "./world.ts";
@@ -26,7 +26,7 @@ describe("how hits are ranked", () => {
   const search = (ranking: unknown) =>
     ask("/v1/search", { query: "quizzaciously", explain: true, ranking });
 
-  test("may be said by name, by weight and by group", async () => {
+  test("accepts a name, weights and groups", async () => {
     const scoreOf = async (ranking: unknown) => {
       const { status, json } = await search(ranking);
       expect(status).toBe(200);
@@ -52,7 +52,7 @@ describe("how hits are ranked", () => {
     });
   });
 
-  test("looks at no more sessions than is allowed", async () => {
+  test("bounds the number of re-ranked sessions", async () => {
     expect(await search({ candidates: 10_001 })).toMatchObject({
       json: { code: "too_large", details: { field: "ranking.candidates", limit: 10_000 } },
     });
@@ -63,7 +63,7 @@ describe("how a context is pruned", () => {
   const build = (prune: unknown) =>
     ask(`/v1/sessions/${world.ids["session"]}/context`, { token_budget: 4_000, prune });
 
-  test("is taken", async () => {
+  test("is accepted", async () => {
     const limits = { trim_ratio: 0.1, protected_assistants: 0 };
     expect(await build({ window_tokens: 10, limits, tools: { deny: ["*"] } })).toMatchObject({
       status: 200,

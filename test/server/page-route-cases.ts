@@ -1,4 +1,4 @@
-/** The requests of `route-cases.ts` for what pages ask: facets, reviews, shares. */
+/** The requests of `route-cases.ts` for the page: facets, reviews, shares. */
 
 import type { Ids, RouteCase } from "./route-cases.ts";
 

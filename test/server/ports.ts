@@ -1,4 +1,4 @@
-/** Ports for servers that cannot be asked which one they took. */
+/** Free ports, for servers that cannot report theirs. */
 
 import { connect, createServer } from "node:net";
 

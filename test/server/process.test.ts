@@ -9,7 +9,7 @@ import { startNode } from "./node.ts";
 
 const json = { "content-type": "application/json" };
 
-test("starts, says where it listens, keeps what it was told, and ends with 0", async () => {
+test("starts, prints its address, keeps acknowledged writes, and exits with 0", async () => {
   const db = join(createFolder(), "store.db");
   const node = await startNode(["--db", db]);
   onTestFinished(() => void node.child.kill("SIGKILL"));
@@ -50,7 +50,7 @@ test("acknowledged writes survive kill -9", async () => {
   expect(stored.slice(0, acknowledged.length)).toEqual(acknowledged.slice(0, 500));
 });
 
-test("a copy of its store is made beside it, also of the newest that it was told", async () => {
+test("a copy of its store includes the newest acknowledged writes", async () => {
   const folder = createFolder();
   const node = await startNode(["--db", join(folder, "store.db")]);
   onTestFinished(() => void node.child.kill("SIGKILL"));
@@ -65,7 +65,7 @@ test("a copy of its store is made beside it, also of the newest that it was told
   expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
 });
 
-test("follows this machine's transcripts, and tells MCP callers of them", async () => {
+test("follows this machine's transcripts, and notifies MCP callers", async () => {
   const home = createFolder();
   const folder = join(home, ".claude", "projects", "-srv-shop");
   mkdirSync(folder, { recursive: true });
@@ -98,7 +98,7 @@ test("follows this machine's transcripts, and tells MCP callers of them", async 
   expect(await node.stop("SIGINT")).toBe(0);
 });
 
-test("says in one line what is wrong with its options", async () => {
+test("explains invalid options in one line", async () => {
   const db = join(createFolder(), "store.db");
   for (const [words, field] of [
     [["--port", "x"], "--port"],
@@ -129,7 +129,7 @@ test("a server suggests a search only if there is something to find", async () =
   expect(await shown()).toMatch(/^Try .* search /m);
 });
 
-test("ends on a signal that arrives while it says where it listens", async () => {
+test("ends on a signal that arrives while it prints its address", async () => {
   const folder = createFolder();
   const hook = join(folder, "hook.mjs");
   writeFileSync(hook, SIGNAL_AT_FIRST_WRITE);

@@ -4,7 +4,7 @@ import { ROUTES } from "../../src/server/routes/index.ts";
 import { ROUTE_CASES } from "./route-cases.ts";
 import { createWorld, type World } from "./world.ts";
 
-/** How far a token reaches: whom it writes for, whom it lets in, and what it may rely on. */
+/** The limits of a token: actors, created tokens, and preconditions. */
 
 let world: World;
 beforeAll(async () => {
@@ -48,8 +48,8 @@ async function holder(input: CreateTokenInput): Promise<Send> {
 
 const forbidden = { status: 403, json: { code: "forbidden" } };
 
-describe("a token that may not write for every actor", () => {
-  test("stores nothing that others are said to have said", async () => {
+describe("a token without permission for every actor", () => {
+  test("stores nothing in other actors' names", async () => {
     const send = await holder({ scope: "write", actor: "ci", actAs: ["ana"] });
     for (const operation of ["importSession", "importTranscript"]) {
       const route = ROUTES.find((each) => each.operation === operation);
@@ -64,7 +64,7 @@ describe("a token that may not write for every actor", () => {
     }
   });
 
-  test("gives sessions to no other owner", async () => {
+  test("creates sessions for no other owner", async () => {
     const send = await holder({ scope: "write", actor: "ci", actAs: ["bot"] });
     expect(await send("POST", "/v1/sessions", { agent: "a", owner: "ana" })).toMatchObject(
       forbidden,
@@ -94,7 +94,7 @@ describe("a token that may not write for every actor", () => {
       forbidden,
     );
 
-    // Whoever has written takes part, and may go on doing so.
+    // A past writer is a participant, and may go on.
     const session = await world.engine.forTenant("acme").getSession(String(made.json["id"]));
     await session.append({ role: "user", actor: "ana", content: "hello" });
     const patched = await send("PATCH", path, { participants: ["ana", "ci"], title: "Both" });
@@ -134,7 +134,7 @@ describe("a token that may not write for every actor", () => {
   });
 });
 
-describe("a token that is made by another", () => {
+describe("a token created by another", () => {
   const tokens = "/v1/admin/tokens";
 
   test("acts for no actor beyond those of the token", async () => {
@@ -146,7 +146,7 @@ describe("a token that is made by another", () => {
     expect(await send("POST", tokens, body)).toMatchObject({ status: 201 });
   });
 
-  test("ends no later than that one", async () => {
+  test("expires no later than that one", async () => {
     const expires = Date.now() + 3_600_000;
     const expiresAt = new Date(expires).toISOString();
     const send = await holder({ scope: "admin", expires });
@@ -160,7 +160,7 @@ describe("a token that is made by another", () => {
     expect(await made({ expires: sooner })).toMatchObject({ expires_at: sooner });
   });
 
-  test("is revoked by an operator alone if it is an operator's", async () => {
+  test("is revoked only by an operator if it is an operator's", async () => {
     const acme = world.engine.forTenant("acme");
     const { record } = await acme.createToken({ scope: "admin", operator: true });
     const path = `${tokens}/${record.id}`;
@@ -170,7 +170,7 @@ describe("a token that is made by another", () => {
   });
 });
 
-describe("a promise that a route cannot keep", () => {
+describe("an unsupported precondition", () => {
   const named = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
 
   test.each(named.filter(([, route]) => !route.takesKey))(

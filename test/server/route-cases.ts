@@ -1,4 +1,4 @@
-/** For every route a request that works, as it is sent by somebody who may. */
+/** A valid request for every route, by a permitted caller. */
 
 import { PAGE_ROUTE_CASES } from "./page-route-cases.ts";
 import { PRIMITIVE_ROUTE_CASES } from "./primitive-route-cases.ts";
@@ -9,7 +9,7 @@ export interface RouteCase {
   readonly body?: unknown;
   /** A body of bytes in place of JSON. */
   readonly bytes?: string;
-  /** What a stranger gets: the code, or `empty` where the answer is its own and holds nothing of ours. */
+  /** A stranger's result: the code, or `empty` for an answer of its own without our data. */
   readonly stranger: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -118,7 +118,7 @@ describe("with another tenant's token", () => {
     }
   });
 
-  test("an id of another tenant answers as one that never was", async () => {
+  test("an id of another tenant answers like an unknown one", async () => {
     const route = ROUTES.find(({ operation }) => operation === "getSessionMeta") as Route;
     const foreign = await call(route, caseOf(route), "stranger");
     const unknown = await call(route, caseOf(route), "stranger", {
@@ -130,7 +130,7 @@ describe("with another tenant's token", () => {
   });
 });
 
-describe("with what the route does not take", () => {
+describe("with invalid input", () => {
   test.each(NAMED)("%s names the field", async (_name, route) => {
     const request = caseOf(route);
     const sign = request.path.includes("?") ? "&" : "?";
@@ -152,7 +152,7 @@ describe("with what the route does not take", () => {
   });
 });
 
-describe("with what the route takes", () => {
+describe("with valid input", () => {
   /** No language model is set up here: the way to it is what is tested. */
   const refused: Readonly<Record<string, string>> = {
     extractFacts: "model_unavailable",

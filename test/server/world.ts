@@ -1,7 +1,7 @@
 /**
- * A server with something of everything in it, twice: two tenants that must not see each other.
+ * A server with all kinds of data for two tenants that must not see each other.
  *
- * What the first tenant holds carries a marker, so that a byte of it in another's answer is found.
+ * The first tenant's data carries a marker, so that a byte of it in another's answer is found.
  */
 
 import { type Engine, open } from "../../src/index.ts";

@@ -17,7 +17,7 @@ import { fixture, importText } from "./transcripts.ts";
 export async function createRichStore(path: string): Promise<void> {
   await using engine = await open(path, { inThread: true });
   const plain = await engine.createSession({ id: "plain", agent: "coder", createdBy: "ana" });
-  await plain.append(messages(30));
+  await plain.append(messages(16));
   const tree = await engine.createSession({ id: "tree", agent: "coder", createdBy: "ana" });
   await growTree(tree);
   await tree.fork({ id: "fork", createdBy: "ben" });
@@ -28,7 +28,7 @@ export async function createRichStore(path: string): Promise<void> {
       createdBy: "ana",
       retention,
     });
-    await session.append(messages(9));
+    await session.append(messages(6));
     await session.compact({ keep: { messages: 3 } });
     await session.append(messages(3));
   }
@@ -39,7 +39,7 @@ export async function createRichStore(path: string): Promise<void> {
   await gone.delete();
   const other = engine.forTenant("other");
   const theirs = await other.createSession({ id: "theirs", agent: "coder", createdBy: "eve" });
-  await theirs.append(messages(10));
+  await theirs.append(messages(5));
   await engine.putMemory({ agent: "coder", name: "taste", content: "tabs", metadata: { by: 1 } });
 }
 
@@ -56,9 +56,9 @@ function messages(count: number) {
 async function growTree(tree: SessionHandle): Promise<void> {
   const first = await tree.append({ role: "user", actor: "ana", content: "start" });
   await tree.append({ role: "assistant", content: "a long answer ".repeat(800) });
-  await tree.append(messages(8));
+  await tree.append(messages(5));
   const branched = await tree.append({ role: "user", content: "left" }, { parent: first.id });
-  await tree.append(messages(6));
+  await tree.append(messages(4));
   await tree.label(branched.id, "fork in the road");
   await tree.pin(branched.id);
   const message = await tree.openMessage({ role: "assistant" });
@@ -98,8 +98,8 @@ export async function readEverything(engine: Engine, known: Known): Promise<Answ
   for (const [tenant, id] of known.sessions) {
     const scope = engine.forTenant(tenant);
     const on = <Result>(call: (session: SessionHandle) => Promise<Result>) =>
-      scope.getSession(id).then(call);
-    await ask(`${id} row`, () => on(async (session) => countedOf(await session.meta())));
+      call(scope.session(id));
+    await ask(`${id} row`, async () => countedOf(await (await scope.getSession(id)).meta()));
     await ask(`${id} messages`, () => on((session) => pagesOf(session)));
     await ask(`${id} history`, () =>
       on(async (s) => (await s.history({ limit: 500, includeSummaries: true })).map(coveredOf)),

@@ -19,6 +19,8 @@ const TABLES_READER = {
  */
 export const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
   model: { folders: [], packages: [] },
+  // For the page, too, which knows no other part of the model.
+  "model/project-name.ts": { folders: [], packages: [] },
 
   // What counts as a secret, and its replacement: the index, the facts and every surface mask alike.
   secrets: { folders: [], packages: [] },
@@ -267,7 +269,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The page, bundled for browsers. It reaches the server through the client alone, and each library
   // stands behind a folder of its own.
   page: {
-    folders: ["client", "page/markdown", "page/code", "page/difference", "page/chart"],
+    folders: names(
+      "client model/project-name.ts",
+      "page/markdown page/code page/difference page/chart",
+    ),
     packages: ["preact", "preact/hooks", "@preact/signals"],
   },
   "page/markdown": { folders: [], packages: ["marked", "dompurify"] },
@@ -297,7 +302,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The library over the network. It runs in browsers: nothing of Node, and of the engine only types.
   client: {
     folders: names(
-      "model transcript context compaction store ingest engine api",
+      "model async transcript context compaction store ingest engine api",
       "gateway recap recap/wire transfer",
     ),
     packages: [],
@@ -306,7 +311,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: translates, never decides.
   cli: {
     folders: names(
-      "model async transcript engine api archive transfer open.ts backup.ts",
+      "model model/project-name.ts async transcript engine api archive transfer open.ts backup.ts",
       "client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",

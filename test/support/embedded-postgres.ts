@@ -9,7 +9,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, statSync } from "node:fs";
-import { chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chown, cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -28,6 +28,8 @@ export interface PostgresServer extends AsyncDisposable {
   address(database: string): string;
   /** Stops the server, as an administrator would, and starts it again on the same data. */
   restart(): Promise<void>;
+  /** See `TEMPLATE_VARIABLE`. */
+  readonly template: string;
 }
 
 export const PASSWORD = "not-a-secret";
@@ -65,9 +67,7 @@ export async function makeHome(wanted: string = tmpdir()): Promise<PostgresHome>
       await promisify(execFile)(program(name), args, options);
     },
     async own(owned) {
-      if (!isRoot) return;
-      const files = await readdir(owned, { recursive: true });
-      for (const file of ["", ...files]) await chown(join(owned, file), NOBODY, NOBODY);
+      if (isRoot) await promisify(execFile)("chown", ["-R", `${NOBODY}:${NOBODY}`, owned]);
     },
     launch(data, port, settings) {
       const all = { unix_socket_directories: "", lc_messages: "C", ...settings };
@@ -77,8 +77,26 @@ export async function makeHome(wanted: string = tmpdir()): Promise<PostgresHome>
   };
 }
 
+/**
+ * Names a data folder that no server has used, for processes that start servers: a copy takes a tenth
+ * of the time of `initdb`. It is there for as long as the server that it was made for.
+ */
+export const TEMPLATE_VARIABLE = "BACKSCROLL_TEST_POSTGRES";
+
 /** Creates the data folder of a server, with one superuser. */
 export async function initialize(home: PostgresHome, data: string): Promise<void> {
+  const template = process.env[TEMPLATE_VARIABLE];
+  if (template === undefined) await runInitdb(home, data);
+  else await copyData(template, data);
+}
+
+/** A thousand files: the system's own command takes a tenth of the time of Node's `cp`. */
+async function copyData(template: string, data: string): Promise<void> {
+  if (process.platform === "win32") await cp(template, data, { recursive: true });
+  else await promisify(execFile)("cp", ["-a", template, data]);
+}
+
+async function runInitdb(home: PostgresHome, data: string): Promise<void> {
   const passwordFile = join(home.folder, "password");
   await writeFile(passwordFile, `${PASSWORD}\n`);
   // One iteration: every connection of the superuser repeats the hash of its password.
@@ -91,11 +109,14 @@ export async function initialize(home: PostgresHome, data: string): Promise<void
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const home = await makeHome(options.parent);
   const data = join(home.folder, "data");
-  await initialize(home, data);
+  const template = process.env[TEMPLATE_VARIABLE] ?? join(home.folder, "template");
+  if (process.env[TEMPLATE_VARIABLE] === undefined) await runInitdb(home, template);
+  await copyData(template, data);
   const port = await freePort();
   const start = () => home.launch(data, port, options.settings ?? {});
   let server = await start();
   return {
+    template,
     address: (database) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`,
     async restart() {
       await stop(server);

@@ -5,46 +5,66 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Those that take longest, the longest first. The others come as vitest would have them. */
 const LONG: readonly string[] = [
-  "browser/page/read",
-  "browser/page/safety",
-  "browser/page/keep",
-  "browser/page/find",
-  "browser/page/access",
-  "docs",
-  "retention",
-  "gateway/flush-processes",
-  "bit-flips",
-  "server/chaos",
-  "fleet/failover",
-  "fleet/followers",
-  "concurrency",
-  "lease-crash",
-  "cli-remote",
-  "damaged-log",
-  "damaged-reads",
-  "tarball",
-  "bad-files",
-  "crash",
-  "server/process",
-  "search-equality",
-  "server/hostile",
-  "backup",
-  "index-kills",
-  "index-crash",
-  "bad-input",
-  "mcp-outside",
-  "mcp-tools",
-  "power-loss",
-  "gateway/loop-pi",
-  "mcp-stdio",
-  "mcp-backpressure",
-  "gateway/loop-turns",
-]
-  .map((name) => `test/${name}.test.ts`)
-  .concat("src/store/postgres/postgres-store.test.ts", "src/store/sqlite/sqlite-store.test.ts")
-  .concat("src/store/postgres/transaction-pooler.test.ts")
-  .concat("src/engine/leases/hold-lease.test.ts", "src/engine/retention/retention.test.ts")
-  .concat("src/client/import-session.test.ts", "src/engine/search.test.ts");
+  "test/browser/page/read",
+  "test/browser/page/keep",
+  "test/browser/page/find",
+  "test/browser/page/safety",
+  "test/browser/page/access",
+  "test/browser/reference",
+  "test/docs",
+  "src/store/postgres/postgres-store",
+  "test/fleet/failover",
+  "test/bit-flips",
+  "test/tarball",
+  "test/retention",
+  "test/server/chaos",
+  "test/gateway/flush-processes",
+  "test/server/hostile",
+  "src/store/sqlite/sqlite-store",
+  "src/engine/search",
+  "src/engine/leases/hold-lease",
+  "test/lease-crash",
+  "test/adapters/killed-agents",
+  "test/server/answers",
+  "test/server/process",
+  "src/store/postgres/transaction-pooler",
+  "test/crash",
+  "test/concurrency",
+  "test/backup",
+  "test/cli-setup",
+  "src/engine/retention/retention",
+  "test/bad-files",
+  "test/mcp-backpressure",
+  "test/damaged-reads",
+  "test/meaning",
+  "test/server/openapi",
+  "test/cli-formats",
+  "src/adapters/ai-sdk/resumable/resumable-streams",
+  "src/gateway/turns/reply-again",
+  "test/damaged-log",
+  "src/client/import-session",
+  "src/store/sqlite/sqlite-index",
+  "test/search-equality",
+  "test/session-primitives",
+  "test/mcp-stdio",
+  "test/mcp-tools",
+  "test/mcp-outside",
+  "test/fleet/followers",
+  "test/cli-remote",
+  "test/mcp-fresh",
+  "test/adapters/mastra",
+  "test/adapters/langgraph",
+  "src/engine/context/context",
+  "src/engine/verify/verify",
+  "src/search/search.property",
+  "src/archive/late-files",
+  "src/engine/index-upkeep",
+  "src/engine/index-setting",
+  "test/bad-input",
+  "test/cli-ingest",
+  "test/store-kit",
+  "test/cli-hook",
+].map((name) => `${name}.test.ts`);
 
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -54,7 +74,7 @@ export class LongFirst extends BaseSequencer {
 }
 
 /** A worker keeps the modules of one project: so one after the other, the short files at the end. */
-const PROJECTS: readonly string[] = ["browser", "e2e", "unit"];
+const PROJECTS: readonly string[] = ["browser", "node"];
 
 function rankOf({ moduleId, project }: TestSpecification): number {
   const path = moduleId.split(sep).join("/");

@@ -1,5 +1,6 @@
 /**
- * A PostgreSQL server in a process of its own: prints its address, and ends with its input.
+ * A PostgreSQL server in a process of its own: prints its address and its template as JSON, and ends
+ * with its input.
  *
  * Its parent may be killed at any time: the input then closes, and the server goes. A line `restart`
  * on the input restarts the server, which keeps what it has acknowledged.
@@ -8,6 +9,13 @@
 import { createInterface } from "node:readline";
 import { startPostgres } from "./embedded-postgres.ts";
 import { fastFolder } from "./fast-folder.ts";
+
+export interface StartedPostgres {
+  /** The address of the server's own database, as its superuser. */
+  readonly address: string;
+  /** See `TEMPLATE_VARIABLE`. */
+  readonly template: string;
+}
 
 /** Fast and forgetful: the server dies with the tests anyway. */
 const SETTINGS = {
@@ -34,7 +42,8 @@ const ROOM_BYTES = 2 * 1024 ** 3;
     parent: await fastFolder(ROOM_BYTES),
     settings: SETTINGS,
   });
-  process.stdout.write(`${server.address("postgres")}\n`);
+  const started = { address: server.address("postgres"), template: server.template };
+  process.stdout.write(`${JSON.stringify(started satisfies StartedPostgres)}\n`);
   for await (const line of createInterface(process.stdin)) {
     if (line !== "restart") continue;
     await server.restart();

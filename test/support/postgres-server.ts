@@ -9,6 +9,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestProject } from "vitest/node";
+import { TEMPLATE_VARIABLE } from "./embedded-postgres.ts";
+import type { StartedPostgres } from "./postgres-process.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -23,10 +25,14 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const server = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(server, "exit");
   const lines = createInterface(server.stdout);
-  const address = await Promise.race([once(lines, "line"), ended.then(() => undefined)]);
-  if (address === undefined) throw new Error("the PostgreSQL server for the tests did not start");
-  provide("postgres", String(address[0]));
+  const line = await Promise.race([once(lines, "line"), ended.then(() => undefined)]);
+  if (line === undefined) throw new Error("the PostgreSQL server for the tests did not start");
+  const { address, template } = JSON.parse(String(line[0])) as StartedPostgres;
+  provide("postgres", address);
+  // Workers, and the processes that they start, inherit it.
+  process.env[TEMPLATE_VARIABLE] = template;
   return async () => {
+    delete process.env[TEMPLATE_VARIABLE];
     server.stdin.end();
     await ended;
   };

@@ -122,7 +122,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect((await chats.load("approval")).at(-1)).toEqual(asked);
     await chats.upsert("approval", approved, say("u2", "thanks"));
     expect((await chats.load("approval")).map(({ id }) => id)).toEqual(["u1", "a1", "u2"]);
-    // What it was stays in the tree.
+    // The replaced version stays in the tree.
     const session = await chats.session("approval");
     expect((await session.branches()).length).toBeGreaterThan(1);
   });

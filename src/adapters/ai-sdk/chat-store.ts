@@ -1,7 +1,7 @@
 /**
  * Chats of the AI SDK as sessions: `load` before a turn, `save` at its end. A message that comes again
  * under its id with other parts, as after a tool was approved, takes the place of the one that was
- * there; what it was stays in the session's tree.
+ * there; the replaced version stays in the session's tree.
  */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
@@ -10,6 +10,7 @@ import type { Entry } from "../../model/entry.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { readAhead } from "../common/read-ahead.ts";
 import { untilSettled } from "../common/settle.ts";
 import { isSame, toEntryInput, toUIMessage, type UIMessageLike } from "./ui-message.ts";
 
@@ -105,9 +106,9 @@ async function readPath(chat: SessionApi, tail: number): Promise<Path> {
   const first = tail === 0 ? 0 : Math.max(0, page.total - tail);
   if (page.offset !== first) page = await read(first);
   const entries = [...page.messages];
-  while (first + entries.length < page.total) {
-    entries.push(...(await read(first + entries.length)).messages);
-  }
+  const offsets: number[] = [];
+  for (let at = first + entries.length; at < page.total; at += MAX_PAGE) offsets.push(at);
+  for await (const { messages } of readAhead(offsets, read)) entries.push(...messages);
   return { leaf, entries, parent: entries[0]?.parentId ?? null };
 }
 
@@ -125,7 +126,7 @@ async function replaceFrom(
     same++;
   }
   if (same === entries.length && same === messages.length) return;
-  // What others have put behind the last message that is kept stays, if nothing is replaced.
+  // An append goes below the leaf, so that entries of other writers behind the last message stay.
   const parent = same === entries.length ? leaf : (entries[same - 1]?.id ?? before);
   const added = messages.slice(same).map(toEntryInput);
   if (added.length === 0) {

@@ -5,7 +5,7 @@ import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, isSameJson, type JsonValue, stringifyJson } from "../../model/json.ts";
 import { toBlocks } from "../common/ui-parts.ts";
 
-/** What is needed of the SDK's `UIMessage`: any of its types fits. */
+/** The fields of the SDK's `UIMessage` that we read. */
 export interface UIMessageLike {
   readonly id: string;
   readonly role: "system" | "user" | "assistant";

@@ -1,6 +1,6 @@
 /**
  * The files of one memory as records: the path is the key, the content the value and the text by which
- * it is found. What a file was before each change is a record of its own in a second namespace.
+ * it is found. Each earlier version of a file is a record in a second namespace.
  */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
@@ -18,7 +18,7 @@ export interface MemoryFile {
   readonly updatedAt: number;
 }
 
-/** What a file was until it was changed, renamed or deleted. */
+/** A version of a file before it was changed, renamed or deleted. */
 export interface MemoryFileVersion {
   readonly path: string;
   readonly content: string;
@@ -26,7 +26,7 @@ export interface MemoryFileVersion {
   readonly at: number;
 }
 
-/** A change that meets another one is made again on what the other one left. */
+/** Retries of a compare-and-swap that lost to a concurrent writer. */
 const MAX_TRIES = 20;
 
 export class MemoryFiles {

@@ -67,13 +67,13 @@ export type MemoryCommand =
   | RenameCommand;
 
 export interface MemoryToolOptions {
-  /** Whose files these are, such as `users/ana`; `memories` if left out. The model cannot leave it. */
+  /** The namespace of the files, such as `users/ana`; `memories` if left out. The model cannot leave it. */
   readonly namespace?: string;
   /** How many earlier versions of a file stay: 20 if left out, at most 400; 0: none. */
   readonly history?: number;
 }
 
-/** What `betaMemoryTool` of Anthropic's SDK takes, and what a host asks. */
+/** The handlers of `betaMemoryTool` of Anthropic's SDK, and calls for the host. */
 export interface AnthropicMemory {
   readonly view: (command: ViewCommand) => Promise<string>;
   readonly create: (command: CreateCommand) => Promise<string>;
@@ -85,7 +85,7 @@ export interface AnthropicMemory {
   readonly execute: (input: unknown) => Promise<string>;
   /** The files that fit a question best: 10 if `limit` is left out, at most 20. */
   readonly search: (query: string, limit?: number) => Promise<readonly MemoryFile[]>;
-  /** What a file was before its changes, the newest first; also of one that was deleted. */
+  /** The earlier versions of a file, the newest first; also of a deleted one. */
   readonly history: (path: string) => Promise<readonly MemoryFileVersion[]>;
 }
 
@@ -276,7 +276,7 @@ function checkText(text: unknown, field: string): string {
   throw new Refusal(`Error: ${field} must be a string`);
 }
 
-/** Refusals are answers. So is what the store says of an input; its own failures are not. */
+/** Refusals and invalid inputs become answers for the model; failures of the store are thrown. */
 function answered<Command>(
   run: (command: Command) => Promise<string>,
 ): (command: Command) => Promise<string> {

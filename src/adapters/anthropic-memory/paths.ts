@@ -7,7 +7,7 @@ export const ROOT = "/memories";
 /** A record of the history has the path, a line break, a time and a version in its key. */
 const MAX_PATH_BYTES = MAX_RECORD_KEY_BYTES - 128;
 
-/** What a command failed with, in words for the model. */
+/** A refused command; its message is the answer to the model. */
 export class Refusal extends Error {}
 
 /**

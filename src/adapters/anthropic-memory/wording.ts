@@ -1,4 +1,4 @@
-/** What the commands answer, in the words that the memory tool's documentation gives. */
+/** The answers of the commands, as the memory tool's documentation words them. */
 
 /** Files and folders as `view` of a folder lists them. */
 export interface Listed {

@@ -40,7 +40,7 @@ export interface MessageFormat<Message, Content extends Record<string, unknown>>
   getId(message: Message): string;
 }
 
-/** What `withFormat` gives. */
+/** The result of `withFormat`. */
 export interface FormattedHistory<Message> {
   load(): Promise<History<HistoryItem<Message>>>;
   append(item: HistoryItem<Message>): Promise<void>;

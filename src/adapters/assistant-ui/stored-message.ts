@@ -21,10 +21,10 @@ export interface Authors {
   readonly agent: string;
 }
 
-/** What is kept beside a message. */
+/** The raw payload of an entry. */
 export interface StoredMessage {
   readonly id: string;
-  /** What `content` is: a `ThreadMessage`, or what a format made of a message. */
+  /** The encoding of `content`: `THREAD_MESSAGE`, or the name of the format that encoded it. */
   readonly format: string;
   readonly content: JsonValue;
   readonly runConfig?: JsonValue;

@@ -219,7 +219,7 @@ async function storeAnywhere(
 
 /** The entry below which a message that follows `parentId` is stored. */
 function entryToFollow(tree: MessageTree, parentId: string | null): string | null {
-  // Below what is no message: a compaction, or the tombstone of a removed one.
+  // The leaf may be a compaction or a tombstone: the new message goes below it.
   if (parentId === tree.headId && tree.path.length > 0) return tree.path.at(-1)?.id ?? null;
   if (parentId === null) return null;
   const parent = tree.messages.get(parentId)?.entries.at(-1);

@@ -1,4 +1,4 @@
-/** One answer, one usage: the lines of an answer repeat what it has taken so far. */
+/** Usage of answers, counted once: each line of an answer repeats the usage so far. */
 
 import { RecentMap } from "../../ingest/recent-map.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -10,7 +10,7 @@ const KEPT_ANSWERS = 64;
 export class AnswerUsage {
   readonly #told = new RecentMap<string, Usage>(KEPT_ANSWERS);
 
-  /** What an answer has taken since its line before; null if nothing. */
+  /** The usage that a line adds to its answer's earlier lines; null if none. */
   take(answer: string | undefined, usage: Usage): Usage | null {
     if (answer === undefined) return usage;
     const told = this.#told.get(answer);

@@ -250,7 +250,7 @@ function* batchesOf(lines: readonly ClaudeEntry[]): Generator<ClaudeEntry[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Where the agent works, as the first line that says so has it. */
+/** The agent's working directory and branch, from the first lines that have them. */
 function placeOf(lines: readonly ClaudeEntry[]): {
   readonly projectPath?: string;
   readonly gitBranch?: string;

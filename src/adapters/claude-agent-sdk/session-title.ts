@@ -1,4 +1,4 @@
-/** What a session is called, from the lines of its transcript. */
+/** The title of a session, from the lines of its transcript. */
 
 import { MAX_TITLE_BYTES } from "../../model/limits.ts";
 import { titleOfRequest } from "../../transcript/title/request-title.ts";

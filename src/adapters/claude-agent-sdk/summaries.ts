@@ -16,7 +16,7 @@ import { SOURCE } from "./transcript-key.ts";
 /** Records of summaries are under the ids of their sessions. */
 export const SUMMARIES: string = `${SOURCE}/summaries`;
 
-/** What is kept of a session: its summary after so many entries, and the last of them. */
+/** The record of a session: its summary, the entries that it covers, and the last of them. */
 interface Folded {
   readonly data: Record<string, unknown>;
   readonly entries: number;

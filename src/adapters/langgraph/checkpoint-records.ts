@@ -19,13 +19,13 @@ export interface StoredCheckpoint {
   readonly parts: readonly Dumped[];
 }
 
-/** What a record says beside the checkpoint and its metadata. */
+/** The header of a checkpoint's record. */
 interface Header {
   readonly parent: string | null;
   readonly channels: readonly (readonly [string, StoredValue])[];
 }
 
-/** Checkpoints of which this process knows what they name, without reading them. */
+/** Checkpoints whose channels this process caches. */
 const KNOWN_CHECKPOINTS = 256;
 const PAGE = 50;
 
@@ -57,7 +57,7 @@ export class CheckpointRecords {
     return (await this.#records.list(which)).records.length > 0;
   }
 
-  /** What a checkpoint names. */
+  /** The channels of a checkpoint, from the cache if they are there. */
   async channelsOf(line: Line, id: string): Promise<Channels | undefined> {
     return this.#known.get(checkpointKey(line, id)) ?? (await this.find(line, id))?.channels;
   }
@@ -86,7 +86,7 @@ export class CheckpointRecords {
     }
   }
 
-  /** What was known of a thread, or of all. */
+  /** Drops the cached channels of a thread, or of all. */
   forget(place: Partial<Line>): void {
     for (const key of [...this.#known.keys()]) {
       if (key.startsWith(checkpointsOf(place))) this.#known.delete(key);

@@ -170,7 +170,7 @@ export class CheckpointSaver {
     return configOf(line, checkpoint.id);
   }
 
-  /** Stores what a task wrote. What is there already under its task and place stays. */
+  /** Stores the writes of a task. A write that is already stored under its task and index stays. */
   async putWrites(
     config: GraphConfig,
     writes: readonly (readonly [string, unknown])[],

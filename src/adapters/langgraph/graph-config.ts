@@ -1,4 +1,4 @@
-/** What a call's configuration names: a thread, a namespace, a checkpoint. */
+/** The thread, namespace and checkpoint of a call's configuration. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { checkPart, type Line } from "./keys.ts";

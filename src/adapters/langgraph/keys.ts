@@ -1,5 +1,5 @@
 /**
- * Where the records of a thread are. Within a kind they are ordered by thread and namespace; checkpoints
+ * The keys of a thread's records. Within a kind they are ordered by thread and namespace; checkpoints
  * and writes then from the newest checkpoint to the oldest, so that the newest one is a page of one record.
  */
 

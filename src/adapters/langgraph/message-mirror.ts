@@ -37,7 +37,7 @@ export class MessageMirror {
     for (let i = 0; i < inputs.length; i += MAX_BATCH_ENTRIES) {
       const batch = inputs.slice(i, i + MAX_BATCH_ENTRIES);
       await this.#sessions.run(keyOf(thread), (session) =>
-        // What is no message of ours is in the checkpoint, and only there.
+        // A message whose blocks are refused is whole in the checkpoint.
         storeOrBare(batch, (entries) => session.appendEntries(entries, { existing: "replace" })),
       );
     }

@@ -7,7 +7,7 @@ import { type Dumped, fromFrame, toFrame } from "./frames.ts";
 import { type Line, taskOf, writesKey, writesOf } from "./keys.ts";
 import type { PendingWrite, Serializer } from "./sdk-types.ts";
 
-/** Where LangGraph wants writes to these channels: one of each a task, the last one. */
+/** The fixed indexes of LangGraph's special channels: a task keeps the last write to each. */
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ["__error__", -1],
   ["__scheduled__", -2],
@@ -33,7 +33,7 @@ export class PendingWrites {
     this.#ttl = ttl;
   }
 
-  /** What a task has written stays; a write to a special channel takes the place of the one before. */
+  /** First write wins for a task and an index; for a special channel, the last one. */
   async put(
     line: Line,
     checkpointId: string,

@@ -87,7 +87,7 @@ export class PieceStore {
     return isWhole ? [value] : (value as readonly unknown[]);
   }
 
-  /** What the pieces hold, by their ids; of those that are read now, what the serializer makes of them. */
+  /** The values of the pieces, by id: cached ones, and the others read and deserialized. */
   async hold(line: Line, pieces: readonly Piece[]): Promise<ReadonlyMap<string, Held>> {
     const found = new Map<string, Held>();
     const missing: Piece[] = [];

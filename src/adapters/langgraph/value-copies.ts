@@ -3,7 +3,7 @@
  * a copy, and a comparison with one, take a few. A value of any other class is not copied.
  */
 
-/** What LangChain marks its messages with. */
+/** The brand of LangChain's messages. */
 const MESSAGE = Symbol.for("langchain.message");
 
 const NO_COPY = Symbol("no copy");
@@ -26,7 +26,7 @@ export function isAsCopied(value: unknown, copy: unknown): boolean {
   if (Object.getPrototypeOf(value) !== Object.getPrototypeOf(copy)) return false;
   if (Array.isArray(value)) return isSameList(value, copy as unknown as readonly unknown[]);
   let fields = 0;
-  // What a prototype adds is the same for both.
+  // Both have the same prototype, so inherited fields cancel out.
   for (const name in value) {
     const member = value[name];
     if (!isAsCopied(member, copy[name])) return false;

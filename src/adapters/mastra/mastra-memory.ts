@@ -47,7 +47,7 @@ export function mastraMemory<Base extends MemoryStorageClass>(
   });
 }
 
-/** What takes the place of the methods of Mastra's class. The rest of the class stays. */
+/** The methods of Mastra's class that ours override. */
 const METHODS = [
   "dangerouslyClearAll",
   "getThreadById",

@@ -1,7 +1,7 @@
 /**
  * Messages as records: one under the place of the message, and one under its id that names the place.
- * Both are written in one transaction with the time of the thread's last change; who writes the same
- * message meanwhile is met at the record of its id.
+ * Both are written in one transaction with the time of the thread's last change. Concurrent writers of a
+ * message conflict on the record of its id (compare-and-swap on its version).
  */
 
 import type { RecordOperation } from "../../engine/records/record-input.ts";
@@ -25,7 +25,7 @@ import type { ThreadRecords } from "./thread-records.ts";
 const BATCH_MESSAGES = 200;
 const BATCH_LENGTH = 4 * 1024 * 1024;
 
-/** What is there of some messages. */
+/** The stored ids and places of some messages. */
 interface Known {
   /** By the keys of their ids. */
   readonly ids: ReadonlyMap<string, StoredRecord>;

@@ -156,7 +156,7 @@ export class ObservationRecords {
     });
   }
 
-  /** What was noted after the reflection began stays behind it. */
+  /** Observations that were added after the reflection began follow it. */
   async swapBufferedReflectionToActive(input: {
     readonly currentRecord: ObservationRecord;
     readonly tokenCount: number;

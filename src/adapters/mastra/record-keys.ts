@@ -1,11 +1,11 @@
 /**
- * Where the records of a namespace are. A message's key names its thread, its time and its resource, so
+ * The keys of the records of a namespace. A message's key names its thread, its time and its resource, so
  * that messages are filtered, counted and ordered without being read; the newest of a thread come first.
  */
 
 import { escaped, plain } from "../common/key-parts.ts";
 
-/** What the key of a message says of it. */
+/** The fields that a message's key encodes. */
 export interface MessagePlace {
   readonly key: string;
   readonly threadId: string;

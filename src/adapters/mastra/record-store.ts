@@ -7,6 +7,7 @@ import type { JsonValue } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { RecordInfo, StoredRecord } from "../../model/record.ts";
 import { deleteBelow, deleteKeys } from "../common/delete-records.ts";
+import { readAhead } from "../common/read-ahead.ts";
 import { invalid } from "./paging.ts";
 
 export class RecordStore {
@@ -26,9 +27,11 @@ export class RecordStore {
   async findAll(keys: Iterable<string>): Promise<Map<string, StoredRecord>> {
     const all = [...new Set(keys)];
     const found = new Map<string, StoredRecord>();
-    for (let i = 0; i < all.length; i += MAX_PAGE) {
-      const part = await this.#records.getMany(this.#namespace, all.slice(i, i + MAX_PAGE));
-      for (const record of part) if (record !== undefined) found.set(record.key, record);
+    const parts: string[][] = [];
+    for (let i = 0; i < all.length; i += MAX_PAGE) parts.push(all.slice(i, i + MAX_PAGE));
+    const read = (part: readonly string[]) => this.#records.getMany(this.#namespace, part);
+    for await (const records of readAhead(parts, read)) {
+      for (const record of records) if (record !== undefined) found.set(record.key, record);
     }
     return found;
   }

@@ -15,6 +15,7 @@ import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { readAhead } from "../common/read-ahead.ts";
 import { storeOrBare, untilSettled } from "../common/settle.ts";
 import { canonicalText, toItemJson } from "./item-json.ts";
 import { type Authors, isBoundary, SOURCE, toEntryInput, toItem } from "./item-mapping.ts";
@@ -233,11 +234,7 @@ function clearsOf(metadata: Readonly<Record<string, unknown>>): number {
 async function readVisible(session: SessionApi, limit?: number): Promise<VisibleItem[]> {
   const pages: VisibleItem[][] = [];
   let found = 0;
-  let before: string | undefined;
-  for (;;) {
-    const size = Math.min(MAX_PAGE, limit === undefined ? MAX_PAGE : limit - found);
-    const start = before === undefined ? {} : { before };
-    const page = await session.history({ limit: size, ...start });
+  for await (const page of newestFirst(session, Math.min(MAX_PAGE, limit ?? MAX_PAGE))) {
     const boundary = page.findLastIndex(isBoundary);
     const shown = (boundary < 0 ? page : page.slice(boundary)).map((entry) => ({
       entry,
@@ -245,10 +242,35 @@ async function readVisible(session: SessionApi, limit?: number): Promise<Visible
     }));
     pages.push(shown);
     found += shown.filter(({ item }) => item !== undefined).length;
-    const isEnd = boundary >= 0 || page.length < size;
-    if (isEnd || (limit !== undefined && found >= limit)) return pages.reverse().flat();
-    before = page[0]?.id;
+    if (boundary >= 0 || (limit !== undefined && found >= limit)) break;
   }
+  const visible = pages.reverse().flat();
+  return limit === undefined || found <= limit ? visible : withNewest(visible, limit);
+}
+
+/** The messages of the path, page by page, the newest page first and with `size` messages. */
+async function* newestFirst(
+  session: SessionApi,
+  size: number,
+): AsyncGenerator<readonly Entry[], void> {
+  const newest = await session.history({ limit: size });
+  yield newest;
+  const [first, last] = [newest[0]?.index ?? 0, newest.at(-1)];
+  if (last === undefined || first === 0) return;
+  // The path up to its last message stays as it is, whatever others append.
+  const places: { leaf: string; offset: number; limit: number }[] = [];
+  for (let end = first; end > 0; end -= MAX_PAGE) {
+    const offset = Math.max(0, end - MAX_PAGE);
+    places.push({ leaf: last.id, offset, limit: end - offset });
+  }
+  yield* readAhead(places, async (place) => (await session.listMessages(place)).messages);
+}
+
+/** The end of a history, from the item on that is the newest but `limit - 1`. */
+function withNewest(visible: readonly VisibleItem[], limit: number): VisibleItem[] {
+  let count = 0;
+  const start = visible.findLastIndex(({ item }) => item !== undefined && ++count === limit);
+  return visible.slice(start);
 }
 
 /** Puts entries in the place of the last ones of the history. */

@@ -16,7 +16,7 @@ export function checkTransaction(args: HistoryTransactionArgs): HistoryTransacti
     return readTransaction(args);
   } catch (error) {
     if (error instanceof BackscrollError) throw error;
-    // What a getter throws may hold what is in the item: it stays out of the message and the cause.
+    // A getter's error may quote the item, so neither the message nor the cause includes it.
     const why = "a field cannot be read, because its getter throws";
     throw invalid("transaction", `Session history transaction arguments are invalid. ${why}`);
   }

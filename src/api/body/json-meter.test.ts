@@ -12,7 +12,7 @@ function measure(text: string, bounds: Partial<JsonBounds> = {}, size = 7): Json
   return meter;
 }
 
-/** The naive model: what the parsed value consists of. */
+/** The naive model: counts the parsed value. */
 function countValues(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + countValues(each), 1);
@@ -26,11 +26,11 @@ describe("JsonMeter", () => {
     expect(measure('["\\"", "\\\\", "[{,:"]').values).toBe(4);
   });
 
-  test("counts what a parser makes of any JSON, however it is cut into chunks", () => {
+  test("counts as a parser does for any JSON, however it is chunked", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 9 }), (value, size) => {
         const text = JSON.stringify(value, null, size % 3);
-        // A parser keeps one of two fields of the same name; `fc` gives no such objects.
+        // A parser keeps one of two equal names; `fc` gives no such objects.
         expect(measure(text, {}, size).values).toBe(countValues(JSON.parse(text)));
       }),
     );
@@ -53,15 +53,15 @@ describe("JsonMeter", () => {
     expect(failure).toMatchObject({ code: "too_large", details });
   });
 
-  test("takes exactly as much as its bounds", () => {
+  test("accepts exactly its bounds", () => {
     expect(() => measure("[1,2,3,4,5]", { bytes: 11, values: 6, depth: 1 })).not.toThrow();
   });
 
-  test("does not take brackets in strings for depth", () => {
+  test("ignores brackets in strings", () => {
     expect(() => measure('["[[[[[[\\"[[[["]', { depth: 1 }, 1)).not.toThrow();
   });
 
-  test("finds where the elements of a field's array begin and end", () => {
+  test("finds the start and end of the elements of a field's array", () => {
     const text = '{"a":[1,"x,]",[2,3]],"b":{"c":[4,5]},"d":[]}';
     const pieces = measure(text).arrays.map(({ start, ends }) =>
       ends.map((end, i) => text.slice(i === 0 ? start : (ends[i - 1] ?? 0) + 1, end)),

@@ -1,24 +1,24 @@
 /**
  * Counts the values of a JSON text, byte by byte, before it is parsed.
  *
- * `JSON.parse` makes gigabytes of `[{},{},…` that arrives as a few packed kilobytes, and blocks the
- * event loop meanwhile. So bytes, values and depth are counted on each chunk as it is unpacked, and
- * a text that exceeds its bounds is refused with at most one chunk more in memory. It tracks only
- * strings and brackets; the parser checks the rest.
+ * `JSON.parse` expands `[{},{},…` from a few compressed kilobytes to gigabytes, and blocks the
+ * event loop. So bytes, values and depth are counted on each decompressed chunk, and a text over
+ * its bounds is refused with at most one chunk more in memory. It tracks only strings and brackets;
+ * the parser checks the rest.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
 
 export interface JsonBounds {
   readonly bytes: number;
-  /** Strings, numbers, words, objects and arrays; the name of a field counts as well. */
+  /** Strings, numbers, literals, objects and arrays; field names count too. */
   readonly values: number;
   readonly depth: number;
 }
 
-/** An array that is a field of the outermost object: where its elements begin and end, in bytes. */
+/** An array in a field of the outermost object: the byte offsets of its elements. */
 export interface ElementPlaces {
-  /** Behind the opening bracket. */
+  /** After the opening bracket. */
   readonly start: number;
   /** Offsets of the separating commas, then of the closing bracket. */
   readonly ends: number[];
@@ -48,7 +48,7 @@ const BACKSLASH = 0x5c;
 export class JsonMeter {
   values = 0;
   bytes = 0;
-  /** Arrays whose elements can be parsed one by one, in the order of the text. */
+  /** Arrays whose elements can be parsed one by one, in text order. */
   readonly arrays: ElementPlaces[] = [];
   readonly #bounds: JsonBounds;
   #depth = 0;
@@ -132,7 +132,7 @@ export class JsonMeter {
     }
   }
 
-  /** Behind the end of the string, or of the chunk. */
+  /** After the end of the string, or of the chunk. */
   #skipString(chunk: Uint8Array, from: number): number {
     let i = from;
     if (this.#isEscaped) {

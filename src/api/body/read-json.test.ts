@@ -14,7 +14,7 @@ async function sliced(text: string): Promise<unknown> {
   return parseSlices(bytes, meter.arrays, now);
 }
 
-/** Undefined where there is an error. */
+/** Undefined for an error. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -24,7 +24,7 @@ function parsed(text: string): unknown {
 }
 
 describe("parseSlices", () => {
-  test("gives what the parser gives for the whole text", async () => {
+  test("gives the parser's result for the whole text", async () => {
     const texts = [
       '{"messages":[{"a":[1,2]},"x,]",[]],"parent":null}',
       '{"a":[],"b":[ ],"c":[[]],"d":{"e":[1]}}',
@@ -104,12 +104,12 @@ describe("readBoundedJson", () => {
       turns++;
       return work();
     });
-    // Not by `toEqual`: it goes through a long string letter by letter.
+    // Not `toEqual`, which compares a long string letter by letter.
     expect(JSON.stringify(value) === jsonOf(text)).toBe(true);
     expect(turns).toBe(2);
   });
 
-  test("takes nothing more once a bound is exceeded", async () => {
+  test("reads nothing more once a bound is exceeded", async () => {
     let taken = 0;
     async function* bomb() {
       for (;;) {
@@ -125,7 +125,7 @@ describe("readBoundedJson", () => {
     expect(taken).toBeLessThan(10);
   });
 
-  test("tells bytes that are no UTF-8 and text that is no JSON", async () => {
+  test("distinguishes invalid UTF-8 from invalid JSON", async () => {
     const code = "invalid_input";
     await expect(
       readBoundedJson([Uint8Array.of(0x22, 0xff, 0x22)], ROOMY, now),

@@ -2,15 +2,15 @@
  * Reads untrusted JSON: bounded while it arrives, parsed in slices.
  *
  * A large body is mostly one long array, such as the messages of an append. Its elements are parsed
- * some at a time, and other requests have their turn in between: a worker thread would not help,
- * because the structured clone is deserialised on the same event loop.
+ * in slices, with yields between them: a worker thread would not help, because the structured clone
+ * is deserialised on the same event loop.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { type ElementPlaces, type JsonBounds, JsonMeter } from "./json-meter.ts";
 
-/** Runs a piece of work that blocks the event loop: now, or when it is the caller's turn. */
+/** Runs a piece of work that blocks the event loop, at once or in the caller's turn. */
 export type RunWork = <Result>(work: () => Result) => Promise<Result>;
 
 /** Larger bodies are parsed in slices. */
@@ -18,7 +18,7 @@ export const WHOLE_BYTES: number = 4 * 1024 * 1024;
 /** Bytes of neighbouring elements parsed at once: some 5 ms, if they are many and small. */
 const SLICE_BYTES = 256 * 1024;
 
-/** The value; undefined if there are no bytes. Throws `too_large` or `invalid_input`. */
+/** The value; undefined without bytes. Throws `too_large` or `invalid_input`. */
 export async function readBoundedJson(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bounds: JsonBounds,
@@ -36,7 +36,7 @@ export async function readBoundedJson(
   return parseSlices(bytes, meter.arrays, run);
 }
 
-/** What `JSON.parse` gives for the whole text. `arrays` are those of the outermost object's fields. */
+/** Equals `JSON.parse` of the whole text. `arrays` are those of the outermost object's fields. */
 export async function parseSlices(
   bytes: Uint8Array,
   arrays: readonly ElementPlaces[],
@@ -47,7 +47,7 @@ export async function parseSlices(
   const frame: string[] = [];
   let from = 0;
   for (const [number, { start, ends }] of arrays.entries()) {
-    // In the place of its elements the array holds its number.
+    // The array's number replaces its elements.
     frame.push(decode(bytes.subarray(from, start)), String(number));
     from = ends.at(-1) ?? start;
     lists.push(await parseElements(bytes, { start, ends }, run));
@@ -56,7 +56,7 @@ export async function parseSlices(
   return run(() => withLists(parse(frame.join("")), lists));
 }
 
-/** Puts each list where `value` holds its number. */
+/** Puts each list back in place of its number. */
 function withLists(value: unknown, lists: readonly unknown[][]): unknown {
   if (!isPlainObject(value)) return value;
   for (const [name, field] of Object.entries(value)) {
@@ -87,7 +87,7 @@ async function parseElements(
     if (!isLast && end - from < SLICE_BYTES) continue;
     const slice = bytes.subarray(from, end);
     const parsed = await run(() => parse(`[${decode(slice)}]`) as unknown[]);
-    // Only an array without elements may be blank between its brackets.
+    // Only an empty array may be blank between its brackets.
     if (parsed.length !== count && !(ends.length === 1 && parsed.length === 0)) throw noJson("");
     for (const element of parsed) elements.push(element);
     from = end + 1;

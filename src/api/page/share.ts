@@ -11,7 +11,7 @@ export interface WireShare {
   readonly expires_at: string;
 }
 
-/** Where a server shows a shared session; the token follows. */
+/** The path of a shared session; the token follows. */
 export const SHARE_PATH = "/share/";
 
 export function toWireShare({ id, sessionId, sharedBy, createdAt, expiresAt }: Share): WireShare {

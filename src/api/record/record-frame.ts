@@ -1,7 +1,6 @@
 /**
- * Records with their values as one body: the length of some JSON in four bytes, the most significant
- * first; the JSON; then the values, one after another, whose sizes the JSON has. So bytes travel as
- * they are.
+ * Records with their values as one body: the length of a JSON part in four bytes, big-endian; the
+ * JSON; then the values in order, with their sizes in the JSON. So bytes are sent unencoded.
  */
 
 const LENGTH_BYTES = 4;
@@ -20,7 +19,7 @@ export function encodeFrame(head: object, values: readonly Uint8Array[]): Uint8A
   return frame;
 }
 
-/** The JSON as bytes, and what stands behind it. Undefined if the frame ends too early. */
+/** The JSON as bytes, and the rest. Undefined if the frame is truncated. */
 export function splitFrame(
   frame: Uint8Array,
 ): { readonly json: Uint8Array; readonly rest: Uint8Array } | undefined {
@@ -31,7 +30,7 @@ export function splitFrame(
   return { json: frame.subarray(LENGTH_BYTES, end), rest: frame.subarray(end) };
 }
 
-/** `rest` in pieces of these sizes; undefined unless it is exactly as long as they are together. */
+/** `rest` in pieces of these sizes; undefined unless its length is their sum. */
 export function cutValues(
   rest: Uint8Array,
   sizes: readonly number[],

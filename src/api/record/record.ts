@@ -19,27 +19,27 @@ export interface WireRecordHit extends WireRecordInfo {
   readonly text: string;
 }
 
-/** A record whose value, of `size` bytes, stands behind the JSON. */
+/** A record whose value, of `size` bytes, follows the JSON. */
 export interface WireRecordHead extends WireRecordInfo {
   readonly text: string | null;
 }
 
-/** What an answer to `readRecords` begins with. */
+/** The JSON part of an answer to `readRecords`. */
 export interface WireRecordsHead {
   readonly records: readonly WireRecordHead[];
   readonly next_cursor: string | null;
-  /** Keys that were asked for and did not fit: ask for them again. */
+  /** Requested keys that did not fit: ask for them again. */
   readonly left: readonly string[];
 }
 
-/** What a request of `writeRecords` begins with. */
+/** The JSON part of a request of `writeRecords`. */
 export interface WireRecordWrites {
   readonly operations: readonly {
     readonly put?: {
       readonly namespace: string;
       readonly key: string;
       readonly type: RecordType;
-      /** Bytes of the value, which stands behind the JSON in the order of the operations. */
+      /** Bytes of the value; values follow the JSON in the order of the operations. */
       readonly size: number;
       readonly text?: string | null;
       readonly ttl?: number | null;

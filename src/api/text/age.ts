@@ -1,4 +1,4 @@
-/** How long ago something was, in as few characters as say it. */
+/** Short texts of ages. */
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ["y", 365 * 86_400_000],
@@ -8,7 +8,7 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ["min", 60_000],
 ];
 
-/** Within this time an age says when it was; beyond it the date does. */
+/** Beyond this age the date is added. */
 const DATED_AFTER_MS = 86_400_000;
 
 /** `5 min`, `3 h`, `12 d`, `4 mo`, `2 y`; undefined within a minute. */
@@ -17,7 +17,7 @@ export function formatSpan(ms: number): string | undefined {
   return unit === undefined ? undefined : `${Math.floor(ms / unit[1])} ${unit[0]}`;
 }
 
-/** `just now`, `3 h ago`, `12 d ago (2026-11-05)`. The date is that of the local time zone. */
+/** `just now`, `3 h ago`, `12 d ago (2026-11-05)`. The date is local. */
 export function formatAgo(time: number, now: number): string {
   const age = now - time;
   const span = formatSpan(age);

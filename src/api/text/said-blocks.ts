@@ -1,4 +1,4 @@
-/** A message without the text that a client wrote in the user's name. */
+/** A message without injected text. */
 
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";

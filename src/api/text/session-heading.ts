@@ -1,4 +1,4 @@
-/** A session in one line, for models and for lists that have no columns. */
+/** A session in one line, for models and lists without columns. */
 
 import type { Session } from "../../model/session.ts";
 import { maskText } from "../mask.ts";

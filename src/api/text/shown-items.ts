@@ -1,9 +1,9 @@
-/** Which messages of a hit's window are shown. */
+/** Selects the shown messages of a hit's window. */
 
 import { opensInjected } from "../../search/document/injected.ts";
 import type { WindowItem } from "../../search/request.ts";
 
-/** How many neighbours with text are shown on each side. */
+/** The number of neighbours with text on each side. */
 export interface ShownNeighbours {
   readonly before: number;
   readonly after: number;

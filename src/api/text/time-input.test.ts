@@ -24,13 +24,13 @@ test.each([
   expect(parseTime(text, "until", "until", NOW)).toEqual(until);
 });
 
-test.each(["soon", "2026-02-31", "", "7x"])("%j is no time", (text) => {
+test.each(["soon", "2026-02-31", "", "7x"])("%j is not a time", (text) => {
   expect(() => parseTime(text, "since", "since", NOW)).toThrow(
     /^since must be a time such as today/,
   );
 });
 
-test("an age has its date once it is a day or more", () => {
+test("an age of a day or more has its date", () => {
   expect(formatAgo(NOW - 30_000, NOW)).toBe("just now");
   expect(formatAgo(NOW - 3 * 3_600_000, NOW)).toBe("3 h ago");
   expect(formatAgo(at(3).getTime(), NOW)).toBe("3 d ago (2026-05-03)");

@@ -1,14 +1,15 @@
-/** Times as people and models write them in an option or an argument. */
+/** Parses times in options and arguments. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { LOCAL, resolveDate } from "../../search/query/resolve-date.ts";
 
-/** What `parseTime` takes, for descriptions of arguments. */
+/** The accepted forms, for descriptions of arguments. */
 export const TIME_FORMS = "today, yesterday, 7d, 12h, 2026-01-31, 2026-01 or an ISO 8601 time";
 
 /**
- * A day, month or year of the local time zone, an age, or an instant; `invalid_input` otherwise. Of a
- * day, `since` is its beginning and `until` the beginning of the next: both ends count.
+ * A day, month or year of the local time zone, an age, or an instant; throws `invalid_input`
+ * otherwise. For a day, `since` is its start and `until` the start of the next: both ends are
+ * inclusive.
  */
 export function parseTime(
   text: string,

@@ -1,6 +1,6 @@
 /** A tool call on one line: its name and subject. */
 
-/** What says most of a call, in this order. */
+/** The main arguments of calls, in order of preference. */
 const TELLING: readonly string[] = [
   "command",
   "cmd",
@@ -26,7 +26,7 @@ export function toolCallLine(snippet: string): string | undefined {
   return told === undefined ? `${name} ${input}` : `${name} ${told}`;
 }
 
-/** The most telling value of a call's input, also of one that is cut. */
+/** The main argument of a call, also of a truncated one. */
 export function telling(input: string): string | undefined {
   const fields = parseObject(input);
   for (const key of TELLING) {

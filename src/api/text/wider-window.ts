@@ -1,11 +1,11 @@
-/** Asks for more messages around a hit than are shown, so that empty ones can be skipped. */
+/** Requests more messages around a hit than are shown, so that empty ones can be skipped. */
 
 import { MAX_WINDOW } from "../../model/limits.ts";
 
 /**
  * The window of a search that shows `before` and `after` messages, up to `reach` wider on each side
- * that shows any: as far as `MAX_WINDOW` leaves room. A window that is too large stays so, and the
- * search refuses it.
+ * that shows any, within `MAX_WINDOW`. A window that is too large is unchanged, and the search
+ * refuses it.
  */
 export function widerWindow(
   before: number,

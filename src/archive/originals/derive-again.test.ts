@@ -15,7 +15,7 @@ import { readOriginal } from "./originals.ts";
 
 const FIXTURE = join(import.meta.dirname, "../../../test/fixtures/pi/version-3.jsonl");
 
-/** A reader of the version before, which did not read what the assistant says. */
+/** An older reader that skipped the assistant's messages. */
 const OLD: TranscriptSource = {
   ...PI,
   read(input) {
@@ -64,7 +64,7 @@ async function answers(memory: Engine, id: string): Promise<string> {
   return JSON.stringify(messages.filter(({ role }) => role === "assistant"));
 }
 
-test("a better reader reads what was kept, under the same ids", async () => {
+test("an improved reader derives more from the kept bytes, under the same ids", async () => {
   const { memory, environment, id, file } = await world();
   await memory.session(id).update({ title: "Mine" });
   const before = await memory.listMessages(id, { limit: 100 });
@@ -79,13 +79,13 @@ test("a better reader reads what was kept, under the same ids", async () => {
   const [original] = await memory.originals.list({ sessionId: id });
   expect(original).toMatchObject({ path: file, reader: 2 });
   expect((await memory.verify()).ok).toBe(true);
-  // The reader of today has read all.
+  // The current reader has read everything.
   const again = await deriveAgain(memory, { environment, sources: [NEW] });
   expect(again).toMatchObject({ originals: 1, read: 0, sessions: 0 });
   await memory.close();
 });
 
-test("messages that were appended here stay, and new ones are added", async () => {
+test("messages appended here stay, and new ones are added", async () => {
   const { memory, environment, id } = await world();
   await memory.session(id).append({ role: "user", actor: "ana", content: "said here" });
   const report = await deriveAgain(memory, { environment, sources: [NEW] });

@@ -24,22 +24,22 @@ import { type FileOutcome, outcomeOf } from "../outcome.ts";
 import { isPart, writeCopy } from "./parts.ts";
 
 export interface DeriveInput extends Pick<IngestOptions, "environment" | "sources" | "oversize"> {
-  /** Also what the reader of today has derived. */
+  /** Includes sessions that the current reader derived. */
   readonly force?: boolean;
   readonly onOutcome?: (outcome: FileOutcome) => void;
   readonly signal?: AbortSignal;
 }
 
 export interface DeriveReport {
-  /** Originals that are kept. */
+  /** Kept originals. */
   readonly originals: number;
-  /** Those that were read again. */
+  /** Originals read again. */
   readonly read: number;
-  /** Those whose bytes, or whose format, cannot be read here. */
+  /** Originals whose bytes or format cannot be read here. */
   readonly failed: number;
-  /** Sessions that were derived anew. */
+  /** Sessions derived again. */
   readonly sessions: number;
-  /** Sessions that were written to here, and so not replaced. */
+  /** Sessions that were written to here, and therefore not replaced. */
   readonly extended: number;
 }
 
@@ -108,7 +108,7 @@ async function listAll(tenant: TenantApi): Promise<readonly Original[]> {
   }
 }
 
-/** The files of the original's sessions, in the order in which they were begun. */
+/** The files of the original's sessions, in order of their starts. */
 async function sameSessions(tenant: TenantApi, original: Original): Promise<readonly Original[]> {
   const files = new Map([[keyOf(original), original]]);
   const begun = new Map<string, number>();
@@ -124,7 +124,7 @@ async function sameSessions(tenant: TenantApi, original: Original): Promise<read
   return [...files.values()].toSorted((a, b) => at(a) - at(b));
 }
 
-/** Derives a transcript, with the kept files beside it. */
+/** Derives a transcript, with its kept companions. */
 async function deriveFile(
   setting: IngestSetting,
   source: TranscriptSource | undefined,

@@ -25,19 +25,19 @@ async function originalBytes(tenant: TenantApi, index = 0): Promise<Buffer> {
 }
 
 describe("the bytes of an ingested file", () => {
-  test("come back as they were, also after it has grown", async () => {
+  test("round-trip, also after it has grown", async () => {
     const folder = createFolder();
     const file = join(folder, "chats.jsonl");
     const lines = readFileSync(FIXTURE, "utf8").split(/(?<=\n)/);
     await using memory = await open(":memory:");
     writeFileSync(file, "");
     for (const [i, line] of lines.entries()) {
-      // Also a line that is not finished yet.
+      // Also an unfinished line.
       appendFileSync(file, line.slice(0, 20));
       if (i % 2 === 0) await ingest(memory, { ...input(folder), paths: [file] });
       appendFileSync(file, line.slice(20));
       await ingest(memory, { ...input(folder), paths: [file] });
-      // Nothing is kept of a file before its first message.
+      // Nothing is kept before a file's first message.
       if (i > 2) expect(await originalBytes(memory)).toEqual(readFileSync(file));
     }
     const [original] = await memory.originals.list();
@@ -45,7 +45,7 @@ describe("the bytes of an ingested file", () => {
     expect(original?.parts.length).toBeLessThan(Math.log2(lines.length) + 2);
   });
 
-  test("are replaced when it is written anew", async () => {
+  test("are replaced when it is rewritten", async () => {
     const folder = createFolder();
     const file = join(folder, "chats.jsonl");
     await using memory = await open(":memory:");
@@ -76,7 +76,7 @@ describe("the bytes of an ingested file", () => {
     expect(await memory.originals.list()).toEqual([]);
   });
 
-  test("that are damaged are told", async () => {
+  test("that are damaged are reported", async () => {
     const folder = createFolder();
     const file = join(folder, "chats.jsonl");
     copyFileSync(FIXTURE, file);

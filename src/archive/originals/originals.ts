@@ -1,10 +1,10 @@
 /**
- * Keeping the bytes of the files that are ingested: an agent deletes its transcripts after weeks, and
- * a better reader may find in them what this one does not.
+ * Keeps the bytes of ingested files: agents delete transcripts after weeks, and an improved reader
+ * may find more in them.
  *
- * A file is stored in parts of up to 8 MiB, each a zstd frame. Parts merge like a binary counter: new
- * bytes become a part together with the parts before them that are not longer. So a file that grows
- * line by line has few parts, and each byte is compressed a number of times logarithmic in its size.
+ * A file is stored in parts of up to 8 MiB, each a zstd frame. Parts merge like a binary counter:
+ * new bytes are joined with the preceding parts that are not longer. So a file that grows line by
+ * line has few parts, and each byte is compressed a number of times logarithmic in its size.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -29,7 +29,7 @@ export interface Keeping {
   /** The version of the reader. */
   readonly reader: number;
   readonly sessionIds: readonly string[];
-  /** Bytes before this are the same as when the file was kept last; 0 if that is not known. */
+  /** Bytes before this are unchanged since the file was last kept; 0 if unknown. */
   readonly unchanged: number;
 }
 
@@ -55,7 +55,7 @@ export async function keepOriginal(
   return true;
 }
 
-/** Where the stored parts end that stay as they are. */
+/** The end of the stored parts that stay. */
 export function firstReplaced(
   parts: readonly OriginalRange[],
   unchanged: number,
@@ -75,7 +75,7 @@ export function firstReplaced(
   return end;
 }
 
-/** The file, byte for byte. `store_corrupt` if some of it is missing or damaged. */
+/** The file, byte for byte. Throws `store_corrupt` if some of it is missing or damaged. */
 export async function* readOriginal(
   tenant: TenantApi,
   { workstation, path, size, parts }: Original,

@@ -1,6 +1,6 @@
 /**
- * Files beside a transcript that its reader has used, such as long outputs of tools: without them a
- * session cannot be derived again. They are originals of their own, under their own paths.
+ * Companion files that a transcript's reader has used, such as long tool outputs: without them a
+ * session cannot be derived again. They are originals of their own, by path.
  */
 
 import { mkdir, open, utimes } from "node:fs/promises";
@@ -11,14 +11,14 @@ import type { FileAccess } from "../../ingest/source.ts";
 import type { Original } from "../../store/ingested-file.ts";
 import { type Keeping, keepOriginal, readOriginal } from "./originals.ts";
 
-/** Behind the name of the format in an original's `source`. No format has it in its name. */
+/** A suffix of an original's `source`. No format's name contains it. */
 const PART = ":part";
 
 export function isPart({ source }: Pick<Original, "source">): boolean {
   return source.endsWith(PART);
 }
 
-/** The paths, from the transcript's folder, of the files that were there when they were read. */
+/** The existing files that were read, relative to the transcript. */
 export class UsedFiles {
   readonly paths: Set<string> = new Set();
 
@@ -37,7 +37,7 @@ export class UsedFiles {
   }
 }
 
-/** `path` is the transcript's, `copy` where it and the files beside it lie: mostly the same. */
+/** `path` is the transcript's, `copy` the location of it and its companions: usually the same. */
 export async function keepParts(
   tenant: TenantApi,
   used: UsedFiles,
@@ -68,12 +68,12 @@ export async function keepParts(
   }
 }
 
-/** Where a copy of the file with this path lies in `folder`: beside each other as they were. */
+/** The location of a file's copy in `folder`, with relative paths preserved. */
 export function copyPath(folder: string, path: string): string {
   return join(folder, path.slice(parse(path).root.length));
 }
 
-/** Writes the bytes that are kept to where `copyPath` says. */
+/** Writes the kept bytes to the location of `copyPath`. */
 export async function writeCopy(
   tenant: TenantApi,
   original: Original,

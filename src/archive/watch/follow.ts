@@ -1,24 +1,23 @@
 /**
- * Following this machine's transcripts beside something else, such as a server: of the processes of
- * this machine that do so for one tenant of one store, one works and the others stand by.
+ * Follows this machine's transcripts in the background of a host, such as a server. Of the
+ * processes of this machine that do so for one tenant of one store, a lease elects one; the others
+ * stand by.
  */
 
 import type { Engine } from "../../engine/engine.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { workstationId } from "../../ingest/identity/workstation.ts";
+import { LEASE_MS } from "../../model/lease.ts";
 import { type WatchInput, watchPlaces } from "./watch.ts";
 
-/** How long the others wait for one that has died. */
-const LEASE_MS = 30_000;
-
 export interface FollowInput extends WatchInput {
-  /** How long to wait while another process follows; 0: not at all. For ever if left out. */
+  /** How long to wait while another process follows; 0: not at all. Default: forever. */
   readonly patienceMs?: number;
   /** The owner of the lease. A later process with the same owner takes the lease over: see `holdLease`. */
   readonly owner?: string;
   /**
-   * Ends after this long in which no file was read, once everything present is stored, and after
-   * twelve times as long at the latest, since another agent may keep writing.
+   * Ends after this long without a read file, once everything present is stored, and at the latest
+   * after twelve times as long, since another agent may keep writing.
    */
   readonly quietMs?: number;
 }

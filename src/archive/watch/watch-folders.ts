@@ -2,14 +2,14 @@
  * Reports changed files below folders, from the system's file events.
  *
  * Events are hints: systems drop them, network disks have none, and there may be more folders than
- * watches. Callers also scan everything now and then.
+ * watches. Callers also scan everything periodically.
  */
 
 import { type FSWatcher, watch } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A system allows a user some thousands of watches; we leave most of them to others. */
+/** A system allows a user some thousands of watches; most are left to others. */
 const MAX_FOLDERS = 4_096;
 
 /** macOS and Windows watch a whole tree at once. */
@@ -50,7 +50,7 @@ export class FolderWatcher {
         if (entry.isDirectory() && !skips(below)) await this.#addTree(root, below, skips);
       }
     } catch {
-      // The folder is gone, or may not be read.
+      // Deleted or unreadable.
       this.#drop(folder);
     }
   }
@@ -64,7 +64,7 @@ export class FolderWatcher {
         await this.#addTree(root, path, skips);
         await this.#tellAll(full);
       },
-      // Gone again.
+      // Deleted again.
       () => this.#drop(full),
     );
   }
@@ -75,11 +75,11 @@ export class FolderWatcher {
         if (entry.isFile()) this.#onChange(join(entry.parentPath, entry.name));
       }
     } catch {
-      // The folder is gone.
+      // The folder was deleted.
     }
   }
 
-  /** False if it cannot be watched, or is. */
+  /** False if it cannot be watched, or already is. */
   #watch(folder: string, recursive: boolean, onMade: (name: string) => void = () => {}): boolean {
     if (this.#closed || this.#watchers.has(folder) || this.#watchers.size >= MAX_FOLDERS) {
       return false;
@@ -94,7 +94,7 @@ export class FolderWatcher {
       this.#watchers.set(folder, watcher);
       return true;
     } catch {
-      // Not there, or the system has no watch left.
+      // Missing, or the system has no watches left.
       return false;
     }
   }

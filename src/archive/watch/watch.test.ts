@@ -9,7 +9,7 @@ import { open } from "../../open.ts";
 import { createMachine, type Machine, NOTES, notes } from "../archive.cases.ts";
 import { waitAfter, watchPlaces } from "./watch.ts";
 
-/** Watches until the test is over. Resolves when all that was there is ingested. */
+/** Watches until the test is over. Resolves when everything present is ingested. */
 async function start(
   tenant: TenantEngine,
   machine: Machine,
@@ -45,7 +45,7 @@ async function found(tenant: TenantEngine, text: string): Promise<void> {
 
 const line = (text: string) => `${JSON.stringify({ note: text, text })}\n`;
 
-test("a line is found once the system tells that it was written", async () => {
+test("a line is found once the system reports its write", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const file = machine.put("notes/project/a.jsonl", notes("first"));
@@ -57,7 +57,7 @@ test("a line is found once the system tells that it was written", async () => {
   expect(watching.outcomes).toEqual(["read", "continued"]);
 });
 
-test("new files and new folders are followed, too", async () => {
+test("new files and folders are followed too", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   mkdirSync(join(machine.home, "notes"));
@@ -71,14 +71,14 @@ test("new files and new folders are followed, too", async () => {
 test("a full scan finds changes that the file system did not report", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
-  // The place itself is not there yet, so nothing can be watched.
+  // The place does not exist yet, so it cannot be watched.
   await using watching = await start(engine, machine, 100);
   expect(watching.folders).toBe(0);
   machine.put("notes/a.jsonl", notes("numbat"));
   await found(engine, "numbat");
 });
 
-test("the time that ingesting takes is not counted as looking", async () => {
+test("the time of ingesting does not count as scanning", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   machine.put("notes/a.jsonl", notes("kakapo"));
@@ -106,14 +106,14 @@ test("the time that ingesting takes is not counted as looking", async () => {
   expect(looked).toBeLessThan(took - 498);
 });
 
-test("looking takes 1 % of the time, and is put off for five minutes at most", () => {
+test("scanning takes 1 % of the time, with intervals of at most five minutes", () => {
   expect(waitAfter(2, 30_000)).toBe(30_000);
   expect(waitAfter(1_000, 30_000)).toBe(100_000);
   expect(waitAfter(60_000, 30_000)).toBe(300_000);
   expect(waitAfter(60_000, 900_000)).toBe(900_000);
 });
 
-test("a step with a file of its own is found, too", async () => {
+test("a step in its own file is found too", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const agent = { agent: "a", created_by: "u", created_at: "2026-05-04T10:00:00Z" };
@@ -132,7 +132,7 @@ test("a step with a file of its own is found, too", async () => {
   machine.put(`${storage}/part/msg_1/prt_1.json`, JSON.stringify(part));
   const message = { id: "msg_1", sessionID: "ses_1", role: "user", time };
   machine.put(`${storage}/message/ses_1/msg_1.json`, JSON.stringify(message));
-  // The folder of messages was not there to be watched; its parent tells of it.
+  // The folder of messages did not exist to be watched; its parent reports it.
   await found(engine, "bandicoot");
 });
 
@@ -148,7 +148,7 @@ test("a deleted file is no failure, and its session stays", async () => {
   await found(engine, "bilby");
 });
 
-test("the folder of a new agent is noticed within seconds, long before the next look", async () => {
+test("a new agent's folder is noticed within seconds, long before the next scan", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   await using watching = await start(engine, machine, 600_000);

@@ -1,8 +1,8 @@
 /**
- * Following what agents write, live.
+ * Follows transcripts live.
  *
- * Everything is ingested first. Then each file that the system tells of is read on a moment later, and
- * everything is looked at again now and then, for what the system did not tell.
+ * Everything is ingested first. Then each file that the system reports is read a moment later, and
+ * everything is scanned periodically, for events that the system missed.
  */
 
 import { existsSync } from "node:fs";
@@ -26,16 +26,16 @@ export interface WatchInput
   extends Omit<IngestOptions, "dryRun" | "force">,
     Pick<RunHandlers, "onOutcome"> {
   readonly signal: AbortSignal;
-  /** Called when all that was there is ingested, with how many folders are watched. */
+  /** Called when everything present is ingested, with the number of watched folders. */
   readonly onReady?: (folders: number) => void;
   /**
-   * Between two looks at everything: 30 s if left out, and longer where looking would take more than
-   * 1 % of the time, up to five minutes.
+   * The interval of full scans. Default 30 s; longer where scanning would take more than 1 % of the
+   * time, up to five minutes.
    */
   readonly reconcileMs?: number;
 }
 
-/** An agent writes a turn in several pieces; together they are one reading. */
+/** An agent writes a turn in several pieces; this joins them into one reading. */
 const SETTLE_MS = 50;
 
 const RECONCILE_MS = 30_000;
@@ -46,7 +46,7 @@ const MAX_WAIT_MS = 5 * 60_000;
 /** Interval of checks for folders of new agents, for which there are no file events. */
 const APPEAR_MS = 2_000;
 
-/** More than this at once is a look at everything. */
+/** More changes at once trigger a full scan. */
 const MAX_CHANGED = 10_000;
 
 /** Resolves when the signal is aborted and pending entries are stored. */
@@ -81,7 +81,7 @@ export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise
   }
 }
 
-/** How long to wait with the next look at everything, after one that took `lookedMs`. */
+/** The delay of the next full scan, after one that took `lookedMs`. */
 export function waitAfter(lookedMs: number, reconcileMs: number): number {
   return Math.max(reconcileMs, Math.min(MAX_WAIT_MS, LOOK_SHARE * lookedMs));
 }
@@ -113,7 +113,7 @@ interface WatchedPlace {
   readonly source: TranscriptSource;
 }
 
-/** The places that are there now. */
+/** The existing places. */
 async function findPlaces({ sources, only, environment }: IngestSetting): Promise<WatchedPlace[]> {
   const found: WatchedPlace[] = [];
   for (const source of only === undefined ? sources : [only]) {
@@ -121,14 +121,14 @@ async function findPlaces({ sources, only, environment }: IngestSetting): Promis
       try {
         found.push({ root: await realpath(place.root), place, source });
       } catch {
-        // Not there yet: the next look may find it.
+        // Missing: the next scan may find it.
       }
     }
   }
   return found;
 }
 
-/** Where agents would keep their files that are not here yet. */
+/** The places of agents that are not installed yet. */
 function absentRoots(
   { sources, only, environment }: IngestSetting,
   places: readonly WatchedPlace[],
@@ -161,7 +161,7 @@ async function toCandidates(
   return [...candidates.values()];
 }
 
-/** The transcript that a file is, or is a part of, and whose place it lies in. */
+/** The transcript that a file is or belongs to, and its place. */
 async function findOwner(
   path: string,
   places: readonly WatchedPlace[],
@@ -171,7 +171,7 @@ async function findOwner(
     if (!isInside(path, root)) continue;
     const way = relative(root, path).split(sep).join("/");
     if (place.matches(way === "" ? basename(path) : way)) return { ...each, path };
-    // Any name in the root gives access to what lies below it.
+    // Any name in the root serves, because access is confined to the root.
     const owner = await place.parts?.ownerOf(way, accessAround(join(root, "any"), root));
     if (owner !== undefined && place.matches(owner)) return { ...each, path: join(root, owner) };
   }
@@ -189,7 +189,7 @@ class Changed {
   }
 
   add(path: string): void {
-    // The log of a database is told as the log's own file.
+    // A database's log is reported by its own file name.
     if (this.#paths.size >= MAX_CHANGED) this.overflowed = true;
     else this.#paths.add(path.replace(/-wal$/, ""));
     this.#wake?.();
@@ -206,7 +206,7 @@ class Changed {
     return paths;
   }
 
-  /** Until something is told, the signal is aborted or the time has passed. */
+  /** Until a report, an abort or the timeout. */
   wait(ms: number): Promise<void> {
     if (this.#paths.size > 0) return Promise.resolve();
     return new Promise((resolve) => {

@@ -11,12 +11,12 @@ export function browserCommand(
   const { BROWSER, DISPLAY, WAYLAND_DISPLAY } = variables;
   if (BROWSER) return [BROWSER];
   if (platform === "darwin") return ["open"];
-  // `start` takes its first word in quotes for the title of a window.
+  // `start` treats a quoted first word as a window title.
   if (platform === "win32") return ["cmd", "/c", "start", ""];
   return DISPLAY || WAYLAND_DISPLAY ? ["xdg-open"] : undefined;
 }
 
-/** False if there is no browser, or it does not start. Does not wait until it ends. */
+/** False if there is no browser, or it does not start. Does not wait for it to end. */
 export function openBrowser(address: string): Promise<boolean> {
   // It becomes a command's argument: only http URLs are allowed.
   if (!/^https?:\/\/[^\s"'`^&|<>$\\]+$/.test(address)) {

@@ -4,7 +4,7 @@ import { EXAMPLE_SESSIONS } from "./example-sessions.ts";
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Stores the examples as if they had been said some days before `now`. Gives their ids, in order. */
+/** Stores the examples with times some days before `now`. Gives their ids, in order. */
 export async function loadExamples(tenant: TenantApi, now: number): Promise<string[]> {
   const ids: string[] = [];
   for (const example of EXAMPLE_SESSIONS) {

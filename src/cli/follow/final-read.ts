@@ -1,6 +1,6 @@
 /**
- * Reading the end of a conversation: an agent writes its last lines when it has closed its MCP server, or
- * after it has killed it. A detached process does it, which begins when this one has ended.
+ * The final read: an agent writes its last lines after it has closed or killed its MCP server. A
+ * detached process reads them when this one has ended.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -13,7 +13,7 @@ export const QUIET_SECONDS = 10;
 /** Names the lease's owner to the detached process; see `FollowInput`. */
 export const OWNER_VARIABLE = "BACKSCROLL_LEASE_OWNER";
 
-/** Waits until the other end of its input is closed, also because its holder was killed. */
+/** Waits until its input is closed, also because its holder was killed. */
 const WHEN_CLOSED = 'read -r _; exec "$@"';
 
 export interface FinalReadOptions {
@@ -24,21 +24,21 @@ export interface FinalReadOptions {
 }
 
 /**
- * Has the final read begin when this process ends, however it does. Gives what must be called at a
- * regular end: on Windows, where no small process can wait for it, the reading is started then.
+ * Arranges the final read for when this process ends, in any way. Gives a function to call at a
+ * regular end: on Windows, where no helper process can wait for it, the reading starts then.
  */
 export function armFinalRead(context: Context, options: FinalReadOptions): () => void {
   const command = [process.execPath, process.argv[1] ?? "", "watch"];
   const args = [...command, "--until-quiet", String(options.quietSeconds)];
   const env = {
     ...process.env,
-    // Not as arguments: an address may hold a password.
+    // In the environment, not in arguments: an address may hold a password.
     BACKSCROLL_DB: toAbsolute(context.address),
     BACKSCROLL_TENANT: context.tenant,
     [OWNER_VARIABLE]: options.owner,
   };
   const start = (file: string, words: readonly string[], input: "pipe" | "ignore") => {
-    // A session of its own: clients end the process group of their server.
+    // A new process group: clients kill their server's group.
     const settings = { detached: true, env, windowsHide: true };
     const child = spawn(file, words, { ...settings, stdio: [input, "ignore", "ignore"] });
     child.on("error", options.onError);
@@ -49,7 +49,7 @@ export function armFinalRead(context: Context, options: FinalReadOptions): () =>
   return () => undefined;
 }
 
-/** The event loop does not wait for it; the pipe stays open for as long as this process is there. */
+/** The event loop does not wait for it; the pipe stays open as long as this process lives. */
 function letGo(child: ChildProcess): void {
   child.unref();
   const { stdin } = child as { stdin: (NodeJS.WritableStream & { unref?: () => void }) | null };

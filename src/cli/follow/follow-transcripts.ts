@@ -1,12 +1,12 @@
-/** Storing what agents write on this machine, in the background of something else. */
+/** Stores agents' transcripts in the background of another task. */
 
 import type { FollowInput } from "../../archive/watch/follow.ts";
 import type { Context } from "../context.ts";
 import { thisMachine } from "../environment.ts";
 
 /**
- * Resolves when the signal is aborted. Of the processes of this machine that do it for one tenant of
- * one store, one works and the others wait for their turn.
+ * Resolves when the signal is aborted. Of the processes of this machine that do so for one tenant
+ * of one store, a lease elects one.
  */
 export async function followTranscripts(
   context: Context,

@@ -7,17 +7,17 @@ import { followTranscripts } from "./follow-transcripts.ts";
 /** Starts after an idle period, or after a maximum delay under constant requests. */
 const QUIET_MS = 500;
 const ANYWAY_MS = 5_000;
-/** After a failure, such as a store that was busy for too long. */
+/** The retry delay after a failure, such as a store that was busy for too long. */
 const RETRY_MS = 30_000;
 
 export interface FollowerOptions {
   readonly signal: AbortSignal;
-  /** Owner of the lease, for the process that takes over. */
+  /** The lease's owner, for the process that takes over. */
   readonly owner: string;
   readonly onError: (error: unknown) => void;
 }
 
-/** Follows transcripts from some time on. What goes wrong is told: answers do not depend on it. */
+/** Follows transcripts in the background. Failures are reported; answers do not depend on it. */
 export class Follower {
   readonly #context: Context;
   readonly #signal: AbortSignal;
@@ -41,14 +41,14 @@ export class Follower {
     return this.#isReady;
   }
 
-  /** Notes a request. */
+  /** Records a request. */
   asked(): void {
     if (this.#following !== undefined) return;
     clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => this.#start(), QUIET_MS);
   }
 
-  /** Once the signal is aborted. */
+  /** Resolves after the signal is aborted. */
   ended(): Promise<void> {
     clearTimeout(this.#anyway);
     clearTimeout(this.#quiet);

@@ -1,5 +1,5 @@
 /**
- * Keeps a store current beside an MCP server: reads new lines before a call, and follows
+ * Keeps a store up to date beside an MCP server: reads new lines before a call, and follows
  * transcripts between calls.
  */
 
@@ -20,7 +20,7 @@ export class Keeper {
   constructor(context: Context, tenant: TenantApi, options: FollowerOptions) {
     const { onError } = options;
     this.#follower = new Follower(context, options);
-    // Loaded while the client says hello.
+    // Loaded during the client's handshake.
     this.#reader = import("../../archive/fresh-reader.ts").then(
       (module) =>
         new module.FreshReader(tenant, {
@@ -37,12 +37,12 @@ export class Keeper {
   /** As `freshen` of a host. */
   readonly freshen = async (): Promise<Unread> => (await this.#reader).read();
 
-  /** Notes a request. */
+  /** Records a request. */
   asked(): void {
     this.#follower.asked();
   }
 
-  /** Once the signal is aborted. */
+  /** Resolves after the signal is aborted. */
   async ended(): Promise<void> {
     await Promise.all([this.#follower.ended(), (await this.#reader).ended()]);
   }

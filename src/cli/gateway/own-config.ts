@@ -1,4 +1,4 @@
-/** The gateway's configuration, as this user and this command line have it. */
+/** The gateway's configuration for this user and command line. */
 
 import { homedir } from "node:os";
 import { type LoadedConfig, loadConfig } from "../../gateway/config/load-config.ts";

@@ -1,4 +1,4 @@
-/** How a session stands, for people and for programs. */
+/** Prints a session's status for people and programs. */
 
 import { toWireSessionStatus } from "../../api/gateway.ts";
 import type { SessionStatus } from "../../gateway/status/session-status.ts";

@@ -1,6 +1,6 @@
 /**
- * A gateway, local or remote: by this user's settings on a store that is
- * opened here, by the server's own on that of a server.
+ * A gateway, local or remote: with this user's settings on a local store, with the server's own on
+ * a server.
  */
 
 import type { GatewayConfig } from "../../gateway/config/gateway-config.ts";

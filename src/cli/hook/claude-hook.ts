@@ -1,8 +1,8 @@
 /**
  * Hooks of Claude Code: input on standard input, output as JSON.
  *
- * Only `hookSpecificOutput.additionalContext` reaches the model. The client waits until the hook ends, so
- * storing what is new takes less than a second: the rest is left to a process of its own.
+ * Only `hookSpecificOutput.additionalContext` reaches the model. The client waits for the hook to
+ * end, so storing is limited to less than a second; a separate process does the rest.
  */
 
 import { spawn } from "node:child_process";
@@ -14,12 +14,12 @@ import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { counted, formatAge } from "../print.ts";
 
-/** Sessions of a project are counted up to here. */
+/** The limit of counted sessions of a project. */
 const MAX_COUNTED = 100;
 
 export interface HookInput {
   readonly event: string;
-  /** Why a session starts. */
+  /** The reason of a session's start. */
   readonly source: string;
   readonly sessionId: string;
   readonly transcript: string;
@@ -41,7 +41,7 @@ export function readHookInput(text: string): HookInput {
     source: field("source"),
     sessionId: field("session_id"),
     transcript: field("transcript_path"),
-    // Hooks are started in the session's folder.
+    // Hooks start in the session's folder.
     cwd: field("cwd") || process.cwd(),
   };
 }
@@ -67,7 +67,7 @@ export function hookOutput(context: string): string {
   return `${JSON.stringify({ hookSpecificOutput })}\n`;
 }
 
-/** Stores what the transcript has that is new. */
+/** Stores the transcript's new lines. */
 export async function readTranscript(
   tenant: TenantApi,
   transcript: string,
@@ -89,7 +89,7 @@ export async function isLong(
   return bytes > SHORT_BYTES;
 }
 
-/** One line that says how much there is, and how to ask; undefined if there is nothing. */
+/** One line with the amount of stored sessions, and how to search them; undefined without any. */
 export async function memoryLine(
   tenant: TenantApi,
   { cwd }: HookInput,
@@ -115,7 +115,7 @@ function ageOf(ms: number): string {
   return age === "now" ? "just now" : `${age} ago`;
 }
 
-/** Goes on reading after this process has ended. */
+/** Continues reading after this process has ended. */
 export function readLater(words: readonly string[]): void {
   const [script = ""] = process.argv.slice(1);
   const options = { detached: true, stdio: "ignore", windowsHide: true } as const;

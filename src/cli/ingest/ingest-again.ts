@@ -1,4 +1,4 @@
-/** `ingest --again`: sessions derived anew from the bytes that are kept of their files. */
+/** `ingest --again`: derives sessions again from the kept bytes of their files. */
 
 import { deriveAgain } from "../../archive/originals/derive-again.ts";
 import type { FileOutcome } from "../../archive/outcome.ts";

@@ -8,13 +8,13 @@ import { SOURCES } from "../../ingest/sources.ts";
 import { counted, formatBytes, formatCount } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Problems, and files of no known format, that are told without being asked for. */
+/** Problems, and files of no known format, listed by default. */
 const FEW = 3;
 
 const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
   not_json: "not JSON",
   torn_line: "last line cut off",
-  unexpected: "not what the format allows",
+  unexpected: "not allowed by the format",
   line_too_long: "line too long",
   line_cut: "long line cut",
   unpacks_too_far: "unpacks to more than is allowed",
@@ -26,7 +26,7 @@ const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
   missing_reference: "refers to an entry that is not there",
   entry_cut: "cut because it is too long",
   changed_entry: "changed since it was stored",
-  late_file: "older than what is stored of its session",
+  late_file: "older than the stored part of its session",
 };
 
 /** A named file with each of its sessions. */
@@ -92,7 +92,7 @@ function news({ created, entries }: SourceTotals): string {
   return `${counted(created, "new session")}, ${counted(entries, "new entry")}`;
 }
 
-/** Where each agent keeps its files, with ~ for the home folder. */
+/** The agents' folders, with ~ for the home folder. */
 function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
   const short = (root: string) =>
     root.startsWith(`${environment.home}/`) ? `~${root.slice(environment.home.length)}` : root;

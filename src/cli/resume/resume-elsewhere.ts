@@ -1,4 +1,4 @@
-/** `resume --in`: a session goes on in another agent. */
+/** `resume --in`: continues a session in another agent. */
 
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** Explains an empty result: each line is a cause and a way out. */
+/** Explains an empty result: each line has a cause and a remedy. */
 
 import { survey } from "../../archive/ingest.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -8,7 +8,7 @@ import { thisMachine } from "../environment.ts";
 import { counted } from "../print.ts";
 import { commandLine, quote } from "../program.ts";
 
-/** Options that leave sessions or messages out, by their names on the command line. */
+/** Options that exclude sessions or messages, by their command-line names. */
 const FILTERS = {
   agent: "--agent",
   owner: "--owner",
@@ -29,7 +29,7 @@ const FILTERS = {
 const FILTER_WORD =
   /(?:^|\s)-?(?:agent|project|repo|workstation|git|model|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
 
-/** Looking for unread files takes at most so long. */
+/** The time limit of looking for unread files. */
 const SURVEY_MS = 2_000;
 
 export async function explainNothing(
@@ -81,13 +81,13 @@ export async function explainNothing(
   return lines;
 }
 
-/** The same search, of which only whether it finds something counts. */
+/** The same search, only to see whether it finds anything. */
 function bareSearch(input: SearchInput): SearchInput {
   const { explain: _explain, perSession: _perSession, ...rest } = input;
   return { ...rest, contextBefore: 0, contextAfter: 0 };
 }
 
-/** Words that no message of the store has. */
+/** Query words without a match in the store. */
 async function unknownWords(
   tenant: TenantApi,
   query: string,
@@ -100,10 +100,10 @@ async function unknownWords(
     branches: "all",
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   });
-  // Terms of other fields, such as @path, stand for the same words.
+  // Terms of other fields, such as @path, are for the same words.
   const terms = (explanation?.terms ?? []).filter(({ term }) => /^[\p{L}\p{N}]/u.test(term));
   const typed = query.match(/[\p{L}\p{N}_-]+/gu) ?? [];
-  // Terms are stems: the word is told as it was typed.
+  // Terms are stems: the word is shown as typed.
   const wordOf = (term: string) =>
     typed.find((word) => word.toLowerCase().startsWith(term.slice(0, -1))) ?? term;
   const words = Map.groupBy(terms, ({ term }) => wordOf(term));
@@ -126,14 +126,14 @@ async function unknownWords(
   return [`No message has ${list}.`];
 }
 
-/** Transcripts where agents keep theirs that are new or have grown; 0 for a server's store. */
+/** New or grown transcripts in the agents' places; 0 for a server's store. */
 async function unreadFiles(context: Context, tenant: TenantApi): Promise<number> {
   if (isServer(context.address)) return 0;
   try {
     const signal = AbortSignal.timeout(SURVEY_MS);
     return (await survey(tenant, { environment: thisMachine(), signal })).files;
   } catch {
-    // A hint is no reason to fail.
+    // A hint must not fail the command.
     return 0;
   }
 }

@@ -59,13 +59,13 @@ const hit: SearchResult["hits"][number] = {
 
 const STYLE = { before: 1, after: 1 };
 
-test("marks what was found on a terminal", () => {
+test("marks matches on a terminal", () => {
   const text = formatHit(hit, terminal(true), STYLE).join("\n");
   expect(text).toContain("\u001b[1;33mlock\u001b[22;39m");
   expect(text).toContain("␛[31m");
 });
 
-test("has no colours behind a pipe, and shows control characters there too", () => {
+test("has no colours in a pipe, and shows control characters there too", () => {
   expect(formatHit(hit, terminal(false), STYLE)).toEqual([
     "s␛[1m  Cron runs",
     expect.stringMatching(/^ {2}co␇der · \S+ \S+ · score 1\.50$/),
@@ -78,7 +78,7 @@ test("has no colours behind a pipe, and shows control characters there too", () 
   ]);
 });
 
-/** What is shown of a message with this snippet, in which «…» are the matches. */
+/** The output for a message with this snippet, in which «…» are the matches. */
 function foundIn(snippet: string, columns = 80): string[] {
   const { COLUMNS } = process.env;
   process.env["COLUMNS"] = String(columns);
@@ -109,13 +109,13 @@ test("shows the line with the match, however far down it is", () => {
   ]);
 });
 
-test("cuts a long line between words, round its match", () => {
+test("cuts a long line between words, around its match", () => {
   const [line = ""] = foundIn(`${"before ".repeat(50)}the «lock» was ${"after ".repeat(50)}`, 60);
   expect(line).toMatch(/^ {4}…(before )+the lock was (after )*after…$/);
   expect(line.length).toBeLessThanOrEqual(60);
 });
 
-test("passes over neighbours that say nothing, and shows a call on one line", () => {
+test("skips neighbours without text, and shows a call on one line", () => {
   const near = { ...item, role: "assistant", matches: [], found: false, entryId: "n" } as const;
   const { parts: _, ...plain } = hit;
   const call = 'Edit({"old":"a\\nb","file_path":"src/cart.ts","new":"c"})';

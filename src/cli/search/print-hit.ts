@@ -11,11 +11,11 @@ type Hit = SearchResult["hits"][number];
 type Item = Hit["window"][number];
 type Match = Item["matches"][number];
 
-/** Lines with matches that are shown of a message, and lines of a neighbour. */
+/** The limits of matching lines of a message, and of lines of a neighbour. */
 const MATCH_LINES = 4;
 const NEAR_LINES = 2;
 
-/** The limit of a line behind a pipe, where there is no width: a line may be a whole file. */
+/** The line limit in a pipe, which has no width: a line may be a whole file. */
 const MAX_COLUMNS = 400;
 
 const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
@@ -54,7 +54,7 @@ function widthOf(terminal: Terminal): number {
   return Math.max(20, Math.min(terminal.columns - 4, MAX_COLUMNS));
 }
 
-/** A neighbour: how it begins, and a call of a tool on one line. */
+/** A neighbour's head, or a tool call on one line. */
 function nearLines(item: Item, terminal: Terminal): string[] {
   const width = widthOf(terminal);
   const call = toolCallLine(item.snippet);
@@ -69,7 +69,7 @@ function nearLines(item: Item, terminal: Terminal): string[] {
   return isCut ? markCut(shown, width) : shown;
 }
 
-/** The last line says that more follows. */
+/** Marks the last line if more follows. */
 function markCut(lines: readonly string[], width: number): string[] {
   const last = lines.at(-1) ?? "";
   return [...lines.slice(0, -1), last.endsWith("…") ? last : `${clip(last, width - 2)} …`];
@@ -99,7 +99,7 @@ function foundLines(item: Item, terminal: Terminal): string[] {
   return shown;
 }
 
-/** Lines that have something on them. */
+/** Non-empty lines. */
 function linesOf({ snippet, matches }: Item): Line[] {
   const lines: Line[] = [];
   let start = 0;
@@ -137,7 +137,7 @@ function cutLine({ start, text, matches }: Line, terminal: Terminal): string {
   return shown + clean(text.slice(at, to)).trimEnd() + (to < text.length ? "…" : "");
 }
 
-/** A third of the room stands before the match. */
+/** A third of the room precedes the match. */
 function beginOf(text: string, match: number, width: number): number {
   const wanted = Math.min(match - Math.floor(width / 3), text.length - width + 1);
   if (wanted <= 0) return 0;

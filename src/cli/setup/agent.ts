@@ -11,22 +11,22 @@ export interface ServerCommand {
 }
 
 export interface Agent {
-  /** As on the command line, and as its transcripts' source is called if there is a reader. */
+  /** Its name on the command line, and that of its transcripts' source if there is a reader. */
   readonly name: string;
   readonly title: string;
   /** Programs on the PATH, any of which shows that it is installed. */
   readonly executables: readonly string[];
   /** Folders, any of which shows that it was used here. */
   readonly folders: (environment: Environment) => readonly string[];
-  /** Its file: the first of these that exists, or else the first. */
+  /** Its file: the first of these that exists, else the first. */
   readonly files: (environment: Environment) => readonly string[];
   readonly format: "json" | "toml";
-  /** Where its servers are listed in the file, by name. */
+  /** The path of its servers in the file, by name. */
   readonly path: readonly string[];
   readonly toEntry: (server: ServerCommand) => JsonObject;
-  /** Undefined if it starts no process, or is written in a way that we do not know. */
+  /** Undefined if it starts no process, or has an unknown form. */
   readonly fromEntry: (entry: Readonly<Record<string, unknown>>) => ServerCommand | undefined;
-  /** The client holds a lock of the kind of npm's proper-lockfile while it rewrites the file. */
+  /** The client locks the file as npm's proper-lockfile does while it rewrites it. */
   readonly locks?: true;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The agents that `setup` can write to. What was written for Claude Code, Codex, Gemini CLI and opencode
- * was checked with the clients themselves (`mcp list`), the others follow the clients' documents.
+ * The agents that `setup` supports. The entries of Claude Code, Codex, Gemini CLI and opencode were
+ * checked with the clients themselves (`mcp list`), the others follow the clients' documentation.
  */
 
 import { applicationFolder, folderOf, joinPath } from "../../ingest/machine-paths.ts";
@@ -119,7 +119,7 @@ export const AGENTS: readonly Agent[] = [
   },
 ];
 
-/** Where Claude Code keeps its settings, hooks among them. */
+/** Claude Code's folder of settings, with its hooks. */
 export function claudeFolder(machine: Environment): string {
   return folderOf(machine, "CLAUDE_CONFIG_DIR", inHome(machine, ".claude"));
 }
@@ -137,7 +137,7 @@ function zedFolder(machine: Environment): string {
   return joinPath(configFolder(machine), "zed");
 }
 
-/** Programs of the terminal keep to this on macOS, too. */
+/** Terminal programs use this on macOS too. */
 function configFolder(machine: Environment): string {
   return folderOf(machine, "XDG_CONFIG_HOME", inHome(machine, ".config"));
 }
@@ -150,7 +150,7 @@ function json(key: string, toEntry: Agent["toEntry"]) {
   return { format: "json", path: [key], toEntry, fromEntry: plainServer } as const;
 }
 
-/** `env` only where there is something in it. */
+/** `env` only if it is not empty. */
 function plainEntry({ command, args, env }: ServerCommand): JsonObject {
   return {
     command,

@@ -1,4 +1,4 @@
-/** A question to the person at the terminal. */
+/** Asks the user at the terminal. */
 
 /** Whether the terminal is interactive. */
 export function canAsk(): boolean {

@@ -11,7 +11,7 @@ export type Presence =
   | "absent"
   /** Equal to ours, apart from additional fields. */
   | "same"
-  /** Something else stands under our name. */
+  /** Another entry has our name. */
   | "different";
 
 export interface Change {
@@ -20,11 +20,11 @@ export interface Change {
   readonly file: string;
   /** These, and `presence`, throw a `ConfigError` for a text that does not parse. */
   readonly presence: (text: string) => Presence;
-  /** Whether all that would be removed is what we write, so that adding it again gives it back. */
+  /** Whether the removable part is exactly ours, so that adding it again restores it. */
   readonly isOnlyOurs: (text: string) => boolean;
   readonly add: (text: string) => string;
   readonly remove: (text: string) => string;
-  /** Adds to `text` what `current` has of ours, as it is there. */
+  /** Adds our part of `current` to `text`, unchanged. */
   readonly addAsIn: (current: string, text: string) => string;
 }
 
@@ -49,12 +49,12 @@ export function serverChange(agent: Agent, file: string, server: ServerCommand):
     isOnlyOurs: (text) => isDeepStrictEqual(get(text, path), wanted),
     add: (text) => {
       const entry = get(text, path);
-      // Clients refuse an entry with a command and the address of a server: none of its fields stay.
+      // Clients refuse an entry with both a command and a URL, so none of its fields stay.
       const isRemote = isPlainObject(entry) && agent.fromEntry(entry) === undefined;
       return set(isRemote ? remove(text, path) : text, path, wanted);
     },
     remove: (text) => {
-      // A JSON object may have several members of the name, of which the last counts.
+      // A JSON object may repeat a name; the last counts.
       let [before, after] = ["", text];
       while (before !== after && get(after, path) !== undefined) {
         [before, after] = [after, remove(after, path)];
@@ -89,7 +89,7 @@ const TOML: Format = {
   remove: removeToml,
 };
 
-/** The server that an agent would start by what its file says now. */
+/** The server that an agent would start by its current file. */
 export async function readServer(agent: Agent, file: string): Promise<ServerCommand | undefined> {
   const text = (await readConfig(file)) ?? "";
   const path = [...agent.path, ENTRY_NAME];
@@ -116,7 +116,7 @@ export function withoutOurs(
     }
   });
   if (before === undefined) return change.remove(current);
-  // An empty text also stands for a missing file.
+  // An empty text also means a missing file.
   return before === "" && copy !== "" ? undefined : before;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The hooks of Claude Code that call `backscroll hook claude-code`, in its settings.
+ * Claude Code's hooks that call `backscroll hook claude-code`, in its settings.
  *
- * A resumed session has its context already, so the matcher leaves it out.
+ * The matcher excludes resumed sessions, which have their context already.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -10,7 +10,7 @@ import type { Agent } from "./agent.ts";
 import type { Change, Presence } from "./change.ts";
 import { addJson, getJson, removeJson } from "./jsonc-edit.ts";
 
-/** In seconds: more than it takes, and little enough to wait for if something hangs. */
+/** In seconds: longer than needed, but short enough if something hangs. */
 const TIMEOUT_S = 10;
 
 const EVENTS: readonly { readonly event: string; readonly matcher?: string }[] = [
@@ -27,7 +27,7 @@ type IsOurs = (command: string) => boolean;
 /** `words` are the command line of a hook. */
 export function hooksChange(agent: Agent, file: string, words: readonly string[]): Change {
   const command = words.map(quote).join(" ");
-  // Other tools, too, are called with `hook claude-code`.
+  // Other tools are called with `hook claude-code` too.
   const isOurs = (line: string) => line === command || OURS.test(line);
   const addAll = (text: string, line: string) =>
     EVENTS.reduce((edited, { event, matcher }) => {
@@ -60,7 +60,7 @@ export function hooksChange(agent: Agent, file: string, words: readonly string[]
   };
 }
 
-/** The hooks of ours for an event, wherever they call it. */
+/** Our hooks for an event, of any installation. */
 function ourCommands(text: string, event: string, isOurs: IsOurs): string[] {
   return groupsOf(text, event).flatMap((group) => commandsOf(group).filter(isOurs));
 }
@@ -76,7 +76,7 @@ function commandsOf(group: unknown): string[] {
   return hooks.map((hook) => (isPlainObject(hook) ? String(hook["command"] ?? "") : ""));
 }
 
-/** Takes out our hooks, then groups, lists and objects that are empty without them. */
+/** Removes our hooks, then groups, lists and objects that become empty. */
 function without(text: string, event: string, isOurs: IsOurs): string {
   let edited = text;
   for (let i = groupsOf(text, event).length - 1; i >= 0; i--) {

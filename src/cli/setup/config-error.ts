@@ -1,4 +1,7 @@
-/** Why another program's configuration cannot be edited: the message ends up in an error that names the file. */
+/**
+ * Why another program's configuration cannot be edited; the message becomes part of an error that
+ * names the file.
+ */
 
 export class ConfigError extends Error {
   /** From 1. */

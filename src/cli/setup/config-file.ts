@@ -1,7 +1,7 @@
 /**
- * Files of other programs: read, replaced at once, and copied before.
+ * Files of other programs: read, backed up, and replaced atomically.
  *
- * The copy lies beside the file under `COPY_SUFFIX`; `--remove` uses it to give the file back byte for
+ * The copy lies beside the file with `COPY_SUFFIX`; `--remove` uses it to restore the file byte for
  * byte.
  */
 
@@ -24,17 +24,17 @@ import { BackscrollError } from "../../model/errors.ts";
 import { ConfigError } from "./config-error.ts";
 
 export const COPY_SUFFIX = ".before-backscroll";
-/** The copy of a file from which `--remove` took a part changed by hand. */
+/** The copy of a file from which `--remove` took a manually changed part. */
 export const REMOVED_SUFFIX = ".before-removal";
 
-/** How often an edit is made anew because the file has changed meanwhile. */
+/** The limit of attempts when the file changes meanwhile. */
 const ATTEMPTS = 5;
-/** As long as proper-lockfile waits before it takes a lock for abandoned. */
+/** proper-lockfile's threshold for an abandoned lock. */
 const STALE_LOCK_MS = 10_000;
 const LOCK_PATIENCE_MS = 3_000;
 const LOCK_POLL_MS = 50;
 
-/** Undefined if there is no such file. */
+/** Undefined if the file does not exist. */
 export async function readConfig(file: string): Promise<string | undefined> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
@@ -45,7 +45,7 @@ export async function readConfig(file: string): Promise<string | undefined> {
   }
 }
 
-/** Runs something that reads or edits the text of `file`, and names the file and line if it cannot. */
+/** Runs an edit of `file`'s text; an error names the file and line. */
 export function inFile<Result>(file: string, edit: () => Result): Result {
   try {
     return edit();
@@ -57,7 +57,7 @@ export function inFile<Result>(file: string, edit: () => Result): Result {
 }
 
 export interface Edited {
-  /** Where the file as it was is kept; absent if there was none. */
+  /** The backup; absent if there was no file. */
   readonly copy?: string;
 }
 
@@ -96,7 +96,7 @@ export async function editConfig(
   });
 }
 
-/** False if the file is no longer as it was `before`. */
+/** False if the file has changed since `before`. */
 async function replace(
   file: string,
   target: string,
@@ -111,7 +111,7 @@ async function replace(
   const temporary = `${target}.${process.pid}.tmp`;
   try {
     const known = await stat(target).catch(() => undefined);
-    // For its owner only, if it is new: it may hold a token.
+    // A new file is readable by its owner only: it may hold a token.
     const handle = await open(temporary, "w", 0o600);
     try {
       await handle.writeFile(after);
@@ -134,7 +134,7 @@ async function replace(
   }
 }
 
-/** The target of symbolic links, which is replaced while the links stay. It need not exist. */
+/** The target of symbolic links, which is replaced while the links stay. It may be missing. */
 async function realTarget(file: string): Promise<string> {
   try {
     return await realpath(file);
@@ -144,7 +144,7 @@ async function realTarget(file: string): Promise<string> {
   }
 }
 
-/** A folder, as proper-lockfile makes one. Gives what releases it. */
+/** A folder, as in proper-lockfile. Gives the release function. */
 async function lock(folder: string): Promise<() => Promise<void>> {
   const started = Date.now();
   for (;;) {
@@ -165,7 +165,7 @@ async function lock(folder: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Not every file system can. */
+/** Not supported by every file system. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(join(folder), "r").catch(() => undefined);
   await handle?.sync().catch(() => undefined);

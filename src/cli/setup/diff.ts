@@ -1,7 +1,7 @@
 /** A unified diff of two texts (`diff -u`). */
 
 const CONTEXT = 2;
-/** Comparing more lines than this with each other takes too long: they are shown as replaced. */
+/** More lines than this are shown as replaced: comparing them takes too long. */
 const MAX_COMPARED = 2_000;
 
 type Line = readonly [mark: " " | "+" | "-", text: string];

@@ -1,10 +1,10 @@
-/** Programs on the PATH, found as a shell finds them. */
+/** Finds programs on the PATH as a shell does. */
 
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Environment } from "../../ingest/source.ts";
 
-/** Its path as the PATH names it; undefined if there is none. */
+/** Its path; undefined if missing. */
 export function findProgram(
   name: string,
   { variables, platform }: Environment,
@@ -20,7 +20,7 @@ export function findProgram(
   return undefined;
 }
 
-/** Whether two paths lead to one file. */
+/** Whether two paths are the same file. */
 export function isSameFile(one: string, other: string): boolean {
   try {
     return realpathSync(one) === realpathSync(other);

@@ -4,7 +4,7 @@ import { addJson, getJson, removeJson, setJson } from "./jsonc-edit.ts";
 
 const VALUE = { command: "x" };
 
-/** Texts, and what they are with `servers.new` in them. Removing it gives the text back. */
+/** Texts without and with `servers.new`. Removing it restores the text. */
 const CASES: readonly (readonly [name: string, before: string, after: string])[] = [
   [
     "a comment behind the last member stays with it",
@@ -44,7 +44,7 @@ test.each(CASES)("%s", (_name, before, after) => {
   expect(removeJson(after, ["servers", "new"])).toBe(before);
 });
 
-test("objects on the way are made, and a value is replaced where it stands", () => {
+test("missing objects are created, and a value is replaced in place", () => {
   const made = setJson('{\n    "a": 1\n}\n', ["servers", "new"], VALUE);
   expect(JSON.parse(made)).toEqual({ a: 1, servers: { new: VALUE } });
   expect(made).toContain('\n    "servers": {\n        "new"');
@@ -52,7 +52,7 @@ test("objects on the way are made, and a value is replaced where it stands", () 
   expect(setJson(" \n", ["a"], 1)).toBe('{\n  "a": 1\n}\n');
 });
 
-test("elements are added to lists and taken out again", () => {
+test("elements are added to lists and removed again", () => {
   const one = addJson("{}\n", ["hooks", "End"], { n: 1 });
   const two = addJson(one, ["hooks", "End"], { n: 2 });
   expect(getJson(two, ["hooks", "End"])).toEqual([{ n: 1 }, { n: 2 }]);
@@ -60,7 +60,7 @@ test("elements are added to lists and taken out again", () => {
   expect(getJson(removeJson(two, ["hooks", "End", 0]), ["hooks", "End"])).toEqual([{ n: 2 }]);
 });
 
-test("the first of several members can go", () => {
+test("the first of several members can be removed", () => {
   expect(removeJson('{"a": 1, "b": 2}', ["a"])).toBe('{"b": 2}');
   expect(removeJson('{\n  "a": 1,\n  "b": 2\n}', ["a"])).toBe('{\n  "b": 2\n}');
 });
@@ -79,7 +79,7 @@ describe("a syntax error has its position", () => {
     expect(failure.line).toBe(line);
   });
 
-  test("a list where an object should be", () => {
+  test("a list in place of an object", () => {
     const failure = expectFailure(() => setJson('{\n  "servers": []\n}', ["servers", "x"], 1));
     expect([failure.line, failure.message]).toEqual([2, "servers is not an object"]);
   });

@@ -1,4 +1,4 @@
-/** Setting and removing values in the text of a JSON file, whose comments and layout stay as they are. */
+/** Edits values in the text of a JSON file, preserving comments and layout. */
 
 import { isPlainObject } from "../../model/json.ts";
 import { ConfigError } from "./config-error.ts";
@@ -13,7 +13,7 @@ import {
 /** Names of members; a number is the index of an element. */
 export type JsonPath = readonly (string | number)[];
 
-/** Undefined if there is none. Throws a `ConfigError`. */
+/** Undefined if missing. Throws a `ConfigError`. */
 export function getJson(text: string, path: JsonPath): unknown {
   if (isBlank(text)) return undefined;
   let node: JsonNode | undefined = parseJsonc(text);
@@ -21,7 +21,7 @@ export function getJson(text: string, path: JsonPath): unknown {
   return node?.value;
 }
 
-/** Sets a value, and makes the objects on the way to it. Throws a `ConfigError`. */
+/** Sets a value, creating missing objects. Throws a `ConfigError`. */
 export function setJson(text: string, path: readonly string[], value: unknown): string {
   if (isBlank(text)) return `${JSON.stringify(nested(path, value), null, 2)}\n`;
   let node = parseJsonc(text);
@@ -45,7 +45,7 @@ export function addJson(text: string, path: readonly string[], value: unknown): 
   return insert(text, list, { value });
 }
 
-/** The text without a value, and without the comma that it needed. */
+/** The text without a value and its comma. */
 export function removeJson(text: string, path: JsonPath): string {
   const parent = nodeAt(text, path.slice(0, -1));
   const { children = [] } = parent;
@@ -53,13 +53,13 @@ export function removeJson(text: string, path: JsonPath): string {
   if (child === undefined) return text;
   const index = children.indexOf(child);
   const before = children[index - 1];
-  // Back over its own line break, so that no empty line stays.
+  // Including its line break, so that no empty line stays.
   const start = text.slice(0, child.start).replace(/(?:\r?\n)?[^\S\n]*$/, "").length;
   const comma = skipTrivia(text, child.node.end);
   if (text[comma] === ",") {
     const end = comma + 1;
     const isFirst = before === undefined;
-    // On one line, the space behind the comma goes with it.
+    // On one line, the space after the comma goes too.
     const space =
       isFirst && start === parent.start + 1 ? /^[^\S\n]*/.exec(text.slice(end))?.[0] : "";
     return text.slice(0, start) + text.slice(end + (space ?? "").length);
@@ -83,7 +83,7 @@ function nodeAt(text: string, path: JsonPath): JsonNode {
   return node;
 }
 
-/** The last of members of the same name, as for `JSON.parse`. */
+/** The last of members with the same name, as for `JSON.parse`. */
 function childOf({ children = [] }: JsonNode, step: string | number): JsonChild | undefined {
   if (typeof step === "number") return children[step];
   return children.findLast(({ key }) => key === step);
@@ -101,7 +101,7 @@ function nested(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
 }
 
-/** As the last of its container, laid out as the one before it. */
+/** Appends to its container, in the layout of the previous element. */
 function insert(
   text: string,
   container: JsonNode,
@@ -134,7 +134,7 @@ function insert(
   return `${text.slice(0, end)},${text.slice(end, lineEnd)}${line}${text.slice(lineEnd)}`;
 }
 
-/** Behind the comments that follow on the same line; `at` itself if more than comments do. */
+/** After comments on the same line; `at` itself if anything else follows. */
 function endOfLine(text: string, at: number): number {
   let i = at;
   for (;;) {
@@ -152,7 +152,7 @@ function format(value: unknown, indent: string, text: string): string {
   return json.replaceAll("\n", `${lineBreakOf(text)}${indent}`);
 }
 
-/** The white space that the line of `at` begins with; a byte order mark, which `\\s` matches, is none. */
+/** The indentation of the line of `at`; without a byte order mark, which `\\s` matches. */
 function lineIndent(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1;
   return /^[^\S\r\n\uFEFF]*/.exec(text.slice(start, at))?.[0] ?? "";

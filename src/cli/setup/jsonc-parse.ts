@@ -17,7 +17,7 @@ export interface JsonNode {
 export interface JsonChild {
   /** Absent in arrays. */
   readonly key?: string;
-  /** Where the key begins, or the element. */
+  /** The start of the key, or of the element. */
   readonly start: number;
   readonly node: JsonNode;
 }
@@ -39,7 +39,7 @@ export function parseJsonc(text: string): JsonNode {
   return node;
 }
 
-/** The first place from `at` on that is neither white space nor part of a comment. */
+/** The first position from `at` on outside of white space and comments. */
 export function skipTrivia(text: string, at: number): number {
   let i = at;
   for (;;) {
@@ -50,7 +50,7 @@ export function skipTrivia(text: string, at: number): number {
   }
 }
 
-/** The end of the comment that begins at `at`; a line comment ends before its line break. */
+/** The end of the comment at `at`; a line comment ends before its line break. */
 export function commentEnd(text: string, at: number): number {
   if (text.startsWith("//", at)) {
     const end = text.slice(at).search(/[\r\n]/);
@@ -116,7 +116,7 @@ function parseElement(text: string, at: number, depth: number): JsonChild {
 
 function valueIn(isObject: boolean, children: readonly JsonChild[]): unknown {
   if (!isObject) return children.map(({ node }) => node.value);
-  // From entries: `__proto__` is a name like any other.
+  // From entries, so that `__proto__` is an ordinary name.
   return Object.fromEntries(children.map(({ key = "", node }) => [key, node.value]));
 }
 

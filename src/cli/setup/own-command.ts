@@ -1,19 +1,20 @@
 /**
- * How another program starts this Backscroll later, in any folder: the way in which it was started now,
- * if that works there.
+ * The command with which another program can start this Backscroll later, in any folder: the
+ * current one, if that works there.
  */
 
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "../../ingest/source.ts";
+import { MEMORY } from "../../store/store-options.ts";
 import { usageError } from "../command.ts";
 import { type Context, isServer } from "../context.ts";
 import type { ServerCommand } from "./agent.ts";
 import { findProgram, isSameFile } from "./find-program.ts";
 
 export interface Started {
-  /** The script that Node was given. */
+  /** The script that Node runs. */
   readonly script: string;
   /** The Node that runs it. */
   readonly node: string;
@@ -23,18 +24,18 @@ export interface Started {
 export function programWords(machine: Environment, started: Started = thisProcess()): string[] {
   const { script, node } = started;
   const file = realPath(script);
-  // Only the absolute path of a Node that is new enough is sure to start it.
+  // Only the absolute path of a sufficiently new Node is sure to start it.
   const fixed = [node, file];
   if (!isNewEnough(machine, node)) return fixed;
   const shell = machine.platform === "win32" ? ["cmd", "/c"] : [];
-  // npm removes this folder some day; `npx` makes another one.
+  // npm eventually removes this folder; `npx` creates another one.
   if (/[\\/]_npx[\\/]/.test(script)) return [...shell, "npx", "-y", "backscroll"];
   const found = findProgram("backscroll", machine);
   if (found === undefined || isInProject(found)) return fixed;
   return isSameFile(found, file) || machine.platform === "win32" ? [...shell, "backscroll"] : fixed;
 }
 
-/** The command of the MCP server, on the store and the tenant of this command line. */
+/** The command of the MCP server, with this command line's store and tenant. */
 export function serverCommand(context: Context, machine: Environment): ServerCommand {
   const [command = "", ...words] = programWords(machine);
   return {
@@ -44,10 +45,10 @@ export function serverCommand(context: Context, machine: Environment): ServerCom
   };
 }
 
-/** `--db` and `--tenant`, where they were given on the command line or in the environment. */
+/** `--db` and `--tenant`, if given on the command line or in the environment. */
 export function storeOptions(context: Context, { variables }: Environment): string[] {
   const db = context.given.db ?? (variables["BACKSCROLL_DB"] || undefined);
-  if (db === ":memory:") {
+  if (db === MEMORY) {
     throw usageError("a store in memory ends with its process; name one that lasts", "--db");
   }
   return [
@@ -56,7 +57,7 @@ export function storeOptions(context: Context, { variables }: Environment): stri
   ];
 }
 
-/** Not an argument: other users of the machine see those. */
+/** Not as an argument, which other users of the machine can see. */
 function tokenOf({ address, token }: Context): Record<string, string> {
   return token !== undefined && isServer(address) ? { BACKSCROLL_TOKEN: token } : {};
 }
@@ -73,12 +74,12 @@ function realPath(file: string): string {
   }
 }
 
-/** npm puts a project's programs on the PATH while it runs a script, and only then. */
+/** npm adds a project's programs to the PATH only while it runs a script. */
 function isInProject(program: string): boolean {
   return /[\\/]node_modules[\\/]\.bin[\\/]/.test(program);
 }
 
-/** Whether the `node` that a client would find runs Backscroll. */
+/** Whether the `node` on a client's PATH can run Backscroll. */
 function isNewEnough(machine: Environment, running: string): boolean {
   const found = findProgram("node", machine);
   if (found === undefined || isInProject(found)) return false;

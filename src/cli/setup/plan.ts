@@ -17,12 +17,12 @@ import { findProgram } from "./find-program.ts";
 export interface Planned {
   readonly change: Change;
   readonly presence: Presence;
-  /** The file as it is now, and as it would be; undefined where there is none. */
+  /** The file's current and planned text; undefined if missing. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** Those that are named, or else all that are on this machine. */
+/** The named agents, else all on this machine. */
 export function selectAgents(names: readonly string[], machine: Environment): readonly Agent[] {
   if (names.length === 0) return AGENTS.filter((agent) => isHere(agent, machine));
   const known = AGENTS.map(({ name }) => name);
@@ -71,7 +71,7 @@ export async function planRemoving(change: Change): Promise<Planned> {
   });
 }
 
-/** For people's eyes: secrets in neighbouring lines are masked. */
+/** For display: secrets in neighbouring lines are masked. */
 export function diffOf({ before, after }: Planned): string[] {
   return diffLines(before ?? "", after ?? "").map((line) => maskText(hidePasswords(line)));
 }

@@ -33,7 +33,7 @@ export interface SetupOptions {
   readonly remove: boolean;
   /** Writes no file: starts the configured servers. */
   readonly check: boolean;
-  /** Whether the servers are started after they were written. */
+  /** Whether to start the servers after writing. */
   readonly tries: boolean;
   /** Undefined: ask. */
   readonly hooks: boolean | undefined;
@@ -97,7 +97,7 @@ class Setup {
 
   async run(agents: readonly Agent[]): Promise<number> {
     const { check, remove, dryRun } = this.#options;
-    // All files are read before the first is written: one that does not parse stops everything.
+    // All files are read before the first is written: a syntax error stops everything.
     const changes = agents.flatMap((agent) => this.#changesOf(agent));
     const planned = await Promise.all(changes.map(remove ? planRemoving : planAdding));
     if (!check && !dryRun) this.#refuseSilence(planned);
@@ -127,7 +127,7 @@ class Setup {
     return hooksChange(agent, hooksFileOf(this.#machine), words);
   }
 
-  /** Removing takes them along; adding asks, or is told by an option. */
+  /** Removal includes them; adding asks, or uses the option. */
   #wantsHooks({ name }: Agent): boolean {
     const { hooks, remove, check, yes, dryRun } = this.#options;
     if (name !== "claude-code" || check || hooks === false) return false;
@@ -172,7 +172,7 @@ class Setup {
     return !this.#options.yes && this.#asker.isThere;
   }
 
-  /** Starts what the agent's file says now, as the agent would. */
+  /** Starts the server of the agent's file, as the agent would. */
   async #try(planned: Planned, outcome: Outcome, copy?: string): Promise<Done> {
     const done = { planned, outcome, ...(copy === undefined ? {} : { copy }) };
     const { agent, what, file } = planned.change;

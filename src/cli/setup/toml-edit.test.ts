@@ -22,7 +22,7 @@ deep = { a.b = 1, c = [true, 0x1F] }
 command = "o"
 `;
 
-test("a table is added at the end, read, and taken out again", () => {
+test("a table is appended, read, and removed again", () => {
   const added = setToml(FILE, PATH, FIELDS);
   expect(added).toBe(
     `${FILE}\n[mcp_servers.backscroll]\ncommand = "backscroll"\nargs = ["mcp", "--db", "C:\\\\a \\"b\\""]\n`,
@@ -33,7 +33,7 @@ test("a table is added at the end, read, and taken out again", () => {
   expect(setToml("", PATH, { command: "x" })).toBe('[mcp_servers.backscroll]\ncommand = "x"\n');
 });
 
-test("fields of a table that is there are replaced where they stand", () => {
+test("fields of an existing table are replaced in place", () => {
   const text = `${FILE}
 [mcp_servers.backscroll] # ours
 command = "old" # why
@@ -51,7 +51,7 @@ x = 1
   expect(removeToml(edited, PATH)).toBe(`${FILE}\n[tui]\nx = 1\n`);
 });
 
-test("an entry that is written in another way is read, and not edited", () => {
+test("an entry in another notation is read, and not edited", () => {
   for (const text of [
     'mcp_servers.backscroll.command = "x"\n',
     'a = 1\nmcp_servers = { backscroll = { command = "x" } }\n',

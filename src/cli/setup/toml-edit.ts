@@ -1,4 +1,4 @@
-/** Reading, setting and removing one table in the text of a TOML file. */
+/** Reads, sets and removes one table in the text of a TOML file. */
 
 import { isPlainObject } from "../../model/json.ts";
 import { ConfigError } from "./config-error.ts";
@@ -6,7 +6,7 @@ import { parseToml, type TomlKey, type TomlTable, type TomlValue } from "./toml-
 
 type Plain = string | boolean | readonly string[] | Readonly<Record<string, string>>;
 
-/** The fields of the table at `path`, wherever they are written; undefined if there is none. */
+/** The fields of the table at `path`, in any notation; undefined if missing. */
 export function getToml(
   text: string,
   path: readonly string[],
@@ -41,7 +41,7 @@ export function setToml(
     return [`${head}${gap}[${path.map(keyText).join(".")}]`, ...lines, ""].join(eol);
   }
   let edited = text;
-  // From the last to the first: places before an edit stay where they are.
+  // From last to first, so that earlier positions stay valid.
   const known = table.keys.toSorted((a, b) => b.start - a.start);
   for (const { path: key, valueStart, end } of known) {
     const value = key.length === 1 ? fields[key[0] ?? ""] : undefined;
@@ -54,7 +54,7 @@ export function setToml(
   return edited.slice(0, table.headerEnd) + lines + edited.slice(table.headerEnd);
 }
 
-/** The text without the table and the tables below it, and without the empty line before it. */
+/** The text without the table, its subtables and the empty line before it. */
 export function removeToml(text: string, path: readonly string[]): string {
   const tables = parseToml(text);
   if (findTable(text, tables, path) === undefined) return text;
@@ -70,7 +70,7 @@ export function removeToml(text: string, path: readonly string[]): string {
   return edited;
 }
 
-/** Undefined if there is none. Throws where it is written in a way that cannot be edited. */
+/** Undefined if missing. Throws if its notation cannot be edited. */
 function findTable(
   text: string,
   tables: readonly TomlTable[],
@@ -89,7 +89,7 @@ function findTable(
   );
 }
 
-/** A dotted key below the table, or an inline table that it would have to be in. */
+/** A dotted key below the table, or an inline table that would contain it. */
 function isInTheWay(at: readonly string[], key: TomlKey, path: readonly string[]): boolean {
   if (startsWith(at, path)) return true;
   return startsWith(path, at) && typeof key.value === "object" && "pairs" in key.value;
@@ -137,7 +137,7 @@ function keyText(key: string): string {
   return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** A JSON text is a basic text of TOML, but for one character. */
+/** A JSON string is a TOML basic string, except for one character. */
 function format(value: Plain): string {
   if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007F");
   if (typeof value === "boolean") return String(value);

@@ -1,6 +1,6 @@
 /**
- * TOML with the place of every table and value: enough to tell that a file is sound, to read a table,
- * and to edit the text without touching the rest. Numbers and dates are kept as they are written.
+ * Parses TOML with the position of every table and value: enough to validate a file, read a table,
+ * and edit the text without touching the rest. Numbers and dates are kept as written.
  */
 
 import { ConfigError } from "./config-error.ts";
@@ -10,7 +10,7 @@ export interface TomlTable {
   readonly path: readonly string[];
   readonly isArray: boolean;
   readonly start: number;
-  /** Behind the header's line, without its line break. */
+  /** After the header's line, without its line break. */
   readonly headerEnd: number;
   readonly keys: TomlKey[];
 }
@@ -160,7 +160,7 @@ class Parser {
     for (let i = start; i < this.#text.length; i++) {
       if (quote === '"' && this.#text[i] === "\\") i++;
       else if (this.#text.startsWith(quote.repeat(3), i)) {
-        // Up to two quotes may stand before the closing ones.
+        // Up to two quotes may precede the closing ones.
         while (this.#text[i + 3] === quote) i++;
         this.#at = i + 3;
         const inner = this.#text.slice(start, i).replace(/^\r?\n/, "");
@@ -174,7 +174,7 @@ class Parser {
     this.#skipSpaces();
     this.#skipComment();
     if (this.#at < this.#text.length && !/[\r\n]/.test(this.#text[this.#at] ?? "")) {
-      this.#fail("the line goes on where it should end");
+      this.#fail("unexpected text at the end of the line");
     }
   }
 

@@ -1,4 +1,4 @@
-/** Starts an MCP server as a client does, and asks it for its tools. */
+/** Starts an MCP server as a client does, and lists its tools. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Environment } from "../../ingest/source.ts";
@@ -14,14 +14,14 @@ export interface TriedServer {
 
 /** `npx` may have to download the package first. */
 const PATIENCE_MS = 60_000;
-/** How long a server may take to end after its input has. */
+/** The grace period of a server after its input has ended. */
 const END_MS = 5_000;
 const PROTOCOL = "2025-11-25";
 const STDERR_CHARACTERS = 300;
 
 /**
- * What clients hand on of their own environment, at least: the list of the MCP SDKs, and of Codex. A
- * server that needs more works for some clients only.
+ * The environment that clients pass on at least: the list of the MCP SDKs, and of Codex. A server
+ * that needs more works for some clients only.
  */
 const INHERITED = [
   "HOME",
@@ -57,7 +57,7 @@ export async function tryServer(
     const value = variables[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  // Started by a client, it leaves a process behind that reads the end of the conversation.
+  // Started by a client, it leaves a process behind for the final read.
   const isOurs = args.includes("mcp") && !args.includes("--final-read");
   const child = spawn(command, isOurs ? [...args, "--final-read", "0"] : [...args], {
     env: { ...Object.fromEntries(inherited), ...env },
@@ -69,7 +69,7 @@ export async function tryServer(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-STDERR_CHARACTERS);
   });
-  // A server that has ended takes no input: its exit says so.
+  // An ended server takes no input: its exit is reported.
   child.stdin.on("error", () => undefined);
   const since = () => Math.round(performance.now() - started);
   try {
@@ -102,7 +102,7 @@ async function listTools(child: ChildProcessWithoutNullStreams): Promise<number>
 
 type Reply = Readonly<Record<string, unknown>>;
 
-/** JSON-RPC, a message to a line, one request at a time. */
+/** JSON-RPC, one message per line, one request at a time. */
 class Connection {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #timer: NodeJS.Timeout;
@@ -170,7 +170,7 @@ class Connection {
   }
 }
 
-/** As clients do: close its input, then wait, then kill. */
+/** As clients do: close its input, wait, kill. */
 async function end(child: ChildProcessWithoutNullStreams): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyInProcess, outcomeOf } from "./backup-process.ts";
 
-/** In a process of its own: it takes all descriptors that there are. */
+/** In a separate process: it uses up all descriptors. */
 const WITHOUT_DESCRIPTORS = `
 import { openSync } from "node:fs";
 const { copyInProcess } = await import(${JSON.stringify(`${import.meta.dirname}/backup-process.ts`)});
@@ -20,7 +20,7 @@ process.exitCode = await copying.then(() => 1, ({ code }) => (code === "EMFILE" 
 await new Promise((resolve) => setImmediate(resolve));
 `;
 
-test("a process that cannot be started for want of descriptors is an error like others", () => {
+test("a process that cannot start for lack of descriptors is an ordinary error", () => {
   const program = [process.execPath, "--input-type=module", "-e", WITHOUT_DESCRIPTORS];
   const ran = spawnSync("sh", ["-c", 'ulimit -n 256; exec "$@"', "sh", ...program]);
   expect([ran.status, ran.stderr.toString()]).toEqual([42, ""]);
@@ -35,9 +35,9 @@ test("an abandoned one is not started", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("one whose words cannot be read is gone before that is told", async () => {
+test("one with unreadable output has ended before that is reported", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
-  // It goes on for a while after it was told to stop, and writes.
+  // It continues for a while after it was told to stop, and writes.
   const program = `process.on("SIGTERM", () => setTimeout(() => {
     require("node:fs").writeFileSync(${JSON.stringify(join(folder, "late"))}, "");
     process.exit();

@@ -1,23 +1,23 @@
 /**
- * A backup that another process makes: this one serves, and copying a store takes a thread and the disk
- * for as long as it lasts.
+ * A backup made by another process: this one serves, and copying a store keeps a thread and the
+ * disk busy.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { fromWireError, type WireError } from "../../api/error.ts";
 import type { CopyStore } from "../../server/route.ts";
 
-/** `address` is no store in memory: that would be another one there. */
+/** `address` must not be an in-memory store, which another process cannot see. */
 export function copyInProcess(address: string): CopyStore {
   return async (file, signal) => {
     signal.throwIfAborted();
     const child = spawn(process.execPath, [process.argv[1] ?? "", "backup", file, "--json"], {
-      // By the environment: a password in the address is not for everybody's list of processes.
+      // Through the environment: a password in the address must not show in the process list.
       env: { ...process.env, BACKSCROLL_DB: address },
       stdio: ["ignore", "pipe", "pipe"],
       signal,
     });
-    // One that could not be started has neither an end nor, for want of descriptors, any pipes.
+    // A process that could not start has no exit and, without descriptors, no pipes.
     await started(child);
     const { code, out, err } = await outcomeOf(child);
     signal.throwIfAborted();
@@ -27,7 +27,7 @@ export function copyInProcess(address: string): CopyStore {
   };
 }
 
-/** Resolves and rejects when the child is gone, not before: until then it may go on writing. */
+/** Settles when the child is gone: until then it may still write. */
 export async function outcomeOf(
   child: ChildProcess & Record<"stdout" | "stderr", AsyncIterable<Buffer>>,
 ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
@@ -52,7 +52,7 @@ function started(child: ChildProcess): Promise<void> {
 /** Its exit code, also of one that was stopped. */
 function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => {
-    // Told when it is stopped by the signal, which is not yet its end.
+    // Emitted when the signal stops it, which is not yet its end.
     child.on("error", () => undefined).once("close", resolve);
   });
 }
@@ -63,10 +63,10 @@ async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** The other process's failure as an error of this one. */
+/** Maps the other process's failure to an error. */
 function toError(said: string, code: number | null): Error {
   try {
-    // Warnings may come first, as lines of text.
+    // Warnings may precede it as lines of text.
     return fromWireError(JSON.parse(said.slice(said.search(/^\{/m))) as WireError);
   } catch {
     return new Error(`the process that copies the store ended with ${code}`);

@@ -1,4 +1,4 @@
-/** A backup of a server's store: the file appears once it is complete and verified. */
+/** Downloads a backup of a server's store: the file appears once it is complete and verified. */
 
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ export interface DownloadedBackup {
   readonly rows: number;
 }
 
-/** `onProgress` is told the bytes that have arrived, and how many there are. */
+/** `onProgress` gets the received and the total bytes. */
 export async function downloadBackup(
   engine: RemoteEngine,
   path: string,
@@ -18,7 +18,7 @@ export async function downloadBackup(
 ): Promise<DownloadedBackup> {
   const file = resolveNew(path);
   const partial = `${file}.partial`;
-  // Mode 0600: it holds conversations. Create it first: a bad name should not cost a copy.
+  // Mode 0600: it holds conversations. Created first: a bad name should not cost a copy.
   const handle = await open(partial, "w", 0o600);
   try {
     const { body, rows, bytes } = await engine.backup({ hash: createHash("sha256") });

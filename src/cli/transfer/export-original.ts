@@ -1,4 +1,4 @@
-/** The file that a session was ingested from, as it was. */
+/** The original file of an ingested session. */
 
 import { readOriginal } from "../../archive/originals/originals.ts";
 import { isPart } from "../../archive/originals/parts.ts";

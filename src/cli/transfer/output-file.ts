@@ -1,4 +1,4 @@
-/** Where a large output goes: a new file that appears when it is whole, or standard output. */
+/** The target of a large output: a new file that appears when complete, or standard output. */
 
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ export interface Output {
   /** Absent for standard output. */
   readonly file?: string;
   write(text: string | Uint8Array): Promise<void>;
-  /** Makes the file appear under its name. */
+  /** Renames the file to its final name. */
   finish(): Promise<void>;
   /** Removes an unfinished output. */
   discard(): Promise<void>;
@@ -41,7 +41,7 @@ export async function openOutput(path: string | undefined, terminal: Terminal): 
   };
 }
 
-/** For its owner only: it holds what people said. */
+/** Readable by its owner only: it holds conversations. */
 async function create(partial: string, file: string): Promise<FileHandle> {
   try {
     return await open(partial, "w", 0o600);

@@ -1,4 +1,4 @@
-/** Entries of a session behind a server: appended together, found by external id, replaced. */
+/** Entries of a remote session: appended together, found by external id, replaced. */
 
 import { fromWireEntry, type WireEntry } from "../../api/entry.ts";
 import { toWireEntryInput } from "../../api/entry-input.ts";

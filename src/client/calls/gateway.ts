@@ -1,4 +1,4 @@
-/** What a gateway decides, by the server's settings. */
+/** Gateway calls, with the server's settings. */
 
 import {
   fromWireMaintenance,

@@ -3,7 +3,7 @@ import { recapSessions } from "../../recap/recap.ts";
 import { traceWork } from "../../recap/trace.ts";
 import { serveStore } from "../client.cases.ts";
 
-test("over the network a recap and a trace are what the library makes of the same store", async () => {
+test("remote recaps and traces equal the library's on the same store", async () => {
   const { remote } = await serveStore();
   const origin = { source: "codex", projectPath: "/srv/shop" };
   const session = await remote.createSession({ agent: "codex", createdBy: "codex", origin });

@@ -1,4 +1,4 @@
-/** What is known of a session behind a server, changed. */
+/** Updates the fields of a remote session. */
 
 import { fromWireSession, toWireFigures, type WireSession } from "../../api/session.ts";
 import type { UpdateSessionInput } from "../../engine/session-input.ts";
@@ -21,7 +21,7 @@ export async function updateSession(
   const { title, summary, metadata, ...others } = rest;
   if (Object.keys(others).length > 0) await updateSession(connection, sessionId, others);
   const updated = await connection.call<WireSession>({
-    // Figures are set and not added to: the same twice is the same.
+    // Figures are set, not added: the call is idempotent.
     method: "PATCH",
     path: at`/v1/ingest/sessions/${sessionId}`,
     repeatable: true,

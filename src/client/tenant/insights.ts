@@ -1,4 +1,4 @@
-/** What a server adds up over sessions: facets and reviews, and how an agent goes on with one. */
+/** Aggregates of a server over sessions: facets and reviews, and resume commands. */
 
 import { fromWireReview, type WireReview } from "../../api/page/review.ts";
 import type { Facets, FacetsInput } from "../../engine/sessions/facets.ts";
@@ -33,9 +33,9 @@ export function readResumeCommand(connection: Connection, id: string): Promise<R
 export interface ExportOptions {
   /** One of the names that `backscroll export --help` lists. */
   readonly format: string;
-  /** Another path than the active one. */
+  /** A leaf other than the active one. */
   readonly leaf?: string;
-  /** Secrets as they were written; masked if left out. */
+  /** Leaves secrets unmasked. Default false. */
   readonly raw?: boolean;
   readonly signal?: AbortSignal;
 }

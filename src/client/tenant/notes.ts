@@ -1,4 +1,4 @@
-/** Memories and facts of a tenant behind a server. */
+/** Memories and facts of a remote tenant. */
 
 import { fromWireFact, fromWireMemory, type WireFact, type WireMemory } from "../../api/note.ts";
 import type { ListMemoriesInput, MemoryInput } from "../../engine/memories.ts";

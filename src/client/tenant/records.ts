@@ -1,4 +1,4 @@
-/** Records of a tenant behind a server: the names, arguments and results of `Records`. */
+/** Records of a remote tenant: the names, arguments and results of `Records`. */
 
 import {
   fromWireRecordInfo,
@@ -70,7 +70,7 @@ export class RemoteRecords implements RecordsApi {
       method: "POST",
       path: "/v1/records/write",
       bytes: encodeFrame({ operations: wire }, values),
-      // A put is known again by its version. A deletion that was carried out would not be found.
+      // A put is recognised by its version. A completed deletion would not be found.
       repeatable: operations.every(({ put }) => put !== undefined),
     });
     return records.map((info) => info && fromWireRecordInfo(info));
@@ -79,7 +79,7 @@ export class RemoteRecords implements RecordsApi {
   async get(namespace: string, key: string): Promise<StoredRecord> {
     const found = await this.find(namespace, key);
     if (found !== undefined) return found;
-    // The server says it in its own words.
+    // The server reports the error.
     const path = at`/v1/records/${namespace}/${key}`;
     await this.#connection.call({ method: "GET", path });
     return this.get(namespace, key);
@@ -179,7 +179,7 @@ export class RemoteRecords implements RecordsApi {
   }
 }
 
-/** Adds the value to `values`. A version of the client's own makes it safe to send the write again. */
+/** Adds the value to `values`. A version chosen by the client makes the write repeatable. */
 function toWireOperation(
   operation: RecordOperation,
   values: Uint8Array[],

@@ -1,4 +1,4 @@
-/** Sessions of a tenant behind a server: created, and listed. */
+/** Creates and lists sessions of a remote tenant. */
 
 import { fromWireSession, type WireSession } from "../../api/session.ts";
 import { toWireFields } from "../../api/wire.ts";
@@ -25,7 +25,7 @@ export async function createSession(
   return id;
 }
 
-/** Gives the id of the session with the key. The same request twice gives the same session. */
+/** Gives the id of the session with the key. Idempotent. */
 export async function ensureSession(
   connection: Connection,
   input: EnsureSessionInput,

@@ -1,4 +1,4 @@
-/** Links to single sessions of a tenant behind a server. */
+/** Links to single sessions of a remote tenant. */
 
 import { fromWireShare, SHARE_PATH, type WireShare } from "../../api/page/share.ts";
 import type { CreatedShare, CreateShareInput, Share } from "../../engine/access/shares.ts";
@@ -40,7 +40,7 @@ export class RemoteShares implements Shares {
     await this.#connection.call({ method: "DELETE", path: at`/v1/shares/${id}` });
   }
 
-  /** The link itself, as the server is reached from here. */
+  /** The link, by the server's address as seen from here. */
   linkOf(token: string): string {
     return `${this.#connection.address}${SHARE_PATH}${token}`;
   }

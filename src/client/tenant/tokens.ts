@@ -1,4 +1,4 @@
-/** Access tokens of a tenant behind a server. */
+/** Access tokens of a remote tenant. */
 
 import { fromWireToken, type WireToken } from "../../api/token.ts";
 import type {

@@ -1,13 +1,13 @@
-/** Where a strategy wants to cut, and the cut nearest to it that is allowed. */
+/** The cut that a strategy wants, moved to the nearest legal one. */
 
 import type { KeepStrategy, PlanItem } from "../plan-input.ts";
 import { type Ground, isUsable } from "./ground.ts";
 import { startsTurn } from "./turns.ts";
 
 /**
- * The cut of `strategy`; 0 if there is nothing to cover. If no legal cut exists before the wanted
- * one, a later one is taken and fewer messages are kept: else a single huge tool result would stop
- * every compaction.
+ * The cut of `strategy`; 0 if nothing can be covered. If no legal cut precedes the wanted one, the
+ * next later one is taken and fewer messages are kept; otherwise a single huge tool result would
+ * block every compaction.
  */
 export function chooseCut(ground: Ground, strategy: KeepStrategy): number {
   const wanted = Math.min(wantedCut(ground, strategy), ground.lastCut);
@@ -42,7 +42,7 @@ function beforeNewest(items: readonly PlanItem[], count: number): number {
   return cut;
 }
 
-/** Before the newest items that together reach `tokens`; 0 if all of them do not. */
+/** Before the newest items that together reach `tokens`; 0 if all together do not. */
 function beforeTokens(items: readonly PlanItem[], tokens: number): number {
   let cut = items.length;
   for (let sum = 0; sum < tokens && cut > 0; ) {
@@ -52,9 +52,7 @@ function beforeTokens(items: readonly PlanItem[], tokens: number): number {
   return cut;
 }
 
-/**
- * After the older half of the messages that can be covered, rounded down, but after one at least.
- */
+/** After the older half of the messages that can be covered, rounded down, at least one. */
 function afterOlderHalf({ items, pinned }: Ground): number {
   const isCounted = (item: PlanItem, i: number) => item.kind === "message" && pinned[i] === false;
   const half = Math.max(1, Math.floor(items.filter(isCounted).length / 2));
@@ -66,8 +64,8 @@ function afterOlderHalf({ items, pinned }: Ground): number {
 }
 
 /**
- * A turn that would be parted is kept whole if that takes at most this share of the budget more.
- * Longer ones are split: an agent can work for hours in one turn.
+ * A turn is kept whole if that exceeds the budget by at most this share. Longer turns are split: an
+ * agent can work for hours in one turn.
  */
 const TURN_SLACK = 1 / 4;
 
@@ -82,7 +80,7 @@ function nearTokens(ground: Ground, wanted: number, budget: number): number | un
     spare -= items[start - 1]?.tokens ?? 0;
     if (spare < 0) break;
   }
-  // Something is to be kept: the end of the list is not a place that tokens may lead to.
+  // Keeps at least one item: a token budget must not cover the whole list.
   const end = wanted < items.length ? items.length - 1 : items.length;
   return firstUsable(ground, wanted, end) ?? lastUsable(ground, wanted);
 }

@@ -22,7 +22,7 @@ function round(name: string, tokens: number): PlanItem[] {
   return [item(`c${name}`, "assistant", 10), item(`r${name}`, "tool", tokens)];
 }
 
-/** All but the first item are to be kept, if nothing else is said. */
+/** Keeps all but the first item by default. */
 function planWithin(
   limitTokens: number,
   items: PlanItem[],
@@ -40,12 +40,12 @@ function planWithin(
 
 const OLD = item("old", "user", 5_000);
 
-test("a text within the limit is left alone", () => {
+test("a text within the limit is unchanged", () => {
   const { cuts, tokensAfter } = planWithin(20_110, [OLD, ...round("1", 20_000)]);
   expect({ cuts, tokensAfter }).toEqual({ cuts: [], tokensAfter: 20_110 });
 });
 
-test("the largest result is shortened first, and no more than needed", () => {
+test("the largest result is shortened first, and only as far as needed", () => {
   const { cuts, tokensAfter } = planWithin(15_000, [
     OLD,
     ...round("1", 9_000),
@@ -66,12 +66,12 @@ test("no result is shortened to less than 200 tokens", () => {
   expect(tokensAfter).toBe(900);
 });
 
-test("equal results are shortened from the oldest on", () => {
+test("equal results are shortened oldest first", () => {
   const { cuts } = planWithin(20_000, [OLD, ...round("1", 12_000), ...round("2", 12_000)]);
   expect(cuts.map(({ entryId }) => entryId)).toEqual(["r1"]);
 });
 
-test("less is kept where shortening is not enough", () => {
+test("fewer messages are kept where shortening is not enough", () => {
   const items = [
     OLD,
     item("a", "assistant", 9_000),
@@ -94,7 +94,7 @@ test("a context over its limit is compacted although the strategy would keep all
   expect({ covered, tokensAfter }).toEqual({ covered: ["a"], tokensAfter: 1_900 });
 });
 
-test("the pending turn stays, and the plan says how far it got", () => {
+test("the pending turn stays, and the plan reports the size reached", () => {
   const { firstKeptEntryId, cuts, tokensAfter } = planWithin(1_000, [
     OLD,
     item("b", "assistant", 9),

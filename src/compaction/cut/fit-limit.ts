@@ -1,4 +1,4 @@
-/** Making what stays fit a limit: shorter tool results first, then less that is kept. */
+/** Fits the kept part to a limit: shortens tool results first, then keeps fewer messages. */
 
 import { LEAST_RESULT_TOKENS, type ResultCut } from "../../context/cut-results.ts";
 import type { PlanItem, PlanOptions } from "../plan-input.ts";
@@ -11,9 +11,9 @@ export interface Fit {
 }
 
 /**
- * The first cut from `wanted` on whose kept part fits, with the results that have to be shortened
- * for it. If none does, the last possible one with everything shortened. `wanted` may be 0: then it
- * stays 0 unless what there is now exceeds the limit.
+ * The first cut from `wanted` on whose kept part fits, with the results to shorten. If none fits,
+ * the last possible cut with everything shortened. A `wanted` of 0 stays 0 unless the current
+ * context exceeds the limit.
  */
 export function fitLimit(ground: Ground, wanted: number, options: PlanOptions): Fit {
   const limit = options.limitTokens ?? Number.POSITIVE_INFINITY;
@@ -55,8 +55,7 @@ function spareTokens({ items, pinned }: Ground): Float64Array {
 }
 
 /**
- * Takes `excess` tokens from the results behind `cut`, the largest first, older ones first if
- * equal.
+ * Takes `excess` tokens from the results after `cut`, the largest first; of equal ones the older.
  */
 function shorten(
   ground: Ground,

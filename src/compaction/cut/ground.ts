@@ -1,7 +1,4 @@
-/**
- * What the planner knows of a list before it looks for a cut: where it may cut, and what that
- * costs.
- */
+/** The planner's tables of a list: legal cuts and their costs. */
 
 import { legalCuts } from "../../transcript/tool-pairs.ts";
 import type { PlanItem } from "../plan-input.ts";
@@ -12,13 +9,13 @@ import { overtaken, pendingFrom } from "./turns.ts";
 export interface Ground {
   readonly items: readonly PlanItem[];
   readonly legal: readonly boolean[];
-  /** Pinned itself, of the tool group of something pinned, or a message that waits for its answer. */
+  /** Pinned, in the tool group of a pinned entry, or a message that waits for its answer. */
   readonly pinned: readonly boolean[];
   /** The last cut that leaves the pending turn whole; always legal. */
   readonly lastCut: number;
-  /** How many items a cut covers. */
+  /** The number of items that a cut covers. */
   readonly covered: Int32Array;
-  /** The tokens of what a cut covers. */
+  /** The tokens that a cut covers. */
   readonly coveredTokens: Float64Array;
   readonly totalTokens: number;
 }
@@ -41,12 +38,12 @@ export function survey(items: readonly PlanItem[]): Ground {
   return { items, legal, pinned, lastCut, covered, coveredTokens, totalTokens };
 }
 
-/** How many items `cut` would have summarised. */
+/** The number of items that `cut` summarises. */
 export function covers(ground: Ground, cut: number): number {
   return ground.covered[cut] ?? 0;
 }
 
-/** Whether a compaction may cut there: no pair is parted, and something is covered. */
+/** Whether a cut is legal (splits no pair) and covers something. */
 export function isUsable(ground: Ground, cut: number): boolean {
   return ground.legal[cut] === true && cut <= ground.lastCut && covers(ground, cut) > 0;
 }

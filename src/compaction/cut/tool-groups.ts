@@ -1,22 +1,21 @@
 /**
- * Groups messages that tool calls tie together: a pin holds the whole group.
+ * Groups messages joined by tool calls (union-find): a pin holds the whole group.
  *
- * A stretch between two legal cuts may also hold bystanders, such as a user's message while a tool
- * ran. They are not part of the group.
+ * Messages between a call and its result, such as a user's, are not part of the group.
  */
 
 import type { ToolTraffic } from "../../transcript/tool-pairs.ts";
 
 /**
- * The group of each message, named by the index of its first one. Pairs are matched as `legalCuts`
- * does: a result belongs to the nearest earlier call of its id, a call to its first result.
+ * The group of each message, named by the index of its first one. Pairs match as in `legalCuts`: a
+ * result belongs to the nearest earlier call of its id, a call to its first result.
  */
 export function toolGroups(messages: readonly ToolTraffic[]): Int32Array {
   const parent = Int32Array.from(messages, (_, i) => i);
   const root = (start: number): number => {
     let i = start;
     while (parent[i] !== i) {
-      // Halving the way keeps later walks short.
+      // Path halving keeps later finds short.
       parent[i] = parent[parent[i] as number] as number;
       i = parent[i] as number;
     }

@@ -1,9 +1,9 @@
-/** What a turn is, where one begins, and which one is not finished. */
+/** Turns: where one begins, and which are unfinished. */
 
 import type { EntryKind, Role } from "../../model/entry.ts";
 import { type ToolTraffic, unansweredCalls } from "../../transcript/tool-pairs.ts";
 
-/** What of an entry says which part of a turn it is. */
+/** The fields of an entry that determine its part in a turn. */
 export interface TurnItem extends ToolTraffic {
   readonly id: string;
   readonly replyTo?: string;
@@ -12,18 +12,17 @@ export interface TurnItem extends ToolTraffic {
 }
 
 /**
- * A message of the user begins a turn. One that carries tool results does not: some providers put
- * them there.
+ * A user's message begins a turn, unless it carries tool results: some providers put them there.
  */
 export function startsTurn(item: TurnItem): boolean {
   return item.kind === "message" && item.role === "user" && item.results.length === 0;
 }
 
 /**
- * Where the pending turn begins; `items.length` if there is none. Pending is the newest user
- * message if no assistant message follows it, or the last assistant message if some of its calls
- * wait for results and nothing but results follows. In a group conversation only the newest message
- * is pending, not all since the last answer: those may exceed a context.
+ * The start of the pending turn; `items.length` if there is none. Pending is the newest user
+ * message without an assistant message after it, or the last assistant message if some calls wait
+ * for results and only results follow. In a group conversation only the newest message is pending,
+ * because all since the last answer may exceed a context.
  */
 export function pendingFrom(items: readonly TurnItem[]): number {
   let last = items.length - 1;
@@ -40,8 +39,8 @@ export function pendingFrom(items: readonly TurnItem[]): number {
 }
 
 /**
- * User messages that wait behind another user's answer: all answers behind them name earlier
- * messages. A message is not waiting once a later one has been answered.
+ * User messages that still wait because the answers after them name earlier messages. A message
+ * stops waiting once a later one has been answered.
  */
 export function overtaken(items: readonly TurnItem[]): ReadonlySet<number> {
   if (!items.some(({ replyTo }) => replyTo !== undefined)) return NONE;
@@ -51,7 +50,7 @@ export function overtaken(items: readonly TurnItem[]): ReadonlySet<number> {
   items.forEach((item, i) => {
     if (!isAnswer(item)) return;
     lastAnswer = i;
-    // A message that is not here any more stood before all of these.
+    // A message outside the list precedes all of these.
     const place = item.replyTo === undefined ? i : (places.get(item.replyTo) ?? -1);
     answered = Math.max(answered, place);
   });
@@ -63,9 +62,7 @@ export function overtaken(items: readonly TurnItem[]): ReadonlySet<number> {
 
 const NONE: ReadonlySet<number> = new Set();
 
-/**
- * Whether a cut before `cut` parts a turn: what follows up to the next user message began earlier.
- */
+/** Whether `cut` splits a turn: the entries up to the next user message began before it. */
 export function splitsTurn(items: readonly TurnItem[], cut: number): boolean {
   for (let i = cut; i < items.length; i++) {
     const item = items[i] as TurnItem;

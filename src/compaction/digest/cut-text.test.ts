@@ -4,7 +4,7 @@ import { cutText, oneLine } from "./cut-text.ts";
 
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 
-/** The whole head joined first, and cut then. */
+/** The naive version: joins the whole head first, then cuts. */
 function slowly(text: string, max: number): string {
   const head = text.slice(0, 8_192);
   const joined = head.replace(/\s+/g, (run) => (LINE_BREAK.test(run) ? " " : run));
@@ -12,7 +12,7 @@ function slowly(text: string, max: number): string {
   return head.length < text.length && !line.endsWith("…") ? `${line}…` : line;
 }
 
-test("a line is the same whether all of a text is looked at or only its beginning", () => {
+test("a line is the same from the whole text and from its head", () => {
   const unit = fc.constantFrom(
     "a",
     "b",

@@ -1,8 +1,6 @@
-/**
- * Cutting text to a number of characters that a person would count: code points, never half of one.
- */
+/** Cuts text by code points. */
 
-/** The first `max` code points of `text`, with "…" if something is missing. */
+/** The first `max` code points of `text`, with "…" if it was cut. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text.toWellFormed();
   let end = 0;
@@ -13,17 +11,17 @@ export function cutText(text: string, max: number): string {
   return end < text.length ? `${head}…` : head;
 }
 
-/** Characters that are looked at of a text that becomes a line. */
+/** Characters read of a text that becomes a line. */
 const HEAD_LENGTH = 8_192;
 
 /**
- * `text` as one line of at most `max` code points. White space with a line break in it becomes one
- * space: lines have a meaning in a summary, and quoted text must not add any.
+ * `text` as one line of at most `max` code points. White space with a line break becomes one space:
+ * lines have a meaning in a summary, so quoted text must not add any.
  */
 export function oneLine(text: string, max: number): string {
   const near = text.slice(0, 4 * max);
   if (near.length < text.length && !/^\s/.test(near)) {
-    // Mostly the beginning decides. Text of more than twice as many units has more code points.
+    // The head usually suffices: text of more than twice as many units has more code points.
     const joined = joinLines(near).trimEnd();
     if (joined.length > 2 * max) return cutText(joined, max);
   }

@@ -1,4 +1,4 @@
-/** Entries for tests, in as few words as possible. */
+/** Builders of entries for tests. */
 
 import type { Block } from "../../model/block.ts";
 import { SAMPLE_ENTRY } from "../../model/entry.cases.ts";

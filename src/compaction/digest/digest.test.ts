@@ -9,7 +9,7 @@ import { call, digest, entry, ofKind, result } from "./digest.cases.ts";
 const texts = (cited: readonly { readonly text: string }[]) => cited.map(({ text }) => text);
 
 describe("the extracted structure", () => {
-  test("is the number of messages, by role", () => {
+  test("has the number of messages by role", () => {
     const { scope } = digest([
       entry("1", "system", "rules"),
       entry("2", "user", "hi"),
@@ -22,7 +22,7 @@ describe("the extracted structure", () => {
     expect(scope).toEqual({ messages: 6, user: 1, assistant: 1, tool: 2 });
   });
 
-  test("is the tools of calls and results, sorted, each once", () => {
+  test("has the tools of calls and results, sorted, each once", () => {
     const { tools } = digest([
       entry("1", "assistant", call("a", "grep", "{}"), call("b", "Bash", "{}")),
       entry("2", "tool", result("a", "", { name: "grep" }), result("z", "", { name: "fetch" })),
@@ -30,7 +30,7 @@ describe("the extracted structure", () => {
     expect(tools).toEqual(["Bash", "fetch", "grep"]);
   });
 
-  test("is the last three requests, in order, by their first text that is not blank", () => {
+  test("has the last three requests, in order, by their first non-blank text", () => {
     const { requests } = digest([
       entry("1", "user", "one"),
       entry("2", "user", " ", "two", "more"),
@@ -57,7 +57,7 @@ describe("the extracted structure", () => {
     ]);
   });
 
-  test("is pending work of any role, by five words wherever they stand", () => {
+  test("has pending work of any role, found by five words", () => {
     const { pending } = digest([
       entry("1", "user", "TODO: first"),
       entry("2", "assistant", "set up nextjs"),
@@ -68,7 +68,7 @@ describe("the extracted structure", () => {
     expect(texts(pending)).toEqual(["set up nextjs", "Follow up with them", "Pending review"]);
   });
 
-  test("is files with a slash and one of six extensions, from everything but names", () => {
+  test("has files with a slash and one of six extensions, from all but names", () => {
     const { keyFiles } = digest([
       entry("1", "user", "see (src/b.ts), `src/a.RS`. and b.ts or src/c.py and src/.md"),
       entry(
@@ -83,13 +83,13 @@ describe("the extracted structure", () => {
     expect(keyFiles).toEqual(["out/put.json", "src/a.RS", "src/b.ts", "src/in.tsx"]);
   });
 
-  test("is at most eight files, the first in order", () => {
+  test("has at most eight files, the first in sort order", () => {
     const files = Array.from({ length: 12 }, (_, i) => `d/${String.fromCharCode(108 - i)}.ts`);
     const { keyFiles } = digest([entry("1", "user", [...files, ...files].join(" "))]);
     expect(keyFiles).toEqual(files.toSorted().slice(0, 8));
   });
 
-  test("is the newest text as current work", () => {
+  test("has the newest text as current work", () => {
     const long = "y".repeat(201);
     const { currentWork } = digest([
       entry("1", "user", "old"),
@@ -99,7 +99,7 @@ describe("the extracted structure", () => {
     expect(currentWork).toEqual({ text: `${"y".repeat(200)}…`, entryId: "2" });
   });
 
-  test("is a line for each message, each block cut", () => {
+  test("has a line per message, each block cut", () => {
     const { timeline } = digest([
       entry("1", "user", "do it", "now"),
       entry(
@@ -126,7 +126,7 @@ describe("the extracted structure", () => {
   });
 });
 
-describe("going on from an earlier structure", () => {
+describe("continuing from an earlier structure", () => {
   const text = fc.constantFrom(
     "todo: see src/a.ts",
     "next is src/b.md",
@@ -146,7 +146,7 @@ describe("going on from an earlier structure", () => {
   );
   const rounds = fc.array(fc.array(message, { maxLength: 40 }), { minLength: 1, maxLength: 12 });
 
-  test("is the same as taking everything in one go", () => {
+  test("equals processing everything at once", () => {
     fc.assert(
       fc.property(rounds, (parts) => {
         let id = 0;
@@ -167,7 +167,7 @@ describe("going on from an earlier structure", () => {
 const LONG = "漢".repeat(400);
 
 describe("over fifty rounds", () => {
-  /** Many blocks, long lines, new tools, files and commands all the time, in three bytes a letter. */
+  /** Many blocks, long lines, ever new tools, files and commands, in three-byte letters. */
   function round(n: number): Entry[] {
     return Array.from({ length: 60 }, (_, i) => {
       const key = `${n}.${i}`;
@@ -199,7 +199,7 @@ describe("over fifty rounds", () => {
     }
   });
 
-  test("every message has a line or is counted, and the ranges follow each other", () => {
+  test("every message has a line or is counted, and the ranges are contiguous", () => {
     expect(last.folded.length).toBeLessThanOrEqual(20);
     const counted = last.folded.reduce((sum, { messages }) => sum + messages, 0);
     expect(counted + last.timeline.length).toBe(3_000);

@@ -1,11 +1,11 @@
 /**
- * The digest: the structure of a summary, made entry by entry without keeping the entries.
+ * The digest: folds entries into the structure of a summary, without keeping the entries.
  *
- * It extracts what claw-code's summary extracts, and the ledger. The structure is its whole state:
+ * It extracts the fields of claw-code's summary, and the ledger. The structure is its whole state:
  * continuing from a stored one equals processing all entries at once, as long as no tool call is
- * parted from its result. So repeated compactions lose only what the bounds cut off.
+ * split from its result. So repeated compactions lose only items beyond the bounds.
  *
- * It is bounded: the longest commands, paths, lines and ids that fit come to some 600,000 characters.
+ * The largest structure within the bounds has some 600,000 characters.
  */
 
 import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
@@ -23,7 +23,7 @@ import {
 } from "./ledger.ts";
 import { addLine, lineOf, startTimeline, type Timeline } from "./timeline.ts";
 
-/** As claw-code has them: three requests, three lines of pending work, eight files. */
+/** claw-code's numbers: three requests, three lines of pending work, eight files. */
 const MAX_CITED = 3;
 const CITED_CHARACTERS = 160;
 const CURRENT_WORK_CHARACTERS = 200;
@@ -32,7 +32,7 @@ const MAX_KEY_FILES = 8;
 const MAX_TOOLS = 100;
 const TOOL_NAME_CHARACTERS = 80;
 
-/** What speaks of work that is left. Parts of words count too: "nextjs" is found by "next". */
+/** Words of pending work. They match inside words too: "nextjs" contains "next". */
 const PENDING_WORDS = ["todo", "next", "pending", "follow up", "remaining"];
 
 /** The fields that a digest reads, common to stored and imported entries. */
@@ -65,8 +65,8 @@ export function startDigest(previous: SummaryStructure | null): Digest {
 }
 
 /**
- * Takes in the next entry. Messages count in full; injected messages and summaries of branches
- * count and have a line, but are no requests. Other kinds are skipped.
+ * Adds the next entry. Messages count in full; injected messages and branch summaries count and
+ * have a line, but are no requests. Other kinds are skipped.
  */
 export function addEntry(digest: Digest, entry: DigestedEntry): void {
   const role = roleOf(entry);
@@ -74,7 +74,7 @@ export function addEntry(digest: Digest, entry: DigestedEntry): void {
   digest.scope.messages++;
   if (role === "user" || role === "assistant" || role === "tool") digest.scope[role]++;
 
-  // The line comes first: it names tools by calls that their results are about to close.
+  // The line comes first: it names tools by calls that this entry's results are about to close.
   const text = lineOf(entry.blocks, (result) => toolNameOf(digest, result));
   addLine(digest.timeline, { role, text, entryId: entry.id });
   for (const block of entry.blocks) addBlock(digest, entry.id, block);
@@ -96,12 +96,12 @@ export function finishDigest(digest: Digest): SummaryStructure {
   };
 }
 
-/** The role on the timeline; null for what does not belong there. */
+/** The role on the timeline; null if the entry has no line. */
 function roleOf({ kind, role, blocks }: DigestedEntry): string | null {
   if (kind === "custom_message") return "note";
   if (kind === "branch_summary") return "branch";
   if (kind !== "message") return null;
-  // Some providers hand tool results over as the user's message.
+  // Some providers send tool results as the user's message.
   const isTool = blocks.length > 0 && blocks.every(({ type }) => type === "tool_result");
   return isTool ? "tool" : (role ?? "system");
 }
@@ -131,7 +131,7 @@ function addBlock(digest: Digest, entryId: string, block: Block): void {
   }
 }
 
-/** The first text of a message that is not blank. */
+/** The first non-blank text of a message. */
 function addSaid(digest: Digest, { id, blocks }: DigestedEntry, role: string): void {
   const first = blocks.find((block) => block.type === "text" && block.text.trim() !== "");
   if (first?.type !== "text") return;

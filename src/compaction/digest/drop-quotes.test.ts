@@ -11,7 +11,7 @@ const structure = digest([
   entry("e5", "tool", result("t2", "export const zebra = 1;", { name: "read_file" })),
 ]);
 
-test("keeps counts, tools and files, and nothing that was said", () => {
+test("keeps counts, tools and files, and no quoted text", () => {
   expect(JSON.stringify(structure)).toContain("zebra");
   const dropped = dropQuotes(structure);
   expect(JSON.stringify(dropped)).not.toContain("zebra");
@@ -28,7 +28,7 @@ test.each(["rich", "claw"] as const)("a %s text made of it quotes nothing either
   expect(text).toContain("src/stripes.ts");
 });
 
-test("a later summary goes on from it", () => {
+test("a later summary continues from it", () => {
   const later = digest([entry("e6", "user", "And the giraffe?")], dropQuotes(structure));
   expect(later.scope.messages).toBe(6);
   expect(later.folded).toMatchObject([{ messages: 5 }]);

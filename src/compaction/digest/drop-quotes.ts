@@ -1,8 +1,8 @@
 /**
- * A structure without anything that was said, for sessions that are to forget it.
+ * A structure without quoted text, for sessions whose retention erases it.
  *
- * Requests, open work, commands and the timeline quote the messages that a summary covers. What stays
- * is counted or named: how many messages of whom, between which entries, which tools, which files.
+ * Requests, open work, commands and the timeline quote covered messages. Counts, entry ranges,
+ * tools and files remain.
  */
 
 import type { SummaryStructure } from "../summary.ts";

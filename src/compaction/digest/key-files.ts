@@ -1,11 +1,11 @@
 /**
- * The files that a conversation speaks of, as claw-code finds them: words with a slash and one of
- * six extensions. They are sorted and then cut, so the list does not say which mattered most.
+ * Files mentioned in a conversation, by claw-code's rule: words with a slash and one of six
+ * extensions. The list is sorted and then cut, so it does not rank them.
  */
 
 const EXTENSIONS = new Set(["rs", "ts", "tsx", "js", "json", "md"]);
 
-/** What may cling to a path in prose. */
+/** Punctuation around a path in prose. */
 const TRIMMED = ",.:;)(\"'`";
 
 /** Longer words are data, not paths. */
@@ -21,7 +21,7 @@ export function findFiles(text: string, found: (path: string) => void): void {
   }
 }
 
-/** Puts `value` into a sorted list without duplicates that keeps its `max` first members. */
+/** Inserts `value` into a sorted list of distinct values, cut to `max`. */
 export function addSorted(list: string[], value: string, max: number): void {
   let i = list.length;
   while (i > 0 && (list[i - 1] as string) >= value) i--;

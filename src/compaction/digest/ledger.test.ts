@@ -15,7 +15,7 @@ function check(
 }
 
 describe("commands", () => {
-  test("are found under the names that agents use", () => {
+  test("are found under agents' various names", () => {
     check("Bash", { command: "npm  test 2>&1 | tail" }, { run: "npm  test 2>&1 | tail" });
     check("exec_command", { cmd: "ls" }, { run: "ls" });
     check("run_terminal_cmd", { command: "ls", is_background: false }, { run: "ls" });
@@ -30,7 +30,7 @@ describe("commands", () => {
     check("bash", '"ls"', { run: "ls" });
   });
 
-  test("are not made up", () => {
+  test("are not invented", () => {
     check("Bash", '{"command":"ls', {});
     check("Bash", {}, {});
     check("Bash", { command: 7 }, {});
@@ -88,7 +88,7 @@ describe("files", () => {
   });
 });
 
-test("no arguments make it throw, whatever they are", () => {
+test("any arguments parse without an exception", () => {
   const names = fc.constantFrom(
     "Bash",
     "Read",
@@ -114,7 +114,7 @@ test("no arguments make it throw, whatever they are", () => {
 });
 
 describe("the ledger", () => {
-  test("says how commands ended, and leaves out files that a failed call did not touch", () => {
+  test("has the outcome of commands, and omits files of failed calls", () => {
     const { ledger } = digest([
       entry(
         "1",
@@ -175,7 +175,7 @@ describe("the ledger", () => {
     expect(ledger.filesChanged.at(-1)).toEqual({ path: "w449", entryId: "449", times: 1 });
   });
 
-  test("counts how often a file was touched, and by whom last", () => {
+  test("counts how often a file was touched, and names the last entry", () => {
     const edit = (id: string) => [
       entry(id, "assistant", call("e", "Edit", { path: "a" })),
       entry(`${id}r`, "tool", result("e", "ok")),

@@ -1,5 +1,5 @@
 /**
- * The ledger: which commands were run and which files were read and changed, word for word.
+ * The ledger: commands run and files read or changed, verbatim.
  *
  * It is bounded; dropped old items are counted.
  */
@@ -13,16 +13,16 @@ export const MAX_COMMANDS = 200;
 export const MAX_COMMAND_CHARACTERS = 500;
 /** Read and changed together. */
 export const MAX_FILES = 300;
-/** Files that were only read make room first, as long as this many of them are left. */
+/** Files that were only read are dropped first, down to this many. */
 const MIN_FILES_READ = 100;
-/** Calls that wait for their results. More at once is no real transcript. */
+/** The limit of open calls; real transcripts have fewer. */
 const MAX_OPEN_CALLS = 1_000;
 
-/** A ledger that is being written. */
+/** A ledger under construction. */
 export interface LedgerDraft {
   readonly commands: CommandDraft[];
   earlierCommands: number;
-  /** By path, the one touched last at the end. */
+  /** By path, the last touched at the end. */
   readonly read: Map<string, LedgerFile>;
   readonly changed: Map<string, LedgerFile>;
   earlierFiles: number;
@@ -72,7 +72,7 @@ export function recordCall(draft: LedgerDraft, entryId: string, call: ToolUseBlo
   if (draft.open.size > MAX_OPEN_CALLS && oldest !== undefined) settle(draft, oldest);
 }
 
-/** A command ended well or badly; a file was touched only if the call did not fail. */
+/** Records a command's outcome; a file counts as touched only if the call succeeded. */
 export function recordResult(draft: LedgerDraft, result: ToolResultBlock): void {
   const call = draft.open.get(result.toolUseId);
   if (call === undefined) return;
@@ -81,12 +81,12 @@ export function recordResult(draft: LedgerDraft, result: ToolResultBlock): void 
   else settle(draft, result.toolUseId);
 }
 
-/** The name of the tool that a call still waits for. */
+/** The tool name of an open call. */
 export function openToolName(draft: LedgerDraft, toolUseId: string): string | undefined {
   return draft.open.get(toolUseId)?.name;
 }
 
-/** A call that never got a result may have had its effect: its files count as touched. */
+/** A call without a result may have had its effect: its files count as touched. */
 export function finishLedger(draft: LedgerDraft): Ledger {
   for (const id of [...draft.open.keys()]) settle(draft, id);
   return {
@@ -98,7 +98,7 @@ export function finishLedger(draft: LedgerDraft): Ledger {
   };
 }
 
-/** Two ledgers, one after the other. */
+/** Joins two consecutive ledgers. */
 export function joinLedgers(earlier: Ledger, later: Ledger): Ledger {
   const draft = startLedger(earlier);
   draft.commands.push(...later.commands.map((command) => ({ ...command })));

@@ -1,14 +1,14 @@
-/** Two structures as one: the summary of two summaries, without reading what they stand for. */
+/** Merges two structures: the summary of two summaries, without reading their entries. */
 
 import type { SummaryStructure } from "../summary.ts";
 import { addSorted } from "./key-files.ts";
 import { joinLedgers } from "./ledger.ts";
 import { joinTimelines } from "./timeline.ts";
 
-/** How many lines of each kind a structure keeps: see `digest.ts`. */
+/** The bounds of each list: see `digest.ts`. */
 const LIMITS = { cited: 3, keyFiles: 8, tools: 100 } as const;
 
-/** `later` covers what comes after `earlier`. The result is within the bounds of either. */
+/** `later` covers the entries after `earlier`. The result has the same bounds. */
 export function mergeStructures(
   earlier: SummaryStructure,
   later: SummaryStructure,

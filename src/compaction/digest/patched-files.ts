@@ -1,13 +1,13 @@
-/** The files that a patch names: in the format of `apply_patch`, or a unified diff. */
+/** The files named in a patch: `apply_patch` format or unified diff. */
 
-/** In the order of the patch, each once. */
+/** In patch order, each once. */
 export function patchedFiles(patch: string): string[] {
   const files = new Set<string>();
   const lines = patch.split(/\r?\n/);
   lines.forEach((line, i) => {
     const named = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/.exec(line)?.[1];
     if (named !== undefined) files.add(named.trim());
-    // A removed line can look like half a header, hardly like a whole one.
+    // A removed line can look like half a header, but hardly like a whole one.
     const next = lines[i + 1] ?? "";
     if (line.startsWith("--- ") && next.startsWith("+++ ")) {
       files.add(diffName(next) ?? diffName(line) ?? "");
@@ -17,7 +17,7 @@ export function patchedFiles(patch: string): string[] {
   return [...files];
 }
 
-/** The file of a header line; undefined if there is none on that side. */
+/** The file of a header line; undefined if that side has none. */
 function diffName(header: string): string | undefined {
   const name = header.slice(4).split("\t")[0]?.trim() ?? "";
   return name === "/dev/null" ? undefined : name.replace(/^[ab]\//, "");

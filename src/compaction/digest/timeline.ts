@@ -1,9 +1,8 @@
 /**
- * The timeline of a summary: a line for each message, and counts in place of the oldest.
+ * The timeline of a summary: a line per message, with counts for the oldest.
  *
- * A timeline of every message would grow without end. Lines that no longer fit are folded into
- * ranges that say how many messages of whom lay between which two entries, so that they can still
- * be opened.
+ * To stay bounded, old lines are folded into ranges: the number of messages by role, and the first
+ * and last entry.
  */
 
 import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
@@ -12,15 +11,15 @@ import { oneLine } from "./cut-text.ts";
 
 export const MAX_TIMELINE_LINES = 200;
 /**
- * All lines together. Only messages with many blocks come near: a usual line has 160 characters.
+ * The bound of all lines. Only messages with many blocks reach it: a usual line has 160 characters.
  */
 export const MAX_TIMELINE_CHARACTERS = 60_000;
 export const MAX_FOLDS = 20;
 
 const BLOCK_CHARACTERS = 160;
-/** Blocks that a line shows; the rest is counted. */
+/** Blocks shown on a line; the rest is counted. */
 const BLOCKS_A_LINE = 20;
-/** A range of this many messages is full, and the next line begins another. */
+/** The size of a full range. */
 const FOLD_MESSAGES = 100;
 
 export interface Timeline {
@@ -50,7 +49,7 @@ export function addLine(timeline: Timeline, line: TimelineLine): void {
   }
 }
 
-/** `folded` with `lines`, which follow it, folded as well. */
+/** Folds `lines` into `folded`, which precedes them. */
 export function joinFolds(
   folded: readonly TimelineFold[],
   lines: readonly TimelineLine[],
@@ -60,7 +59,7 @@ export function joinFolds(
   return all;
 }
 
-/** Two timelines, one after the other. Lines before a range of the later one are folded, too. */
+/** Joins two consecutive timelines. Lines before a range of the later one are folded too. */
 export function joinTimelines(
   earlier: TimelineParts,
   later: TimelineParts,
@@ -80,7 +79,7 @@ interface TimelineParts {
   readonly timeline: readonly TimelineLine[];
 }
 
-/** What a message comes to on its line. Thinking is left out: it was not said. */
+/** A message as a line. Thinking is left out. */
 export function lineOf(
   blocks: readonly Block[],
   toolName: (result: ToolResultBlock) => string,
@@ -96,7 +95,7 @@ export function lineOf(
   return parts.join(" | ");
 }
 
-/** The text of a tool's result, as far as it is text. */
+/** The text parts of a tool's result. */
 export function outputText({ output }: ToolResultBlock): string {
   if (typeof output === "string") return output;
   return output.map((block) => (block.type === "text" ? block.text : `[${block.type}]`)).join("\n");
@@ -134,7 +133,7 @@ function fold(folded: TimelineFold[], { role, entryId }: TimelineLine): void {
   if (folded.length > MAX_FOLDS) joinSmallest(folded);
 }
 
-/** Joins the two neighbours that are smallest together, so that recent ranges stay fine. */
+/** Joins the two smallest neighbours, so that recent ranges stay fine. */
 function joinSmallest(folded: TimelineFold[]): void {
   let at = 0;
   let least = Number.POSITIVE_INFINITY;

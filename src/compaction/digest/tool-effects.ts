@@ -1,8 +1,8 @@
 /**
- * What a tool call does, read from its name and its arguments: commands run, files read or changed.
+ * The effects of a tool call, from its name and arguments: commands run, files read or changed.
  *
- * Agents name the same few tools in many ways, and arguments are text that a model wrote: often
- * JSON, sometimes half of it. Unknown tools and arguments have no effects; never throws.
+ * Agents name the same tools differently, and a model's arguments may be incomplete JSON. Unknown
+ * tools and arguments have no effects; never throws.
  */
 
 import { patchedFiles } from "./patched-files.ts";
@@ -30,7 +30,7 @@ const WRITERS = new Set(
   search_replace str_replace insert_content file_write file_edit fs_write`.split(/\s+/),
 );
 const PATCHERS = new Set(["apply_patch", "applypatch", "apply_diff", "patch"]);
-/** One tool for both; its `command` says which. */
+/** One tool for reading and writing; its `command` decides. */
 const EDITORS = new Set(["str_replace_editor", "str_replace_based_edit_tool", "text_editor"]);
 
 const COMMAND_FIELDS = ["command", "cmd", "script", "commandline", "argv"];
@@ -60,7 +60,7 @@ export function toolEffects(name: string, input: string): ToolEffects {
   return NO_EFFECTS;
 }
 
-/** The name without the server or namespace it came from: `mcp__files__Read` is `read`. */
+/** The name without its server or namespace: `mcp__files__Read` is `read`. */
 function plainName(name: string): string {
   return (name.split(/__|[.:/]/).at(-1) ?? name).toLowerCase().replaceAll("-", "_");
 }
@@ -89,14 +89,14 @@ function commandOf(parsed: unknown): string | undefined {
     if (typeof value === "string") return value;
     if (Array.isArray(value)) return fromWords(value);
   }
-  // OpenAI's local shell has them one level down.
+  // OpenAI's local shell nests its arguments.
   const action = field(parsed, "action");
   return typeof action === "object" && action !== null
     ? commandOf({ ...action, action: null })
     : undefined;
 }
 
-/** The words of a command as one would type them. Of `bash -lc TEXT`, the text. */
+/** A command's words as a shell line. Of `bash -lc TEXT`, the text. */
 function fromWords(words: readonly unknown[]): string | undefined {
   if (words.length === 0 || !words.every((word) => typeof word === "string")) return undefined;
   const [shell = "", flag = "", script] = words;
@@ -107,9 +107,7 @@ function fromWords(words: readonly unknown[]): string | undefined {
     .join(" ");
 }
 
-/**
- * Arguments that are no JSON and do not look as if they were meant to be are the command itself.
- */
+/** Arguments that do not look like JSON are the command itself. */
 function bareText(input: string): string | undefined {
   return /^\s*[{["]/.test(input) ? undefined : input.trim();
 }
@@ -140,7 +138,7 @@ function parse(input: string): unknown {
   try {
     return JSON.parse(input);
   } catch {
-    // A model wrote it: half a JSON is a fact of life here, not a failure.
+    // Models write incomplete JSON.
     return undefined;
   }
 }

@@ -28,7 +28,7 @@ function handover() {
   return started;
 }
 
-test("asks, decisions, figures, files and commands are kept word for word", () => {
+test("requests, decisions, figures, files and commands are kept verbatim", () => {
   expect(renderHandover(handover(), 10_000)).toBe(`## Asked
 - Make the retry bounded.
 - Never touch the lock file.
@@ -64,7 +64,7 @@ test("questions, announcements and line numbers are neither decisions nor figure
   expect(started.figures).toEqual([]);
 });
 
-test("it keeps to every limit, and gives up the oldest first", () => {
+test("stays within every limit, and drops the oldest first", () => {
   for (let limit = 0; limit < 400; limit++) {
     expect(Buffer.byteLength(renderHandover(handover(), limit))).toBeLessThanOrEqual(limit);
   }

@@ -1,9 +1,9 @@
 /**
- * The details that an agent's own compaction loses, in a few kilobytes: requests, decisions,
- * figures, files and commands, verbatim, with the newest kept first.
+ * Details that an agent's own compaction loses, in a few kilobytes: requests, decisions, figures,
+ * files and commands, verbatim, the newest kept first.
  *
- * Made without a model: files, commands and the state of the work are the digest's, the rest are
- * sentences that were said.
+ * Made without a model: files, commands and the state of the work come from the digest, the rest
+ * are sentences of the messages.
  */
 
 import { cutText, oneLine } from "../digest/cut-text.ts";
@@ -15,18 +15,18 @@ import {
   startDigest,
 } from "../digest/digest.ts";
 
-/** Kept of each kind while entries are read; many more than fit are of no use. */
+/** The limit of each kind while reading: many more than fit. */
 const MAX_KEPT = 100;
 const LINE_CHARACTERS = 240;
-/** Characters of a message that are looked at. */
+/** Characters read of a message. */
 const MAX_TEXT_LENGTH = 20_000;
 
 const DECIDES =
   /\b(?:decid(?:ed?|ing)|decision|agreed?|settled on|chose|chosen|going with|instead of|rather than|must|never|always|do not|don't|only ever|we(?:'ll| will) (?:use|keep|go|do))\b/i;
 
 /**
- * A figure that means something: with a unit, a fraction, a version, or of two digits and more. A
- * line number is none.
+ * A meaningful figure: with a unit, a fraction or a version, or of two or more digits. Line numbers
+ * are excluded.
  */
 const FIGURE =
   /(?<![\w./:,-]|\blines? )(?:v?\d+(?:[.,]\d+)+|\d+\s?(?:%|[kKMGT]i?B|ms|s|min|h|days?|tokens?|rows?|lines?|tests?|px|x)\b|[$€£]\s?\d+|\d{2,})(?![\w/-])/;
@@ -43,7 +43,7 @@ export function startHandover(): Handover {
   return { digest: startDigest(null), asks: [], decisions: [], figures: [] };
 }
 
-/** Takes in the next entry of the conversation. */
+/** Adds the next entry. */
 export function addToHandover(handover: Handover, entry: DigestedEntry): void {
   addEntry(handover.digest, entry);
   if (entry.kind !== "message" || (entry.role !== "user" && entry.role !== "assistant")) return;
@@ -53,7 +53,7 @@ export function addToHandover(handover: Handover, entry: DigestedEntry): void {
     keep(handover.asks, oneLine(text.trim(), LINE_CHARACTERS));
   }
   for (const sentence of sentencesOf(text)) {
-    // A request of one sentence stands among the requests.
+    // A request of one sentence is already among the requests.
     if (handover.asks.includes(sentence)) continue;
     if (DECIDES.test(sentence)) keep(handover.decisions, sentence);
     else if (entry.role === "assistant" && FIGURE.test(sentence)) keep(handover.figures, sentence);
@@ -61,7 +61,7 @@ export function addToHandover(handover: Handover, entry: DigestedEntry): void {
 }
 
 /**
- * Markdown of at most `maxBytes` of UTF-8, without a line break at its end; empty if nothing was said.
+ * Markdown of at most `maxBytes` of UTF-8, without a final line break; empty without content.
  * `prepare` is applied to each line before it is measured.
  */
 export function renderHandover(
@@ -102,7 +102,7 @@ interface Section {
   readonly lines: readonly string[];
 }
 
-/** A line of each section in turn, the newest first, until there is no room for another. */
+/** Takes a line of each section in turn, the newest first, until the room is used. */
 function fill(
   sections: readonly Section[],
   maxBytes: number,
@@ -117,7 +117,7 @@ function fill(
       const line = lines.at(-back);
       if (line === undefined || target === undefined) continue;
       const shown = `- ${prepare(line)}`;
-      // A line break before it, and a heading with an empty line before the first of a section.
+      // A line break before it, and for the first of a section an empty line and a heading.
       const heading = target.lines.length === 0 ? title.length + "\n\n## ".length : 0;
       const bytes = Buffer.byteLength(shown) + 1 + heading;
       if (bytes > room) continue;
@@ -146,13 +146,13 @@ function sentencesOf(text: string): string[] {
           .replaceAll("**", "")
           .trim(),
       )
-      // A question decides nothing, and a line with a colon at its end announces another.
+      // Excludes questions, and lines that end in a colon.
       .filter((sentence) => sentence.length >= 8 && !/[?:]$/.test(sentence))
       .map((sentence) => oneLine(sentence, LINE_CHARACTERS))
   );
 }
 
-/** The newest last; a repeated item counts as new. */
+/** Newest last; a repeated item moves to the end. */
 function keep(list: string[], line: string): void {
   const known = list.indexOf(line);
   if (known >= 0) list.splice(known, 1);

@@ -82,7 +82,7 @@ describe("is rejected: a summary that", () => {
     check("抱歉，我无法总结这段对话。", ["refusal"], SMALL);
   });
 
-  test("was not finished", () => {
+  test("is unfinished", () => {
     check(GOOD, ["cut_off"], { finishReason: "length" });
     check(GOOD, ["not_finished"], { finishReason: "content-filter" });
     check(GOOD, ["not_finished"], { finishReason: "tool-calls" });
@@ -91,7 +91,7 @@ describe("is rejected: a summary that", () => {
     check(`${GOOD}\n\`\`\`sh\nnpm test`, ["cut_off"]);
   });
 
-  test("holds text that steers", () => {
+  test("contains instructions", () => {
     const leaks = [
       "<analysis>First I look at it.</analysis>",
       "</record-1>",
@@ -111,7 +111,7 @@ describe("is rejected: a summary that", () => {
     for (const leak of leaks) check(`${GOOD}\n${leak}\nEnd.`, ["control_text"]);
   });
 
-  test("does not name an open request", () => {
+  test("omits an open request", () => {
     check(GOOD.replace(/- Write the migration.*/, "- Nothing else."), ["pending_missing"]);
     const two = [...PENDING, { text: "Rename the billing webhook endpoint", entryId: "E8" }];
     check(GOOD, ["pending_missing"], { pending: two });
@@ -128,13 +128,13 @@ describe("is rejected: a summary that", () => {
     check(GOOD, ["identifiers_lost"], { previous });
   });
 
-  test("is too short for what it covers", () => {
+  test("is too short for its source", () => {
     check("retryQueue src/queue/worker.ts MAX_RETRIES migration guide dashboard team", [
       "too_short",
     ]);
   });
 
-  test("is longer than what it covers, or a copy of it", () => {
+  test("is longer than its source, or a copy of it", () => {
     check("An unheard-of amount of words. ".repeat(100), ["too_long"], SMALL);
     const copy = ENTRIES.slice(0, 4)
       .map(({ blocks }) => (blocks[0]?.type === "text" ? blocks[0].text : ""))
@@ -144,7 +144,7 @@ describe("is rejected: a summary that", () => {
 });
 
 describe("passes: a summary that", () => {
-  test("quotes what it must not say itself", () => {
+  test("quotes forbidden text", () => {
     check(
       `${GOOD}\n- The user wrote "I cannot log in, continue the conversation from where it left off".`,
       [],
@@ -155,7 +155,7 @@ describe("passes: a summary that", () => {
     check(`I cannot reproduce the failure yet.\n${GOOD}`, []);
   });
 
-  test("speaks of users and assistants", () => {
+  test("mentions users and assistants", () => {
     check(`${GOOD}\n- User: prefers short answers.\n- Assistant: agreed.`, []);
     check(`${GOOD}\n\n**User:** wants it this week.`, []);
   });
@@ -165,7 +165,7 @@ describe("passes: a summary that", () => {
     check(`${GOOD}\n\`\`\`sh\nnpm test\n\`\`\``, []);
   });
 
-  test("names a request in other words, or by its id", () => {
+  test("paraphrases a request, or cites its id", () => {
     check(
       GOOD.replace(
         /- Write the migration.*/,

@@ -36,13 +36,13 @@ export function checkSummary(
   ];
 }
 
-/** Tags round the whole are a habit of models, and harmless. */
+/** Models like to wrap the whole in tags, which is harmless. */
 function withoutWrapper(text: string): string {
   const trimmed = text.trim();
   return (/^<summary>([\s\S]*)<\/summary>$/.exec(trimmed)?.[1] ?? trimmed).trim();
 }
 
-/** What a sentence does not end with. */
+/** Characters that end no sentence. */
 const OPEN_END =
   /[,;:([{–—-]$|\s(?:and|or|but|the|an?|of|to|with|for|in|on|at|by|from|because|that)$/i;
 
@@ -54,7 +54,7 @@ function checkEnd(text: string, finishReason: string): string[] {
   return isOpen ? ["cut_off: it ends in the middle of a sentence or a block"] : [];
 }
 
-/** A large input needs some words; no input needs more words than it has. */
+/** A long input needs a minimum of words; a summary is never longer than its input. */
 const LARGE_INPUT = 8_000;
 const MOST_REQUIRED = 400;
 const REQUIRED_SHARE = 1 / 50;
@@ -72,14 +72,14 @@ function checkSize(text: string, record: string, previous: string): string[] {
   return [];
 }
 
-/** In characters, where one of a script without spaces says as much as three of others. */
+/** In characters; one of a script without spaces counts as three. */
 function sizeOf(text: string): number {
   const dense =
     text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu)?.length ?? 0;
   return text.length + 2 * dense;
 }
 
-/** A stretch of this length is not repeated by chance. */
+/** A run of this length does not repeat by chance. */
 const STRETCH = 60;
 const COPIED_SHARE = 0.6;
 /** A short summary of a short conversation may quote most of it. */
@@ -99,7 +99,7 @@ function checkCopy(text: string, record: string): string[] {
   return [`copied: ${copied} of ${stretches} stretches stand in the conversation word for word`];
 }
 
-/** Too few names to judge a summary. */
+/** Below this, there are too few names to judge a summary. */
 const FEWEST_NAMES = 3;
 
 function checkNames(text: string, names: readonly string[], where: string): string[] {

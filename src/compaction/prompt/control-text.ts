@@ -26,7 +26,7 @@ const REFUSALS = [
   /^(?:申し訳(?:ありません|ございません)|すみません)/,
 ];
 
-/** Whether the writer declined instead of writing. */
+/** Whether the text is a refusal. */
 export function isRefusal(prose: string): boolean {
   const start = prose.replace(/^[\s#>*_-]+/, "");
   return REFUSALS.some((pattern) => pattern.test(start));
@@ -65,12 +65,10 @@ const PROMPT_SENTENCES = [
   .map(normalize)
   .filter((sentence) => sentence.length >= 30);
 
-/**
- * What steering text there is in `prose`; empty if none. `quoted` is the same text with its quotes.
- */
+/** The kind of instruction in `prose`; empty if none. `quoted` is the same text with its quotes. */
 export function controlTextIn(prose: string, quoted: string): string[] {
   const found = CONTROL.filter(([what, pattern]) =>
-    // A tool call in JSON is made of quotes.
+    // A tool call in JSON consists of quotes.
     pattern.test(what === "a tool call" ? withoutCode(quoted) : prose),
   ).map(([what]) => what);
   if (isDialogue(prose)) found.push("a dialogue");
@@ -80,7 +78,7 @@ export function controlTextIn(prose: string, quoted: string): string[] {
   return [...new Set(found)];
 }
 
-/** Both sides speak at the start of a line: that is a transcript, not a summary of one. */
+/** Two speakers at line starts: a transcript instead of a summary. */
 function isDialogue(prose: string): boolean {
   return /^(?:user|human)\s*:/im.test(prose) && /^assistant\s*:/im.test(prose);
 }

@@ -1,7 +1,7 @@
 /**
  * Exact names in text: paths, file names, code identifiers, error codes, versions.
  *
- * They are what a summary must keep to the letter, and what a careless one rounds off.
+ * A summary must keep them to the letter.
  */
 
 import { inputTextOf } from "../../model/block.ts";
@@ -10,7 +10,7 @@ import type { Entry } from "../../model/entry.ts";
 const FILE_EXTENSIONS =
   "tsx?|jsx?|mjs|cjs|rs|py|go|java|kt|swift|rb|php|cs|cpp|cc|hpp|md|json|ya?ml|toml|lock|sql|sh|css|html?|xml|csv|txt|env|ipynb";
 
-/** No part can match the same text in two ways, so a long run of dots or dashes costs no time. */
+/** The alternatives are unambiguous, so long runs of dots or dashes cause no backtracking. */
 const IDENTIFIER = new RegExp(
   [
     // An address.
@@ -34,14 +34,14 @@ const IDENTIFIER = new RegExp(
 );
 
 const MAX_IDENTIFIER_LENGTH = 120;
-/** How many are asked for. More would make a summary a word list. */
+/** The limit of requested names; more would make the summary a word list. */
 const MOST_FREQUENT = 10;
-/** Longer arguments of tools are contents of files, not names. */
+/** Longer tool arguments are file contents. */
 const MAX_ARGUMENT_LENGTH = 300;
-/** Characters of a message that are looked at. */
+/** Characters read of a message. */
 const MAX_TEXT_LENGTH = 20_000;
 
-/** The identifiers that most entries mention, at least two of them; the most frequent first. */
+/** The identifiers that at least two entries mention, the most frequent first. */
 export function frequentIdentifiers(entries: readonly Entry[]): string[] {
   const ids = new Set(entries.map(({ id }) => id));
   const counts = new Map<string, number>();
@@ -52,7 +52,7 @@ export function frequentIdentifiers(entries: readonly Entry[]): string[] {
   return mostFrequent(counts, 2);
 }
 
-/** The identifiers that a text mentions most, such as an earlier summary. */
+/** The most frequent identifiers of a text, such as an earlier summary. */
 export function identifiersOfText(text: string): string[] {
   const counts = new Map<string, number>();
   for (const name of identifiersIn(text)) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -61,7 +61,7 @@ export function identifiersOfText(text: string): string[] {
 
 function mostFrequent(counts: ReadonlyMap<string, number>, atLeast: number): string[] {
   const frequent = [...counts].filter(([, count]) => count >= atLeast);
-  // The sort is stable: among equals, what came first stays first.
+  // A stable sort: first mentions win among equals.
   frequent.sort(([, a], [, b]) => b - a);
   return frequent.slice(0, MOST_FREQUENT).map(([name]) => name);
 }
@@ -76,11 +76,11 @@ function identifiersIn(text: string): string[] {
 }
 
 /**
- * "And/or" is none: a path has a dot, a digit or an underscore, is absolute, or has more slashes.
+ * Excludes "and/or": a path has a dot, a digit or an underscore, is absolute, or has more slashes.
  */
 const LIKE_A_PATH = /[.~_\d]|^\/|\/.*\//;
 
-/** Entry ids in our own citations do not count as names. */
+/** Entry ids of our citations are no names. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Messages and short tool arguments; results have too many names. */
@@ -91,7 +91,7 @@ function textsOf({ blocks }: Entry): string[] {
   });
 }
 
-/** The values of JSON arguments; their names are the tool's, not the conversation's. */
+/** The values of JSON arguments; their keys belong to the tool. */
 function argumentsIn(input: string): string[] {
   const values: string[] = [];
   try {
@@ -100,7 +100,7 @@ function argumentsIn(input: string): string[] {
       return value;
     });
   } catch {
-    // Truncated JSON is not trusted.
+    // Truncated JSON is ignored.
   }
   return values;
 }

@@ -5,9 +5,9 @@ import type { CitedText, Summarizer, SummaryRequest } from "../summary.ts";
 import { checkSummary } from "./check-summary.ts";
 import { type SummaryDemands, summaryPrompt } from "./summary-prompt.ts";
 
-/** Words are about three quarters of the tokens. */
+/** English has about three words per four tokens. */
 const WORDS_A_TOKEN = 0.75;
-/** Room for a summary that turns out a little longer than was asked for. */
+/** Room for a summary that is a little longer than requested. */
 const MAX_OUTPUT_TOKENS = 4_000;
 
 export function modelSummarizer(model: TextModel): Summarizer {
@@ -36,7 +36,7 @@ function demandsOf(request: SummaryRequest): SummaryDemands {
     : { pending, maxWords: Math.max(50, Math.floor(maxTokens * WORDS_A_TOKEN)) };
 }
 
-/** Requests of the user that speak of work that is left, and the one that is being worked on. */
+/** The user's requests with pending work, and the current one. */
 function openRequests({ structure, splitTurn }: SummaryRequest): readonly CitedText[] {
   const left = new Set(structure.pending.map(({ entryId }) => entryId));
   const newest = structure.requests.at(-1)?.entryId;

@@ -1,13 +1,10 @@
-/** Whether a text speaks of a request: by its entry's id, or by the words that it is made of. */
+/** Whether a text mentions a request: by its entry's id, or by its words. */
 
 import type { CitedText } from "../summary.ts";
 
-/** The share of a request's words that must occur. People paraphrase; half is not by chance. */
+/** The share of a request's words that must occur: a paraphrase keeps half, chance does not. */
 const WORD_SHARE = 0.5;
-/**
- * Two neighbouring characters stand for a word where words are not separated, and change more
- * easily.
- */
+/** Scripts without spaces use character pairs, which a paraphrase changes more easily. */
 const PAIR_SHARE = 0.35;
 const MAX_WORDS = 40;
 
@@ -28,7 +25,7 @@ export function namesRequest(answer: string, request: CitedText): boolean {
   return found(words) + found(pairs) >= needed;
 }
 
-/** The ids in square brackets, one or several in a pair. */
+/** The ids in square brackets, one or several per pair. */
 function citedIds(text: string): Set<string> {
   const brackets = text.matchAll(/\[([^[\]\n]{1,400})\]/g);
   return new Set([...brackets].flatMap(([, inside = ""]) => inside.split(/[\s,;]+/)));
@@ -49,7 +46,7 @@ function significantParts(text: string): { words: string[]; pairs: string[] } {
   return { words: unique(words.map(stem)), pairs: unique(pairs) };
 }
 
-/** Without its ending, so that "tests" is found in "testing"; names with digits stay whole. */
+/** The word without its ending, so that "tests" matches "testing"; names with digits stay whole. */
 function stem(word: string): string {
   return /[\d_]/.test(word) || word.length < 6 ? word : word.slice(0, Math.max(5, word.length - 3));
 }

@@ -4,7 +4,7 @@ import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { outputText } from "../digest/timeline.ts";
 
-/** Characters of a tool's arguments or result: enough to see what happened, but no whole file. */
+/** Characters of a tool's arguments or result: enough to see what happened, without whole files. */
 export const MAX_TOOL_CHARACTERS = 2_000;
 
 /** Leaves out thinking and opaque blocks. */

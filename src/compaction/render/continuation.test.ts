@@ -18,16 +18,16 @@ test("tags become a heading", () => {
   check("<summary>never closed", "<summary>never closed");
 });
 
-test("an analysis is left out", () => {
+test("the analysis is left out", () => {
   check("<analysis>a\n\nb</analysis>\n<summary>x</summary>", "Summary:\nx");
   check("<analysis>a</analysis>x<analysis>b</analysis>y", "xy");
 });
 
-test("blank lines come one at a time", () => {
+test("runs of blank lines become one", () => {
   check("<summary>a\n\n\n \n\nb\n\nc\nd</summary>", "Summary:\na\n\nb\n\nc\nd");
 });
 
-test("the tail and the way to go on have their sentences", () => {
+test("the kept tail and the instruction to continue have their sentences", () => {
   const tail = "\n\nRecent messages are preserved verbatim.";
   expect(continuationMessage("x", { tailKept: true })).toBe(`${PREAMBLE}x${tail}${RESUME}`);
   expect(continuationMessage("x", { tailKept: false })).toBe(`${PREAMBLE}x${RESUME}`);

@@ -1,8 +1,8 @@
 /**
- * The message that a compacted conversation goes on from, in claw-code's words.
+ * The first message of a compacted conversation, in claw-code's words.
  *
- * claw-code knows its own summaries by the first sentence, so the wording is part of its format. We
- * write it and never read it back.
+ * claw-code recognises its own summaries by the first sentence, so the wording is part of its
+ * format. It is written here and never parsed.
  */
 
 const PREAMBLE =
@@ -12,9 +12,9 @@ const NO_QUESTIONS =
   "Continue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening, and do not preface with continuation text.";
 
 export interface ContinuationOptions {
-  /** Messages follow as they were said. */
+  /** Verbatim messages follow. */
   readonly tailKept: boolean;
-  /** Tells the model to go on without asking; on unless switched off. */
+  /** Tells the model to continue without questions. Default true. */
   readonly suppressQuestions?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function continuationMessage(summary: string, options: ContinuationOption
   ].join("");
 }
 
-/** The summary as a reader sees it: no analysis, a heading in place of the tags, no gaps. */
+/** The readable summary: no analysis, a heading instead of the tags, no gaps. */
 function formatSummary(summary: string): string {
   const kept = withoutBlock(summary, "analysis");
   const inner = blockIn(kept, "summary");

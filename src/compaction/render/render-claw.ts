@@ -1,9 +1,8 @@
 /**
- * A summary in claw-code's words: the same lines in the same order, so that its sessions read on.
+ * A summary in claw-code's format, so that claw-code can continue the session.
  *
- * Two things differ, both on purpose. A second summary is made from merged structure, so its lines
- * are those of a first one and nothing nests. And a timeline of more than 200 lines begins with
- * counts.
+ * Two deliberate differences: a second summary is rendered from merged structure, so nothing nests;
+ * and a timeline of more than 200 lines begins with counts.
  */
 
 import type { CitedText, SummaryStructure } from "../summary.ts";
@@ -49,7 +48,7 @@ export function withoutTags(text: string): string {
   return text.replace(/<(\/?(?:summary|analysis))>/gi, "[$1]");
 }
 
-/** A message that begins with a list would begin one inside ours. */
+/** A message that begins with a list would nest inside ours. */
 export function withoutBullet(text: string): string {
   return text.replace(/^(?:\s*[-*+•]\s+)+/, "");
 }

@@ -2,7 +2,7 @@
  * A summary in Markdown: requests, open work, and actions verbatim, each line with its entry id in
  * brackets.
  *
- * It goes into a context, so it shows the newest part of each list; the structure holds the rest.
+ * It shows the newest part of each list; the structure holds the rest.
  */
 
 import { cutText, oneLine } from "../digest/cut-text.ts";

@@ -43,17 +43,17 @@ const SECOND = [
 
 const golden = (name: string) => `../golden/${name}`;
 
-test("a first summary is claw-code's, line by line", async () => {
+test("a first summary equals claw-code's, line by line", async () => {
   const text = renderSummary(digest(FIRST), "claw");
   await expect(text).toMatchFileSnapshot(golden("first.claw.txt"));
 });
 
-test("a second summary has the lines of a first one, and all of both", async () => {
+test("a second summary has the lines of a first one, and the content of both", async () => {
   const text = renderSummary(digest(SECOND, digest(FIRST)), "claw");
   await expect(text).toMatchFileSnapshot(golden("second.claw.txt"));
 });
 
-test("a summary of next to nothing has its scope and its timeline", () => {
+test("a summary of almost nothing has its scope and its timeline", () => {
   expect(renderSummary(digest([]), "claw")).toBe(
     [
       "<summary>",
@@ -71,7 +71,7 @@ test("a summary of next to nothing has its scope and its timeline", () => {
   );
 });
 
-test("the rich summary tells what was done and cites it", async () => {
+test("the rich summary lists actions and cites them", async () => {
   await expect(renderSummary(digest(FIRST), "rich")).toMatchFileSnapshot(golden("first.rich.txt"));
   const second = renderSummary(digest(SECOND, digest(FIRST)), "rich");
   await expect(second).toMatchFileSnapshot(golden("second.rich.txt"));
@@ -95,7 +95,7 @@ test("items older than the lines shown are counted", () => {
   expect(timeline.length).toBe(33);
 });
 
-test("the mechanical summarizer writes the structure down", async () => {
+test("the mechanical summarizer renders the structure", async () => {
   const structure = digest(FIRST);
   const request = { previous: null, entries: FIRST, structure, splitTurn: false };
   expect(await mechanicalSummarizer("claw").summarize(request)).toEqual({
@@ -107,7 +107,7 @@ test("the mechanical summarizer writes the structure down", async () => {
   await expect(mechanicalSummarizer("rich").summarize(stopped)).rejects.toThrow("enough");
 });
 
-test("a conversation goes on from claw-code's message", async () => {
+test("a conversation continues from claw-code's message", async () => {
   const summary = renderSummary(digest(SECOND, digest(FIRST)), "claw");
   const message = continuationMessage(summary, { tailKept: true });
   await expect(message).toMatchFileSnapshot(golden("second.continuation.txt"));

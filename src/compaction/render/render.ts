@@ -1,21 +1,19 @@
-/** A summary as text, and the summarizer that needs no model: it writes down the structure. */
+/** Renders a summary as text; also the summarizer without a model. */
 
 import type { Summarizer, SummaryStructure } from "../summary.ts";
 import { renderClaw } from "./render-claw.ts";
 import { renderRich } from "./render-rich.ts";
 
-/**
- * `claw` is claw-code's text in its `<summary>` tags; `rich` is Markdown with ledger and citations.
- */
+/** `claw`: claw-code's text in `<summary>` tags; `rich`: Markdown with ledger and citations. */
 export const SUMMARY_PROFILES = ["rich", "claw"] as const;
 export type SummaryProfile = (typeof SUMMARY_PROFILES)[number];
 
-/** The text of any structure that a digest made stays below `MAX_SUMMARY_BYTES`. */
+/** Always below `MAX_SUMMARY_BYTES`. */
 export function renderSummary(structure: SummaryStructure, profile: SummaryProfile): string {
   return profile === "claw" ? renderClaw(structure) : renderRich(structure);
 }
 
-/** Always the same answer for the same structure, at once and without a model. */
+/** Deterministic, without a model. */
 export function mechanicalSummarizer(profile: SummaryProfile): Summarizer {
   return {
     name: `mechanical-${profile}`,

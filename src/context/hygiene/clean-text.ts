@@ -10,11 +10,11 @@ export function cleanText(text: string): string | null {
   return isBlank(text) ? null : text.toWellFormed();
 }
 
-/** Whether `text` has no character that a reader could see. */
+/** Whether `text` has no visible character. */
 export function isBlank(text: string): boolean {
   return BLANK.test(text);
 }
 
-// Controls count as blank: Python's idea of white space, by which some providers judge, has more
-// of them than JavaScript's.
+// Controls count as blank: some providers test by Python's white space, which has more of them than
+// JavaScript's.
 const BLANK = /^[\s\p{Cc}]*$/u;

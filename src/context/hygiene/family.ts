@@ -1,9 +1,9 @@
 /**
- * Whose model wrote a message.
+ * The provider family whose model wrote a message.
  *
- * A signature means something only to the house that made it, and a wrong one is refused for good:
- * the message stays in the history and every later request fails with it. Messages name their model
- * but not its house, so the house is told from the name.
+ * A signature is valid only for the family that made it, and a wrong one makes every later request
+ * fail, because the message stays in the history. Messages name their model but not its family, so
+ * the family is derived from the name.
  */
 
 export type Family = "anthropic" | "google" | "openai" | "mistral";
@@ -16,7 +16,7 @@ const NAMES: readonly (readonly [Family, RegExp])[] = [
   ["openai", /gpt|openai|codex|(?:^|[/:.])o\d/i],
 ];
 
-/** The house of `model`; null for a name that tells none. */
+/** The family of `model`; null if the name does not show it. */
 export function familyOf(model: string): Family | null {
   return NAMES.find(([, name]) => name.test(model))?.[0] ?? null;
 }

@@ -6,7 +6,7 @@ describe("parseArguments", () => {
     expect(parseArguments('{"path":"a","lines":[1,2]}')).toEqual({ path: "a", lines: [1, 2] });
   });
 
-  test("takes no text, and null, as no arguments", () => {
+  test("reads no text, and null, as no arguments", () => {
     expect([parseArguments(""), parseArguments(" \n"), parseArguments("null")]).toEqual([
       {},
       {},
@@ -21,19 +21,19 @@ describe("parseArguments", () => {
     },
   );
 
-  test("wraps what could not be written again: half pairs, infinities, endless nesting", () => {
+  test("wraps values that JSON cannot write: lone surrogates, infinities, endless nesting", () => {
     const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
     for (const text of ['{"a":"\\ud800"}', '{"\\udc00":1}', '{"a":1e999}', deep]) {
       expect(parseArguments(text)).toEqual({ _raw: text });
     }
   });
 
-  test("reads whole pairs and escaped backslashes, which only look like half ones", () => {
+  test("reads surrogate pairs and escaped backslashes", () => {
     expect(parseArguments('{"a":"\\ud83d\\ude00"}')).toEqual({ a: "😀" });
     expect(parseArguments('{"a":"\\\\ud800"}')).toEqual({ a: "\\ud800" });
   });
 
-  test("a key named __proto__ is a key", () => {
+  test("reads __proto__ as an ordinary key", () => {
     const parsed = parseArguments('{"__proto__":{"x":1}}');
     expect(JSON.stringify(parsed)).toBe('{"__proto__":{"x":1}}');
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);

@@ -1,7 +1,7 @@
 /**
- * Images out of tool results, for providers whose results are text.
+ * Moves images out of tool results, for providers whose results are text.
  *
- * The image follows in a user turn right behind, and a note stands where it was.
+ * The image goes to a user turn right after the result, and a note replaces it.
  */
 
 import type { ImageRules } from "./rules.ts";

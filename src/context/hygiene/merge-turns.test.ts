@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { mergeTurns } from "./merge-turns.ts";
 import type { SentText, Turn } from "./turn.ts";
 
-test("neighbours of one role become one turn that says all of it", () => {
+test("neighbours of one role become one turn with all blocks", () => {
   expect(
     mergeTurns([
       { role: "user", blocks: [text("a"), text("b")] },
@@ -18,7 +18,7 @@ test("neighbours of one role become one turn that says all of it", () => {
   ]);
 });
 
-test("turns that alternate stay as they are", () => {
+test("alternating turns are unchanged", () => {
   const turns: Turn[] = [{ role: "user", blocks: [text("a")] }, assistant("b")];
   expect(mergeTurns(turns)).toEqual(turns);
   expect(mergeTurns([])).toEqual([]);

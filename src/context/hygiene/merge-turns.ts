@@ -1,13 +1,13 @@
 /**
- * One turn for what one side says in a row.
+ * Merges neighbouring turns of one role.
  *
- * Several providers refuse two turns of the same role behind each other, and a context has many: a
- * summary and the question behind it are both the user's.
+ * Several providers refuse two turns of the same role in a row, and a context often has them: a
+ * summary and the question after it are both the user's.
  */
 
 import type { Turn } from "./turn.ts";
 
-/** Joins neighbours of the same role. Every block is kept, in order, as a block of its own. */
+/** Joins neighbours of the same role. Every block is kept, in order. */
 export function mergeTurns(turns: readonly Turn[]): Turn[] {
   const runs: Turn[][] = [];
   for (const turn of turns) {
@@ -18,7 +18,7 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
   return runs.flatMap((run) => (run.length === 1 ? run : [join(run)]));
 }
 
-/** Turns of one role as one. */
+/** Joins turns of one role. */
 function join(run: readonly Turn[]): Turn {
   const users = run.filter((turn) => turn.role === "user");
   if (users.length > 0) return { role: "user", blocks: users.flatMap(({ blocks }) => blocks) };

@@ -1,9 +1,9 @@
 /**
- * All steps of hygiene, in their order.
+ * All repair steps, in order.
  *
- * The order matters: pairs are repaired before turns are merged, so that a merged turn has its
- * results behind it; images are lifted before, as they make user turns; ids come last, when every
- * call has exactly one result. The log is not changed.
+ * The order matters: images are lifted first, because they make user turns; pairs are repaired
+ * before turns are merged, so that results follow a merged turn; ids come last, when every call has
+ * exactly one result. The log is not changed.
  */
 
 import type { ContextMessage } from "../message.ts";
@@ -19,8 +19,8 @@ import { trimThoughts } from "./trim-thoughts.ts";
 
 export interface RenderOptions {
   /**
-   * The model that will read the context. Thoughts and opaque blocks of messages that name another one
-   * are left out. Without it they are sent to every model of the house that made them.
+   * The reading model. Thoughts and opaque blocks of other models are left out. Without it, all
+   * models of the family that made them get them.
    */
   readonly model?: string;
 }
@@ -32,7 +32,7 @@ export function prepareTurns(
 ): Reading {
   const { system, turns } = readTurns(messages, { rules, model: options.model ?? null });
   const paired = mergeTurns(liftImages(repairPairs(turns), rules.images.inResults));
-  // A turn that goes leaves two of the other side behind each other.
+  // A dropped turn leaves two turns of the other role in a row.
   const trimmed = rules.thoughtMayEnd ? paired : mergeTurns(trimThoughts(paired));
   const bridged = rules.assistantAfterTool ? bridgeTools(trimmed) : trimmed;
   const started = rules.startsWithUser ? leadingUser(bridged) : bridged;

@@ -1,8 +1,8 @@
 /**
- * What of a stored block a provider may be sent.
+ * The part of a stored block that a provider may be sent.
  *
- * Signatures and opaque blocks are never altered: they are sent whole to whom they belong, or not at
- * all. A thought that is left out costs little, one that another house signed is refused for good.
+ * Signatures and opaque blocks are sent unchanged to their own provider, or not at all. Omitting a
+ * thought costs little; a foreign signature makes every later request fail.
  */
 
 import {
@@ -29,7 +29,7 @@ import type {
 /** The target provider and model. */
 export interface Addressee {
   readonly rules: ProviderRules;
-  /** The model that will read it; null if the caller did not say. */
+  /** The reading model; null if unknown. */
   readonly model: string | null;
 }
 
@@ -46,7 +46,7 @@ export function readUserBlock(block: Block, to: Addressee): UserTurn["blocks"] {
   }
 }
 
-/** `writer` is the model that wrote the block, if the message says so. */
+/** `writer` is the model that wrote the block, if known. */
 export function readAssistantBlock(
   block: Block,
   writer: string | null,
@@ -78,15 +78,15 @@ export function readAssistantBlock(
           : imageNote(block.data === undefined ? block.url : undefined),
       ];
     case "opaque":
-      // It names its provider itself; another model of the same provider may still not read it.
+      // The block names its provider; another model of the same provider may still refuse it.
       return isOfOtherModel(writer, to) ? [] : readOpaque(block, "assistant", to.rules);
-    // Results are read elsewhere; block types of newer versions cannot be sent.
+    // Results are handled elsewhere; unknown block types cannot be sent.
     default:
       return [];
   }
 }
 
-/** What a tool gave back. A block that no provider claims is data, and is shown as it is. */
+/** A tool's output. A block that no provider claims is data, and is shown as is. */
 export function readOutput(
   output: string | readonly Block[],
   rules: ProviderRules,
@@ -109,7 +109,7 @@ export function readOutput(
 /** Longer data is a file in base64, not text. */
 const MAX_SHOWN = 20_000;
 
-/** An error without a word is refused by some. */
+/** Some providers refuse an empty error. */
 function orNothing(parts: (SentText | SentImage)[]): (SentText | SentImage)[] {
   return parts.length > 0 ? parts : [{ type: "text", text: "(no output)" }];
 }
@@ -125,7 +125,7 @@ function readThinking(
   to: Addressee,
 ): SentThinking[] {
   const house = houseOf(writer, to);
-  // Only Anthropic's thoughts have this shape by themselves, so they need not name their model.
+  // Only Anthropic's thoughts have this shape, so they need no model name.
   const family = house === "unknown" ? "anthropic" : house;
   if (family === "another" || !to.rules.thoughts.includes(family)) return [];
   if (signature === "" || !signature.isWellFormed() || !text.isWellFormed()) return [];
@@ -156,18 +156,18 @@ function readOpaque(
   role: "user" | "assistant",
   rules: ProviderRules,
 ): SentOpaque[] {
-  // Some name the way as well: "openai.responses".
+  // Some add the API: "openai.responses".
   const [name = ""] = (block.provider ?? "").toLowerCase().split(".");
   if (!rules.opaqueNames.includes(name)) return [];
   const value = parseObject(block.json);
   return value !== null && rules.takesOpaque(value, role) ? [{ type: "opaque", value }] : [];
 }
 
-/** The house whose signatures `writer` makes, as far as the addressee is concerned. */
+/** The family of `writer`'s signatures, as seen by the addressee. */
 function houseOf(writer: string | null, to: Addressee): Family | "another" | "unknown" {
   if (writer === null) return "unknown";
   if (isOfOtherModel(writer, to)) return "another";
-  // What the same model wrote is its own, whatever its name tells.
+  // A model accepts its own signatures, even if its name shows no family.
   const own = to.model === writer ? to.rules.thoughts[0] : undefined;
   return familyOf(writer) ?? own ?? "another";
 }

@@ -19,26 +19,26 @@ function check(block: Omit<ImageBlock, "type">, expected: object): void {
 describe("readImage", () => {
   const png = { type: "image", data: PNG, mediaType: "image/png" };
 
-  test("takes the type from the bytes: a wrong one is refused, a missing one as well", () => {
+  test("derives the type from the bytes, whatever type was declared", () => {
     check({ data: PNG, mediaType: "image/png" }, png);
     check({ data: PNG, mediaType: "image/jpeg" }, png);
     check({ data: PNG }, png);
   });
 
-  test("believes the declared type where the bytes tell none", () => {
+  test("uses the declared type where the bytes show none", () => {
     check(
       { data: "AAAA", mediaType: "image/JPG" },
       { type: "image", data: "AAAA", mediaType: "image/jpeg" },
     );
   });
 
-  test("finds data inside an address, and without the line breaks of mail", () => {
+  test("reads data URLs, and base64 with line breaks", () => {
     check({ url: `data:image/png;base64,${PNG}` }, png);
     check({ data: `data:image/png;charset=x;base64,${PNG}` }, png);
     check({ data: `${PNG.slice(0, 20)}\r\n${PNG.slice(20)}` }, png);
   });
 
-  test("passes an address on, with the type that its name tells", () => {
+  test("passes an address on, with the type of its extension", () => {
     const url = "https://example.com/a.jpg?size=2";
     check({ url }, { type: "image", url, mediaType: "image/jpeg" });
     check(
@@ -47,7 +47,7 @@ describe("readImage", () => {
     );
   });
 
-  test("leaves a note for what cannot be sent", () => {
+  test("replaces an image that cannot be sent by a note", () => {
     const note = { type: "text", text: "[image left out]" };
     check({}, note);
     check({ data: "not base64!", mediaType: "image/png" }, note);

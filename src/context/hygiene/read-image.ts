@@ -20,7 +20,7 @@ export function readImage(block: ImageBlock, rules: ImageRules): SentImage | Sen
   return { type: "image", url, mediaType: typeOf(block.mediaType) ?? typeByName(url) };
 }
 
-/** Stands for an image that is not sent. */
+/** Replaces an image that is not sent. */
 export function imageNote(url?: string): SentText {
   if (url === undefined) return { type: "text", text: "[image left out]" };
   const shown = [...url.toWellFormed()].slice(0, 200).join("");
@@ -47,7 +47,7 @@ export function isBase64(text: string): boolean {
   return text !== "" && text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text);
 }
 
-/** How the first bytes of each type begin in base64. */
+/** The base64 prefix of each type's first bytes. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
   ["iVBORw0KGgo", "image/png"],
   ["/9j/", "image/jpeg"],

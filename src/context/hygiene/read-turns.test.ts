@@ -35,7 +35,7 @@ function message(role: Role, ...blocks: (Block | string)[]): ContextMessage {
   };
 }
 
-/** The blocks of an assistant's message that `model` wrote, as they are sent to `reader`. */
+/** The blocks that `model` wrote, as sent to `reader`. */
 function sent(blocks: Block[], model: string | null, reader: string | null = null): unknown[] {
   const messages = [{ ...message("assistant", ...blocks), model }];
   const { turns } = readTurns(messages, { rules: RULES, model: reader });
@@ -47,14 +47,14 @@ function read(...messages: ContextMessage[]): ReturnType<typeof readTurns> {
 }
 
 describe("system messages", () => {
-  test("that lead go to the place of their own", () => {
+  test("at the start go to the provider's own place", () => {
     expect(read(message("system", "be kind", " "), message("system", "be brief"))).toEqual({
       system: "be kind\n\nbe brief",
       turns: [],
     });
   });
 
-  test("that come later become marked user turns where they stood", () => {
+  test("in the middle become marked user turns in place", () => {
     const { system, turns } = read(message("user", "hi"), message("system", "be brief"));
     expect(system).toBeNull();
     expect(turns[1]).toEqual({
@@ -65,16 +65,16 @@ describe("system messages", () => {
 });
 
 describe("blocks", () => {
-  test("without anything to read are dropped, and so is a turn of them", () => {
+  test("without visible text are dropped, and so is a turn of them", () => {
     expect(read(message("user", "", " \n", "\0"), message("assistant", "")).turns).toEqual([]);
   });
 
-  test("with half a surrogate pair are mended", () => {
+  test("with a lone surrogate are repaired", () => {
     const { turns } = read(message("user", "a\ud83d"));
     expect(turns).toEqual([{ role: "user", blocks: [{ type: "text", text: "a\ufffd" }] }]);
   });
 
-  test("that are results become turns of their own, in whatever message they stood", () => {
+  test("that are results become their own turns, in any message", () => {
     const result: Block = { type: "tool_result", toolUseId: "x", output: "done", isError: false };
     const roles = read(message("user", "a", result, "b"), message("assistant", "c", result, "d"));
     expect(roles.turns.map(({ role }) => role).join()).toBe(
@@ -82,7 +82,7 @@ describe("blocks", () => {
     );
   });
 
-  test("that are calls need an id and a name, and an assistant who makes them", () => {
+  test("that are calls need an id, a name and an assistant", () => {
     const call = (id: string, name: string): Block => ({ type: "tool_use", id, name, input: "{}" });
     expect(sent([call("", "read"), call("x", " "), call("x", "1 läs filen nu")], null)).toEqual([
       { type: "tool_use", id: "x", name: "_1_l_s_filen", input: "{}" },
@@ -90,7 +90,7 @@ describe("blocks", () => {
     expect(read(message("user", call("x", "read"))).turns).toEqual([]);
   });
 
-  test("of a tool's output that no provider claims are shown, unless they are files", () => {
+  test("of a tool's output that no provider claims are shown, except files", () => {
     const json = '{"type":"resource","uri":"a"}';
     const output: Block[] = [
       { type: "opaque", json },
@@ -112,18 +112,18 @@ describe("signed thoughts", () => {
   const thought: Block = { type: "thinking", text: "hm", signature: "c2ln" };
   const kept = [{ ...thought, family: "anthropic" }];
 
-  test("are sent to the house that signed them, as they are", () => {
+  test("are sent unchanged to the family that signed them", () => {
     expect(sent([thought], "claude-sonnet-4-5")).toEqual(kept);
     expect(sent([thought], null)).toEqual(kept);
   });
 
-  test("of another house, of an unknown model and without a signature are left out", () => {
+  test("of another family, of an unknown model or without a signature are left out", () => {
     expect(sent([thought], "gemini-2.5-pro")).toEqual([]);
     expect(sent([thought], "llama-3")).toEqual([]);
     expect(sent([{ type: "thinking", text: "hm" }], "claude-sonnet-4-5")).toEqual([]);
   });
 
-  test("that would have to be mended are left out: a changed one is refused", () => {
+  test("that need a repair are left out: a changed one would be refused", () => {
     expect(sent([{ ...thought, text: "hm\ud800" }], "claude-sonnet-4-5")).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ describe("opaque blocks", () => {
     expect(sent([opaque("anthropic")], "claude-sonnet-4-5", "claude-opus-4-5")).toEqual([]);
   });
 
-  test("that are no object, or may not stand there, are left out", () => {
+  test("that are not an object, or may not stand there, are left out", () => {
     expect(sent([{ ...opaque("anthropic"), json: "{broken" } as Block], null)).toEqual([]);
     expect(sent([{ ...opaque("anthropic"), json: '{"type":"document"}' } as Block], null)).toEqual(
       [],

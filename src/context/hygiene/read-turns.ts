@@ -1,9 +1,9 @@
 /**
  * Converts the messages of a context to turns.
  *
- * Any role may hold any block once it is stored, and a list may have system messages anywhere. A
- * system message that leads the list goes to the provider's own place for it. A later one becomes a
- * marked user turn: many providers refuse it there, or move it to the front.
+ * A stored message of any role may hold any block, and system messages may stand anywhere. Leading
+ * system messages go to the provider's own place for them. A later one becomes a marked user turn:
+ * many providers refuse it there, or move it to the front.
  */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
@@ -18,7 +18,7 @@ export interface Reading {
   readonly turns: readonly Turn[];
 }
 
-/** Reads `messages` in order. No turn is empty, and none holds what the addressee refuses. */
+/** Reads `messages` in order. No turn is empty, and none has a block that the addressee refuses. */
 export function readTurns(messages: readonly ContextMessage[], to: Addressee): Reading {
   const system: string[] = [];
   const turns: Turn[] = [];
@@ -60,7 +60,7 @@ interface Run {
   readonly others: Block[];
 }
 
-/** The blocks in order, in runs of either results or others. */
+/** The blocks in order, as runs of results and runs of others. */
 function runsOf(blocks: readonly Block[]): Run[] {
   const runs: Run[] = [];
   for (const block of blocks) {
@@ -76,7 +76,7 @@ function runsOf(blocks: readonly Block[]): Run[] {
   return runs;
 }
 
-/** The name is the call's; it is known once the result is matched to one. */
+/** The name is the call's; it is known once the result is matched. */
 function readResult(block: ToolResultBlock, to: Addressee): SentResult {
   return {
     type: "tool_result",
@@ -88,8 +88,8 @@ function readResult(block: ToolResultBlock, to: Addressee): SentResult {
 }
 
 /**
- * Text of the system or of a tool that is sent as a user's says so, with an end as well as a
- * beginning: it may be merged with what a user really said.
+ * Text of the system or of a tool that is sent as a user's is enclosed in tags, because it may be
+ * merged with a real user's text.
  */
 function mark(blocks: UserTurn["blocks"], role: ContextMessage["role"]): UserTurn["blocks"] {
   if (role === "user") return blocks;

@@ -8,35 +8,35 @@ const WORD: IdRule = { characters: "word", maxLength: 20, exactLength: false };
 const NINE: IdRule = { characters: "alphanumeric", maxLength: 9, exactLength: true };
 
 describe("uniqueIds", () => {
-  test("keeps ids that are fine", () => {
+  test("keeps valid ids", () => {
     expect(uniqueIds(["call_1", "toolu-2"], WORD)).toEqual(["call_1", "toolu-2"]);
     expect(uniqueIds(["abcdefgh1"], NINE)).toEqual(["abcdefgh1"]);
   });
 
-  test("keeps the head of an id that is not, with a hash behind it", () => {
+  test("keeps the head of an invalid id, with a hash after it", () => {
     expect(uniqueIds(["call|fc.1"], WORD)).toEqual(["callfc1bb8c802a95"]);
     expect(uniqueIds(["x".repeat(21)], WORD)[0]).toMatch(/^x{10}[0-9a-f]{10}$/);
   });
 
-  test("makes exactly nine characters where nine are wanted", () => {
+  test("makes exactly nine characters where nine are required", () => {
     for (const id of uniqueIds(["call_1", "abcdefgh", "abcdefghij", "呼"], NINE)) {
       expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
     }
   });
 
-  test("tells apart the uses of one id, of which the first stays", () => {
+  test("makes repeated ids distinct and keeps the first", () => {
     const [first, second, third] = uniqueIds(["a", "a", "a"], WORD);
     expect([first, new Set([first, second, third]).size]).toEqual(["a", 3]);
   });
 
-  test("makes none that is used elsewhere, be it later", () => {
+  test("makes no id that is used elsewhere, also later", () => {
     const [made = ""] = uniqueIds(["call 1"], WORD);
     const [other, kept] = uniqueIds(["call 1", made], WORD);
     expect(kept).toBe(made);
     expect(other).not.toBe(made);
   });
 
-  test("does not change an id for what is appended later", () => {
+  test("does not change an id when entries are appended", () => {
     const ids = fc.array(fc.constantFrom("a", "b", "a b", "x".repeat(30), "呼"), { maxLength: 12 });
     fc.assert(
       fc.property(ids, ids, (before, after) => {

@@ -1,9 +1,9 @@
 /**
- * Ids of tool calls that the provider takes.
+ * Maps the ids of tool calls to ids that the provider accepts.
  *
- * Sessions move between providers, and each makes ids that another refuses. Some agents use an id
- * twice, which is refused as well. There is one map for the whole transcript: an id that is fine stays
- * at its first use, and no new id can be one that is used elsewhere.
+ * Sessions move between providers, and each makes ids that others refuse. Some agents use an id
+ * twice, which is refused as well. One map covers the whole transcript: a valid id stays at its
+ * first use, and no new id collides with another.
  */
 
 import { sha256 } from "../../transcript/hash.ts";
@@ -11,9 +11,9 @@ import type { IdRule } from "./rules.ts";
 import { type AssistantTurn, callsOf, type Turn } from "./turn.ts";
 
 /**
- * Gives each call of `turns`, and its result, an id of its own that follows `rule`. The pairs must
- * be repaired: the results of a turn stand behind it, in the order of its calls. Deterministic:
- * later appends do not change earlier ids.
+ * Gives each call of `turns`, and its result, a unique id by `rule`. Pairs must be repaired:
+ * results follow their turn in the order of its calls. Deterministic: later appends do not change
+ * earlier ids.
  */
 export function remapIds(turns: readonly Turn[], rule: IdRule): Turn[] {
   const calls = turns.filter((turn) => turn.role === "assistant").flatMap(callsOf);
@@ -43,7 +43,7 @@ function withIds(blocks: AssistantTurn["blocks"], ids: readonly string[]): Assis
   );
 }
 
-/** For each of `ids` one that follows `rule`, no two alike. */
+/** An id by `rule` for each of `ids`, all distinct. */
 export function uniqueIds(ids: readonly string[], rule: IdRule): string[] {
   const reserved = new Set(ids.filter((id) => isFine(id, rule)));
   const times = new Map<string, number>();
@@ -80,7 +80,7 @@ function isFine(id: string, rule: IdRule): boolean {
 /** Hash characters appended to a shortened id: enough to keep a long session's ids distinct. */
 const HASH_LENGTH = 10;
 
-/** The head of `id`, for readers of logs, and a hash of all of it. */
+/** The head of `id`, for readers of logs, and a hash of the whole. */
 function makeId(id: string, salt: string, rule: IdRule): string {
   const hash = sha256(Buffer.from(`${id}\0${salt}`)).toString("hex");
   if (rule.exactLength) return hash.slice(0, rule.maxLength);

@@ -3,8 +3,8 @@ import { MISSING_RESULT, repairPairs } from "./repair-pairs.ts";
 import { callsOf, type SentCall, type SentResult, type Turn } from "./turn.ts";
 
 /**
- * Turns as words: `u` a user, `a` an assistant, `!` an aborted one, `t` a tool. Behind it the ids of
- * calls or results; a result's text is its id with a count of how often it came, `x1`.
+ * Parses turns from words: `u` a user, `a` an assistant, `!` an aborted one, `t` a tool, each
+ * followed by the ids of its calls or results. A result's text is its id and a counter, `x1`.
  */
 function turns(words: string): Turn[] {
   const times = new Map<string, number>();
@@ -33,7 +33,7 @@ function result(toolUseId: string, text: string): SentResult {
   return { type: "tool_result", toolUseId, toolName: "", output, isError: false };
 }
 
-/** Repaired turns as words: the ids of calls, the texts of results, `?` for one that was missing. */
+/** Repaired turns as words: the ids of calls, the texts of results, `?` for a placeholder. */
 function check(words: string, expected: string): void {
   const repaired = repairPairs(turns(words)).map((turn) => {
     if (turn.role === "user") return "u";
@@ -54,7 +54,7 @@ function shown({ output, isError }: SentResult): string {
 }
 
 describe("repairPairs", () => {
-  test("leaves whole pairs alone", () => {
+  test("keeps complete pairs", () => {
     check("u ax tx u", "u ax tx1 u");
   });
 
@@ -67,33 +67,33 @@ describe("repairPairs", () => {
     check("ax u ay ty tx", "ax tx1 u ay ty1");
   });
 
-  test("answers a call without a result by an error that says so", () => {
+  test("adds an error result to a call without one", () => {
     check("axy tx u", "axy tx1? u");
     check("ax", "ax t?");
   });
 
-  test("drops second results, results of no call and results before their call", () => {
+  test("drops second results, results without a call and results before their call", () => {
     check("ax tx tx ty", "ax tx1");
     check("tx ax", "ax t?");
   });
 
-  test("drops the open calls of an aborted turn, and the turn if nothing is left", () => {
+  test("drops the open calls of an aborted turn, and the turn if it becomes empty", () => {
     check("u !xy tx u", "u ax tx1 u");
     check("u !x u", "u u");
   });
 
-  test("gives a result to the nearest call of an id that is used again", () => {
+  test("matches a result to the nearest call of a reused id", () => {
     check("ax tx u ax tx", "ax tx1 u ax tx2");
     check("ax u ax tx", "ax t? u ax tx1");
     check("ax tx ax tx tx", "ax tx1 ax tx2");
   });
 
-  test("gives the results of one id in one turn to its calls in order", () => {
+  test("matches the results of one id in one turn to its calls in order", () => {
     check("axx txx", "axx tx1x2");
     check("axx tx", "axx tx1?");
   });
 
-  test("names the tool by its call, and puts calls behind what was said", () => {
+  test("takes the tool's name from its call, and puts calls after text", () => {
     const said = { type: "text", text: "so" } as const;
     const turn: Turn = { role: "assistant", blocks: [call("x"), said], aborted: false };
     expect(repairPairs([turn, { role: "tool", results: [result("x", "1")] }])).toEqual([

@@ -1,17 +1,17 @@
 /**
- * Every call with its result, every result with its call.
+ * Completes pairs of tool calls and results.
  *
- * Providers refuse a request with a pair torn apart, and go on refusing it, since the history stays
- * as it is. Sessions that were interrupted, cut, merged or written by two processes have such pairs.
- * Matching is by id and to the nearest earlier call, as in `transcript/tool-pairs.ts`.
+ * Providers refuse a request with an incomplete pair, and keep refusing it, because the history
+ * stays. Sessions that were interrupted, cut, merged or written by two processes have such pairs.
+ * Results match the nearest earlier call by id, as in `transcript/tool-pairs.ts`.
  */
 
 import { type AssistantTurn, callsOf, type SentCall, type SentResult, type Turn } from "./turn.ts";
 
 /**
- * Puts results directly behind their assistant turn, in the order of its calls, and calls last in
- * their turn. A call without a result gets an error that says so, unless its turn was aborted: then
- * it is dropped. Second results and results of no call are dropped. No turn is left empty.
+ * Puts results directly after their assistant turn, in the order of its calls, and calls last in
+ * their turn. A call without a result gets an error result, unless its turn was aborted: then the
+ * call is dropped. Second results and results without a call are dropped. No turn is left empty.
  */
 export function repairPairs(turns: readonly Turn[]): Turn[] {
   const answers = matchResults(turns);
@@ -29,13 +29,13 @@ export function repairPairs(turns: readonly Turn[]): Turn[] {
   });
 }
 
-/** Which result answers which call. Calls are told apart as objects: ids are used twice. */
+/** Maps calls to results. Calls are compared as objects, because ids may repeat. */
 function matchResults(turns: readonly Turn[]): Map<SentCall, SentResult> {
   const answers = new Map<SentCall, SentResult>();
   const waiting = new Map<string, SentCall[]>();
   for (const turn of turns) {
     if (turn.role === "assistant") {
-      // A later use of an id takes it over; in one turn, results come in the order of the calls.
+      // A later use of an id takes over; within one turn, results match the calls in order.
       for (const [id, calls] of Map.groupBy(callsOf(turn), (call) => call.id)) {
         waiting.set(id, calls);
       }

@@ -1,7 +1,7 @@
 /**
- * What providers differ in, as data: one such record stands beside each renderer.
+ * Differences between providers as data: each renderer has such a record.
  *
- * The steps of hygiene read it and know no provider by name.
+ * The repair steps read it and name no provider.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -10,50 +10,50 @@ import type { Family } from "./family.ts";
 export interface ImageRules {
   /** The types that may be sent as data. */
   readonly mediaTypes: readonly string[];
-  /** The addresses that the provider fetches itself. */
+  /** URLs that the provider fetches itself. */
   readonly url: RegExp;
-  /** Whether an assistant may have said an image. */
+  /** Whether an assistant message may hold an image. */
   readonly fromAssistant: boolean;
-  /** Which images a tool result can carry; the others follow it in a user turn. */
+  /** Images that a tool result can hold; the others follow in a user turn. */
   readonly inResults: "all" | "data" | "none";
 }
 
-/** Which ids of tool calls are taken as they are. */
+/** The accepted ids of tool calls. */
 export interface IdRule {
   /** `word` is letters, digits, `_` and `-`; `printable` is ASCII without spaces. */
   readonly characters: "alphanumeric" | "word" | "printable";
   readonly maxLength: number;
-  /** Shorter ones are refused as well. */
+  /** Shorter ids are refused too. */
   readonly exactLength: boolean;
 }
 
 export interface NameRule {
-  /** The characters that a name may not have; global and by code point, as in `/[^a-z]/gu`. */
+  /** Characters refused in a name; global and by code point, as in `/[^a-z]/gu`. */
   readonly refused: RegExp;
-  /** A name that may not start with a digit or a sign starts with `_` instead. */
+  /** A name that starts with a digit or a sign gets a leading `_`. */
   readonly startsWithLetter: boolean;
   readonly maxLength: number;
 }
 
 export interface ProviderRules {
-  /** Whose signed thoughts are sent back, the provider's own house first. */
+  /** Families whose signed thoughts are accepted, the provider's own first. */
   readonly thoughts: readonly Family[];
-  /** Whether a thought may be the last thing that a message says. */
+  /** Whether a message may end in a thought. */
   readonly thoughtMayEnd: boolean;
-  /** The names by which an opaque block says that it is for this provider. */
+  /** The names that an opaque block for this provider has. */
   readonly opaqueNames: readonly string[];
-  /** Whether an opaque block of this provider may stand in a message of `role` as it is. */
+  /** Whether a message of `role` may hold an opaque block of this provider. */
   readonly takesOpaque: (value: JsonObject, role: "user" | "assistant") => boolean;
   readonly images: ImageRules;
   readonly toolId: IdRule;
   readonly toolName: NameRule;
-  /** Whether a history that an assistant begins is refused. */
+  /** Whether a history must begin with a user. */
   readonly startsWithUser: boolean;
-  /** Whether a user may not speak right behind a tool. */
+  /** Whether an assistant must speak between a tool and a user. */
   readonly assistantAfterTool: boolean;
 }
 
-/** What the four houses read as data. */
+/** Image types that all four families accept as data. */
 export const COMMON_MEDIA_TYPES: readonly string[] = [
   "image/png",
   "image/jpeg",

@@ -1,10 +1,10 @@
-/** Names of tools, where a provider restricts them. A name that is fine stays. */
+/** Tool names where a provider restricts them. A valid name is unchanged. */
 
 import type { NameRule } from "./rules.ts";
 
 /**
- * `name` with a `_` for each character that the provider refuses, cut to its length. Two names may
- * become one: in a history that is harmless, since calls and results are tied by their ids.
+ * `name` with `_` for each refused character, cut to the maximum length. Two names may become
+ * equal, which is harmless in a history: ids tie calls to results.
  */
 export function fitName(name: string, rule: NameRule): string {
   const allowed = name.replaceAll(rule.refused, "_");

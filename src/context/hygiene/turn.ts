@@ -1,9 +1,9 @@
 /**
- * A context on its way to a provider: turns of which every block can be sent.
+ * A context prepared for a provider: turns whose blocks can all be sent.
  *
- * A message may hold anything that was once stored. A turn holds only what its role may say at the
- * provider in question, so the steps behind the first one, and the renderers, have no case that
- * "cannot happen". Tool results are turns of their own.
+ * A stored message may hold anything. A turn holds only blocks that its role may have at the
+ * provider, so later steps and renderers need no impossible cases. Tool results are turns of their
+ * own.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -12,11 +12,11 @@ import type { Family } from "./family.ts";
 export interface SentText {
   readonly type: "text";
   readonly text: string;
-  /** What Google wants back with it, byte for byte. */
+  /** Google's signature, sent back byte for byte. */
   readonly thoughtSignature?: string;
 }
 
-/** A signed thought, and whose signature it is. */
+/** A signed thought and the family of its signature. */
 export interface SentThinking {
   readonly type: "thinking";
   readonly text: string;
@@ -38,7 +38,7 @@ export type SentImage =
   | { readonly type: "image"; readonly data: string; readonly mediaType: string }
   | { readonly type: "image"; readonly url: string; readonly mediaType: string | null };
 
-/** What only the provider understands, as the object that it sent. */
+/** A provider's own object, as it sent it. */
 export interface SentOpaque {
   readonly type: "opaque";
   readonly value: JsonObject;
@@ -61,7 +61,7 @@ export interface UserTurn {
 export interface AssistantTurn {
   readonly role: "assistant";
   readonly blocks: readonly (SentText | SentThinking | SentCall | SentImage | SentOpaque)[];
-  /** Its writer did not finish it. */
+  /** Its writer was stopped. */
   readonly aborted: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("a story for the AI SDK", () => {
+test("the example for the AI SDK", () => {
   expect(renderContext(STORY, "ai-sdk")).toEqual({
     instructions: "Be brief.",
     messages: [
@@ -82,7 +82,7 @@ test("the SDK passes it on to a model", async () => {
   ]);
 });
 
-test("signatures stand under the name of the house that made them", () => {
+test("signatures stand under their provider's name", () => {
   const call = { type: "tool_use", id: "x", name: "read", input: "{}", thoughtSignature: "c2ln" };
   const blocks = [{ type: "thinking", text: "Hm.", signature: "c2ln" }, call] as Block[];
   const message = { ...said("assistant", ""), blocks, model: "gemini-2.5-pro" };

@@ -1,9 +1,9 @@
 /**
- * The AI SDK's model messages, version 7.
+ * Renders the AI SDK's model messages, version 7.
  *
- * They are passed on to a provider that is not known here, so the rules are what all of them share.
- * Signatures stand under the name of the house that made them, where only that one looks. The system
- * text is apart, because the SDK refuses it in the list of messages.
+ * The final provider is unknown here, so the rules are those that all share. Signatures stand under
+ * their provider's name, where only that provider reads them. The system text is apart, because the
+ * SDK refuses it among the messages.
  */
 
 import { inputTextOf } from "../../model/block.ts";
@@ -28,7 +28,7 @@ export interface AiSdkFile {
   data: string;
 }
 
-/** By provider: the metadata that it wants back. */
+/** Metadata to send back, by provider. */
 export interface AiSdkProviderOptions {
   [house: string]: { [option: string]: string };
 }
@@ -65,7 +65,7 @@ export type AiSdkMessage =
   | { role: "assistant"; content: AiSdkAssistantPart[] }
   | { role: "tool"; content: AiSdkToolResult[] };
 
-/** Fits into a call as it is: `generateText({ model, ...context })`. */
+/** To be spread into a call: `generateText({ model, ...context })`. */
 export interface AiSdkContext {
   instructions?: string;
   messages: AiSdkMessage[];
@@ -74,14 +74,14 @@ export interface AiSdkContext {
 const RULES: ProviderRules = {
   thoughts: ["anthropic", "google"],
   thoughtMayEnd: false,
-  // Whatever a provider made has passed through the SDK's own parts.
+  // Any provider's blocks pass through the SDK's own parts.
   opaqueNames: [],
   takesOpaque: () => false,
   images: {
     mediaTypes: COMMON_MEDIA_TYPES,
     url: /^https?:\/\//i,
     fromAssistant: true,
-    // An address in a result is a `URL` object there, which is no JSON.
+    // An address in a result is a `URL` object, which is not JSON.
     inResults: "data",
   },
   toolId: { characters: "word", maxLength: 40, exactLength: false },
@@ -165,7 +165,7 @@ function renderOutput(result: SentResult): AiSdkOutput {
   return { type: "content", value };
 }
 
-/** A type that is not known is named by its first half, as the SDK has it. */
+/** An unknown type is given by its first half, as the SDK does. */
 function renderImage(image: SentImage): AiSdkFile {
   return "data" in image
     ? { type: "file", mediaType: image.mediaType, data: image.data }

@@ -3,7 +3,7 @@ import type { ContextMessage } from "../message.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("a story for Anthropic", () => {
+test("the example for Anthropic", () => {
   expect(renderContext(STORY, "anthropic")).toEqual({
     system: "Be brief.",
     messages: [
@@ -47,7 +47,7 @@ test("a story for Anthropic", () => {
   });
 });
 
-test("a history that an assistant begins and ends gets a user first and no white space last", () => {
+test("a history from assistant to assistant gets a leading user and loses trailing white space", () => {
   const messages = [
     said("assistant", "One. "),
     said("user", "Go on."),
@@ -61,7 +61,7 @@ test("a history that an assistant begins and ends gets a user first and no white
   ]);
 });
 
-test("a turn that is only a thought goes, and what stood round it becomes one turn", () => {
+test("a turn of a single thought is dropped, and its neighbours are merged", () => {
   const thought: ContextMessage = {
     ...said("assistant", ""),
     blocks: [

@@ -1,9 +1,9 @@
 /**
- * Anthropic's Messages API.
+ * Renders Anthropic's Messages API.
  *
- * Roles alternate, a user begins. Results stand first in the user message right behind their calls,
- * so a user turn behind a tool turn becomes part of the same message. Signed thoughts go back where
- * they were, never changed and never last.
+ * Roles alternate, starting with a user. Results come first in the user message after their calls,
+ * so a user turn after a tool turn joins that message. Signed thoughts go back in place, unchanged
+ * and never last.
  */
 
 import { inputTextOf } from "../../model/block.ts";
@@ -35,7 +35,7 @@ export type AnthropicBlock =
       content: string | (AnthropicText | AnthropicImage)[];
       is_error?: true;
     }
-  /** As Anthropic sent it. */
+  /** Anthropic's own block, unchanged. */
   | JsonObject;
 
 export interface AnthropicMessage {
@@ -43,15 +43,15 @@ export interface AnthropicMessage {
   content: AnthropicBlock[];
 }
 
-/** Fits into a request as it is: `{ model, max_tokens, ...context }`. */
+/** To be spread into a request: `{ model, max_tokens, ...context }`. */
 export interface AnthropicContext {
   system?: string;
   messages: AnthropicMessage[];
 }
 
-/** Only what a user may send; the rest of what Anthropic makes, an assistant says. */
+/** Anthropic's blocks that a user may send; the others belong to an assistant. */
 const USER_BLOCKS: readonly unknown[] = ["document", "search_result"];
-/** They have a form of their own here: as opaque blocks they would escape the pairing. */
+/** These have a typed form: as opaque blocks they would bypass the pairing. */
 const OWN_FORMS: readonly unknown[] = ["text", "thinking", "image", "tool_use", "tool_result"];
 
 const RULES: ProviderRules = {
@@ -94,7 +94,7 @@ function renderTurn(turn: Turn, isLast: boolean): AnthropicBlock[] {
   if (turn.role === "user") return turn.blocks.map(renderUser);
   const content = turn.blocks.map(renderAssistant);
   const end = turn.blocks.at(-1);
-  // The model would continue these words, and refuses to do so behind white space.
+  // The model would continue this text, and refuses to after trailing white space.
   if (isLast && end?.type === "text") content.splice(-1, 1, text(end.text.trimEnd()));
   return content;
 }

@@ -1,18 +1,18 @@
-/** What the chat APIs of OpenAI and Mistral write alike. */
+/** Parts shared by the chat APIs of OpenAI and Mistral. */
 
 import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { type AssistantTurn, callsOf, type UserTurn } from "../hygiene/turn.ts";
 import { dataUrl, joinTexts } from "./output-text.ts";
 
-/** Arguments are text, as the model wrote them. */
+/** The arguments are the model's text. */
 export interface FunctionCall {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
 }
 
-/** As the field that holds them; absent if there are none. */
+/** The `tool_calls` field; absent without calls. */
 export function functionCalls(turn: AssistantTurn): { tool_calls?: FunctionCall[] } {
   const calls = callsOf(turn).map(
     (call): FunctionCall => ({

@@ -4,7 +4,7 @@ import type { ContextMessage } from "../message.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("a story for Google", () => {
+test("the example for Google", () => {
   expect(renderContext(STORY, "google")).toEqual({
     systemInstruction: { parts: [{ text: "Be brief." }] },
     contents: [
@@ -74,14 +74,14 @@ function partsOf(message: ContextMessage): unknown {
 
 const CALL = { functionCall: { id: "x", name: "read", args: {} } };
 
-test("signatures go back on the parts that they came with", () => {
+test("signatures go back on their own parts", () => {
   expect(partsOf(signed("c2lnbmVk", "gemini-2.5-pro"))).toEqual([
     { text: "Hm.", thought: true, thoughtSignature: "c2lnbmVk" },
     { ...CALL, thoughtSignature: "c2lnbmVk" },
   ]);
 });
 
-test("a signed text keeps its signature, unless it had to be mended", () => {
+test("a signed text keeps its signature, unless it was repaired", () => {
   const textOf = (text: string) => {
     const signedText = { type: "text", text, thought_signature: "c2lnbmVk" } as const;
     return partsOf({ ...said("assistant", ""), blocks: [signedText], model: "gemini-2.5-pro" });
@@ -90,7 +90,7 @@ test("a signed text keeps its signature, unless it had to be mended", () => {
   expect(textOf("Yes\ud800")).toEqual([{ text: "Yes\ufffd" }]);
 });
 
-test("signatures that are not base64, or another house's, are left out", () => {
+test("signatures that are not base64, or of another family, are left out", () => {
   expect(partsOf(signed("not base64!", "gemini-2.5-pro"))).toEqual([CALL]);
   expect(partsOf(signed("c2lnbmVk", "claude-sonnet-4-5"))).toEqual([CALL]);
 });

@@ -1,9 +1,8 @@
 /**
- * Google's Gemini API.
+ * Renders Google's Gemini API.
  *
- * A turn of calls is answered by a turn that holds as many responses and nothing else, so what the
- * user says behind them is a content of its own, and so are images. Thought signatures go back on the
- * very part that they came with.
+ * A turn of calls is answered by a turn with as many responses and nothing else, so the user's text
+ * and images after it are a content of their own. Thought signatures go back on their own parts.
  */
 
 import { inputTextOf } from "../../model/block.ts";
@@ -21,7 +20,7 @@ export type GooglePart =
   | { fileData: { mimeType?: string; fileUri: string } }
   | { functionCall: { id: string; name: string; args: JsonObject }; thoughtSignature?: string }
   | { functionResponse: { id: string; name: string; response: JsonObject } }
-  /** As it came from Google. */
+  /** Google's own part, unchanged. */
   | JsonObject;
 
 export interface GoogleContent {
@@ -29,13 +28,13 @@ export interface GoogleContent {
   parts: GooglePart[];
 }
 
-/** Fits into a request as it is: `{ ...context, tools }`. */
+/** To be spread into a request: `{ ...context, tools }`. */
 export interface GoogleContext {
   systemInstruction?: { parts: { text: string }[] };
   contents: GoogleContent[];
 }
 
-/** Parts that have no form of their own here, by the field that makes them. */
+/** Parts without a typed form here, by their field. */
 const MODEL_FIELDS: readonly string[] = ["executableCode", "codeExecutionResult"];
 const USER_FIELDS: readonly string[] = ["fileData", "inlineData"];
 const OWN_FIELDS: readonly string[] = ["text", "functionCall", "functionResponse"];
@@ -105,7 +104,7 @@ function signature(thoughtSignature: string | undefined): { thoughtSignature?: s
   return thoughtSignature === undefined ? {} : { thoughtSignature };
 }
 
-/** Google reads these two keys as what a function gave and how it failed. */
+/** Google's two keys for a function's result and its error. */
 function renderResult(result: SentResult): GooglePart {
   const response = { [result.isError ? "error" : "output"]: outputText(result) };
   return { functionResponse: { id: result.toolUseId, name: result.toolName, response } };

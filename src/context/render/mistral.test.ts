@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("a story for Mistral", () => {
+test("the example for Mistral", () => {
   expect(renderContext(STORY, "mistral")).toEqual({
     messages: [
       { role: "system", content: "Be brief." },
@@ -49,7 +49,7 @@ test("a story for Mistral", () => {
   });
 });
 
-test("a user is first, and what one side says in a row is one message", () => {
+test("a user is first, and neighbours of one role are merged", () => {
   const messages = [said("assistant", "One."), said("assistant", "Two."), said("user", "Three.")];
   expect(renderContext(messages, "mistral").messages).toEqual([
     { role: "user", content: "(The conversation continues.)" },

@@ -1,7 +1,7 @@
 /**
- * Mistral's chat API.
+ * Renders Mistral's chat API.
  *
- * Close to OpenAI's, with rules of its own: ids of calls have exactly nine letters and digits, and an
+ * Close to OpenAI's, with two more rules: call ids have exactly nine letters and digits, and an
  * assistant speaks between a tool and a user.
  */
 
@@ -16,7 +16,7 @@ import { joinTexts, outputTextWithError } from "./output-text.ts";
 export type MistralPart =
   | { type: "text"; text: string }
   | { type: "image_url"; image_url: string }
-  /** As it came from Mistral. */
+  /** Mistral's own object, unchanged. */
   | JsonObject;
 
 export type MistralMessage =
@@ -25,7 +25,7 @@ export type MistralMessage =
   | { role: "assistant"; content: string; tool_calls?: FunctionCall[] }
   | { role: "tool"; tool_call_id: string; name: string; content: string };
 
-/** Fits into a request as it is: `{ model, ...context }`. */
+/** To be spread into a request: `{ model, ...context }`. */
 export interface MistralContext {
   messages: MistralMessage[];
 }

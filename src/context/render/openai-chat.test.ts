@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("a story for OpenAI's Chat Completions", () => {
+test("the example for OpenAI's Chat Completions", () => {
   expect(renderContext(STORY, "openai-chat")).toEqual({
     messages: [
       { role: "system", content: "Be brief." },
@@ -42,7 +42,7 @@ test("a story for OpenAI's Chat Completions", () => {
   });
 });
 
-test("texts in a row are one string, and an assistant may begin", () => {
+test("neighbouring texts are one string, and an assistant may be first", () => {
   const messages = [said("assistant", "One."), said("user", "Two."), said("user", "Three.")];
   expect(renderContext(messages, "openai-chat")).toEqual({
     messages: [
@@ -52,7 +52,7 @@ test("texts in a row are one string, and an assistant may begin", () => {
   });
 });
 
-test("a call without words has no content, and arguments come back to the letter", () => {
+test("a call without text has no content, and its arguments are unchanged", () => {
   const input = '{"n": 12345678901234567890, "n": 1}';
   const blocks = [{ type: "tool_use", id: "x", name: "read", input } as const];
   const [message] = renderContext([{ ...said("assistant", ""), blocks }], "openai-chat").messages;
@@ -63,7 +63,7 @@ test("a call without words has no content, and arguments come back to the letter
   });
 });
 
-test("an error that says so is not marked twice", () => {
+test("an error that names itself one gets no second prefix", () => {
   const messages = [
     {
       ...said("assistant", ""),

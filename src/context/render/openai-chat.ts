@@ -1,9 +1,9 @@
 /**
- * OpenAI's Chat Completions, and the many servers that speak it.
+ * Renders OpenAI's Chat Completions, which many servers speak.
  *
- * Content is a plain string wherever it can be one: not every server reads lists of parts. Arguments
- * are text here and stay as the model wrote them. Results are text, one message each; their images
- * follow in a user message.
+ * Content is a plain string where possible: not every server reads lists of parts. Arguments are
+ * the model's text, unchanged. Results are text, one message each; their images follow in a user
+ * message.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -17,7 +17,7 @@ import { joinTexts, outputTextWithError } from "./output-text.ts";
 export type OpenAiChatPart =
   | { type: "text"; text: string }
   | { type: "image_url"; image_url: { url: string } }
-  /** As it came from OpenAI. */
+  /** OpenAI's own object, unchanged. */
   | JsonObject;
 
 export type OpenAiChatMessage =
@@ -26,7 +26,7 @@ export type OpenAiChatMessage =
   | { role: "assistant"; content: string | null; tool_calls?: FunctionCall[] }
   | { role: "tool"; tool_call_id: string; content: string };
 
-/** Fits into a request as it is: `{ model, ...context }`. */
+/** To be spread into a request: `{ model, ...context }`. */
 export interface OpenAiChatContext {
   messages: OpenAiChatMessage[];
 }

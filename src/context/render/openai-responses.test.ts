@@ -3,7 +3,7 @@ import type { ContextMessage } from "../message.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("a story for OpenAI's Responses", () => {
+test("the example for OpenAI's Responses", () => {
   expect(renderContext(STORY, "openai-responses")).toEqual({
     instructions: "Be brief.",
     input: [
@@ -69,7 +69,7 @@ function thinking(...rest: ContextMessage["blocks"]): ContextMessage {
   };
 }
 
-test("reasoning goes back as the item that it was", () => {
+test("reasoning goes back as its own item", () => {
   const { input } = renderContext([thinking({ type: "text", text: "Yes." })], "openai-responses");
   expect(input).toEqual([
     REASONING,
@@ -77,7 +77,7 @@ test("reasoning goes back as the item that it was", () => {
   ]);
 });
 
-test("reasoning whose call was dropped is dropped as well", () => {
+test("reasoning is dropped with its call", () => {
   const call = { type: "tool_use", id: "x", name: "read", input: "{" } as const;
   const messages = [said("user", "Go."), { ...thinking(call), aborted: true }];
   expect(renderContext(messages, "openai-responses").input).toEqual([
@@ -85,7 +85,7 @@ test("reasoning whose call was dropped is dropped as well", () => {
   ]);
 });
 
-test("an error with an image says that it is one", () => {
+test("an error with an image names itself one", () => {
   const image = { type: "image", data: PNG } as const;
   const messages: ContextMessage[] = [
     {

@@ -1,9 +1,8 @@
 /**
- * OpenAI's Responses API: a flat list of items.
+ * Renders OpenAI's Responses API: a flat list of items.
  *
- * What a message says, its calls and their outputs are items of their own. Items that only OpenAI
- * reads, such as encrypted reasoning, stand where they stood. Our items carry no `id`: it would
- * refer to an item stored by OpenAI.
+ * Texts, calls and outputs are items of their own. OpenAI's own items, such as encrypted reasoning,
+ * stay in place. Our items have no `id`: it would refer to an item stored by OpenAI.
  */
 
 import { inputTextOf } from "../../model/block.ts";
@@ -17,7 +16,7 @@ import { dataUrl, outputTextWithError, outputWithError } from "./output-text.ts"
 export type OpenAiInputPart =
   | { type: "input_text"; text: string }
   | { type: "input_image"; image_url: string; detail: "auto" }
-  /** As it came from OpenAI. */
+  /** OpenAI's own item, unchanged. */
   | JsonObject;
 
 export type OpenAiItem =
@@ -25,10 +24,10 @@ export type OpenAiItem =
   | { type: "message"; role: "assistant"; content: { type: "output_text"; text: string }[] }
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | { type: "function_call_output"; call_id: string; output: string | OpenAiInputPart[] }
-  /** As it came from OpenAI. */
+  /** OpenAI's own item, unchanged. */
   | JsonObject;
 
-/** Fits into a request as it is: `{ model, ...context }`. */
+/** To be spread into a request: `{ model, ...context }`. */
 export interface OpenAiResponsesContext {
   instructions?: string;
   input: OpenAiItem[];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PROVIDERS, renderContext } from "./render.ts";
 import { said } from "./story.cases.ts";
 
-test("no messages make an empty list everywhere", () => {
+test("no messages give an empty list for every provider", () => {
   expect(PROVIDERS.map((provider) => renderContext([], provider))).toEqual([
     { messages: [] },
     { messages: [] },
@@ -13,7 +13,7 @@ test("no messages make an empty list everywhere", () => {
   ]);
 });
 
-test("the answer's type is the provider's", () => {
+test("the result's type follows the provider", () => {
   const { contents } = renderContext([said("user", "hi")], "google");
   const { input } = renderContext([said("user", "hi")], "openai-responses");
   expect([contents.length, input.length]).toEqual([1, 1]);

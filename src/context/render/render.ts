@@ -26,7 +26,7 @@ export const PROVIDERS = [
 ] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** What each provider is sent. */
+/** The request type of each provider. */
 export interface RenderedContexts {
   "ai-sdk": AiSdkContext;
   anthropic: AnthropicContext;
@@ -40,8 +40,8 @@ export type RenderedContext<P extends Provider> = RenderedContexts[P];
 
 /**
  * Renders `messages` for `provider`. Accepts any messages: content that cannot be sent is repaired,
- * replaced by a note or left out. The list ends where the context ends; most providers want that to
- * be a user or a tool.
+ * replaced by a note or left out. The list ends with the context's last message; most providers
+ * require a user or a tool there.
  */
 export function renderContext<P extends Provider>(
   messages: readonly ContextMessage[],

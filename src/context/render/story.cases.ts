@@ -1,4 +1,4 @@
-/** One short conversation that every renderer is shown: what differs between them is in it. */
+/** An example conversation with everything that renderers treat differently. */
 
 import type { ContextMessage } from "../message.ts";
 

@@ -25,7 +25,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   afterAll(() => engine.close());
 
   describe("a token", () => {
-    test("lets its holder in, as what it was made for and into no other tenant", async () => {
+    test("gives its holder the access that it was created for, in its tenant only", async () => {
       const [acme, other] = [tenant(), tenant()];
       const { token, record } = await acme.createToken({
         scope: "write",
@@ -58,7 +58,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       await expect(other.revokeToken(record.id)).rejects.toMatchObject({ code: "token_not_found" });
     });
 
-    test("may name no actor, any actor, and the whole store", async () => {
+    test("may have no actor, any actor, and access to the whole store", async () => {
       const acme = tenant();
       const plain = await acme.createToken({ scope: "read" });
       expect(await engine.authenticate(plain.token)).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       expect(await acme.listTokens({ after: records[1]?.id ?? "" })).toEqual(records.slice(2));
     });
 
-    test("leaves its making and its end in the feed, and its secret nowhere", async () => {
+    test("has its creation and end in the feed, and its secret nowhere", async () => {
       const acme = tenant();
       const { token, record } = await acme.createToken({ scope: "admin", actor: "ana" });
       await acme.revokeToken(record.id);
@@ -141,7 +141,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     });
   });
 
-  describe("a token that cannot be", () => {
+  describe("an invalid token", () => {
     test.each([
       ["operator", { scope: "write", operator: true }],
       ["expires", { scope: "read", expires: T0 - 1 }],
@@ -155,7 +155,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       });
     });
 
-    test("names its limit if it speaks for too many", async () => {
+    test("names the limit of its actors", async () => {
       const actAs = Array.from({ length: 101 }, (_, i) => `actor ${i}`);
       await expect(tenant().createToken({ scope: "write", actAs })).rejects.toMatchObject({
         code: "too_large",

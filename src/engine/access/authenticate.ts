@@ -6,12 +6,12 @@ import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { hashSecret, parseToken, type TokenPrefix } from "./token-text.ts";
 
-/** Compared with the secret of an unknown token, so that both cases take the same time. */
+/** Compared with the secret of an unknown token: constant time in both cases. */
 const NO_HASH = new Uint8Array(32);
 
 /**
- * Undefined if the token is malformed, unknown, expired or revoked. Reads the store each time, so
- * that a revocation takes effect with the next call on every node.
+ * Undefined if the token is malformed, unknown, expired or revoked. Reads the store each time, so a
+ * revocation takes effect with the next call on every node.
  */
 export async function authenticate(
   host: Pick<EngineContext, "store" | "now">,
@@ -23,7 +23,7 @@ export async function authenticate(
   return { tenant, scope, actor, actAs, operator, tokenId: id };
 }
 
-/** The token that `text` is, if its secret is right and it still holds. */
+/** The token of `text`, if its secret matches and it is valid. */
 export async function findValidToken(
   host: Pick<EngineContext, "store" | "now">,
   text: string,

@@ -27,7 +27,7 @@ export interface CreateShareInput {
 }
 
 export interface CreatedShare {
-  /** The last part of the link, given now and stored nowhere. */
+  /** The last part of the link; it is given once and not stored. */
   readonly token: string;
   readonly share: Share;
 }
@@ -46,7 +46,7 @@ export class Shares {
     this.#engine = engine;
   }
 
-  /** `session_not_found` for a session that is not there. */
+  /** Throws `session_not_found`. */
   async create(sessionId: string, input: CreateShareInput = {}): Promise<CreatedShare> {
     const { store, tenant, by, newId } = this.#engine;
     const { expires } = checkInput(input, "share", INPUTS.createShare);
@@ -70,7 +70,7 @@ export class Shares {
     return { token: formatToken(id, secret, "bss"), share: toShare(record) };
   }
 
-  /** Those that still open something, in the order in which they were made; of one session, if named. */
+  /** Valid shares in order of creation; of one session, if named. */
   async list(sessionId?: string): Promise<readonly Share[]> {
     const { store, tenant } = this.#engine;
     if (sessionId !== undefined) checkKey(sessionId, "sessionId");
@@ -106,7 +106,7 @@ export class Shares {
   }
 }
 
-/** Undefined if the link is malformed, unknown, over or revoked, or its session is gone. */
+/** Undefined if the link is malformed, unknown, expired or revoked, or its session is deleted. */
 export async function openShare(
   host: Pick<EngineContext, "store" | "now">,
   text: string,

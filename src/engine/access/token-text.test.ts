@@ -6,7 +6,7 @@ import { formatToken, hashSecret, newSecret, parseToken } from "./token-text.ts"
 const ID = "01JZ8Q4V7N6D0M3T5R9W2XKYBC";
 
 describe("the text of a token", () => {
-  test("is read back, whatever its id and secret", () => {
+  test("is parsed back for any id and secret", () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
     fc.assert(
@@ -21,7 +21,7 @@ describe("the text of a token", () => {
     );
   });
 
-  test("holds at least 256 random bits and nothing that a URL would escape", () => {
+  test("has at least 256 random bits and only URL-safe characters", () => {
     const secrets = Array.from({ length: 100 }, newSecret);
     expect(new Set(secrets).size).toBe(100);
     for (const secret of secrets) {
@@ -30,7 +30,7 @@ describe("the text of a token", () => {
     }
   });
 
-  test("is refused unless it is exactly one", () => {
+  test("is refused unless it matches exactly", () => {
     const secret = newSecret();
     const right = formatToken(ID, secret);
     expect(parseToken(right)).toEqual({ id: ID, secret });
@@ -60,7 +60,7 @@ describe("the text of a token", () => {
     for (const text of wrong) expect(parseToken(text), String(text)).toBeUndefined();
   });
 
-  test("is hashed as it is written: another spelling of the same bytes is another secret", () => {
+  test("is hashed as text: another spelling of the same bytes is another secret", () => {
     const [one, two] = [`${"A".repeat(42)}A`, `${"A".repeat(42)}B`];
     expect(Buffer.from(one, "base64url")).toEqual(Buffer.from(two, "base64url"));
     expect(hashSecret(one)).not.toEqual(hashSecret(two));

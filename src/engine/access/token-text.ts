@@ -1,20 +1,20 @@
 /**
- * The text of a token: `bsk_`, its id, `_`, its secret. That of a share begins with `bss_`.
+ * The text of a token: `bsk_`, its id, `_`, its secret. A share's begins with `bss_`.
  *
- * The id is looked up, the secret is compared. The secret is 256 random bits, so one round of
- * SHA-256 protects it from readers of the store.
+ * The id is looked up, the secret compared. The secret is 256 random bits, so one round of SHA-256
+ * protects it from readers of the store.
  */
 
 import { createHash, randomBytes } from "node:crypto";
 
 const SECRET_BYTES = 32;
 
-/** A ULID, and the bytes of the secret in the alphabet of URLs. */
+/** A ULID, and the secret in base64url. */
 const TOKEN = /^(bsk|bss)_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/;
 
 export type TokenPrefix = "bsk" | "bss";
 
-/** From the system's own source, whatever the host has given for ids. */
+/** From the system's random source, whatever source the host set for ids. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }
@@ -23,7 +23,7 @@ export function formatToken(id: string, secret: string, prefix: TokenPrefix = "b
   return `${prefix}_${id}_${secret}`;
 }
 
-/** Undefined if `text` is no token of this kind. */
+/** Undefined if `text` is not a token of this kind. */
 export function parseToken(
   text: unknown,
   prefix: TokenPrefix = "bsk",

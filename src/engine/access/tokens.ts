@@ -35,15 +35,15 @@ export interface CreateTokenInput {
 }
 
 export interface CreatedToken {
-  /** To be handed to its holder now: it is stored nowhere. */
+  /** The token's text: given once and not stored. */
   readonly token: string;
   readonly record: AccessToken;
 }
 
 export interface ListTokensInput {
-  /** The last token of the page before. */
+  /** The last token of the previous page. */
   readonly after?: string;
-  /** At most 500; 50 if left out. */
+  /** At most 500. Default 50. */
   readonly limit?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the cases of search are written with: a tenant of its own for each, and short ways to ask. */
+/** Fixture of the search cases: a tenant per case, and short calls. */
 
 import { expect } from "vitest";
 import type { SearchHit } from "../../search/request.ts";
@@ -11,14 +11,14 @@ import type { TenantEngine } from "../tenant-engine.ts";
 export interface SearchCases {
   /** A tenant that no other case uses. */
   tenant(): TenantEngine;
-  /** Brings what was written to where this run of the cases wants to find it. */
+  /** Moves the written messages to where this run wants to find them (tail or segments). */
   settle(tenant: TenantEngine): Promise<void>;
 }
 
-/** Put together here, so that no scanner takes this file for a leak. */
+/** Concatenated, so that secret scanners ignore this file. */
 export const SECRET: string = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 
-/** A session with these messages: a text is what the user says. */
+/** A session with these messages; a plain text is the user's. */
 export async function talk(
   tenant: TenantEngine,
   messages: readonly (string | MessageInput)[],
@@ -48,7 +48,7 @@ export async function hitsOf(
   return hits;
 }
 
-/** The sessions that are found, the best first. */
+/** The found sessions, best first. */
 export async function sessionsOf(
   tenant: TenantEngine,
   query: string,
@@ -57,7 +57,7 @@ export async function sessionsOf(
   return (await hitsOf(tenant, query, input)).map(({ sessionId }) => sessionId);
 }
 
-/** What was found, as it is shown. */
+/** The snippets of the hits. */
 export async function snippetsOf(
   tenant: TenantEngine,
   query: string,
@@ -67,7 +67,7 @@ export async function snippetsOf(
   return hits.map(({ window }) => window.find(({ found }) => found)?.snippet ?? "");
 }
 
-/** The parts of the text of the message that was found which are marked. */
+/** The marked parts of the found message's text. */
 export function marksOf(hit: SearchHit | undefined): string[] {
   const item = hit?.window.find(({ found }) => found);
   return (item?.matches ?? []).map(({ start, end }) => item?.snippet.slice(start, end) ?? "");

@@ -9,12 +9,12 @@ import {
   talk,
 } from "./search-fixture.cases.ts";
 
-/** What a hit looks like, how hits are ordered, and where the limits are. */
+/** The shape, order and limits of hits. */
 export function searchHitCases({ tenant, settle }: SearchCases): void {
   describe("a hit", () => {
     const chatter = (count: number) => Array.from({ length: count }, (_, i) => `message ${i}`);
 
-    test("has a window round the match, and an index that listMessages takes", async () => {
+    test("has a window around the match, and an index for listMessages", async () => {
       const own = tenant();
       const session = await talk(own, [...chatter(10), "the narwhal", ...chatter(10)]);
       await settle(own);
@@ -32,7 +32,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       });
     });
 
-    test("has at most 16 messages round it, and refuses to have more", async () => {
+    test("has at most 16 messages around it, and refuses more", async () => {
       const own = tenant();
       await talk(own, [...chatter(30), "the narwhal", ...chatter(30)]);
       await settle(own);
@@ -60,7 +60,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(bare?.window.map(({ snippet }) => snippet)).toEqual(["the narwhal"]);
     });
 
-    test("cuts a long text round the match, between code points", async () => {
+    test("cuts a long text around the match, between code points", async () => {
       const own = tenant();
       const filler = "😀 überall ".repeat(400);
       await talk(own, [`${filler}the walrus 🦭 sings${filler}`, filler]);
@@ -78,7 +78,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect([beside.isWellFormed(), beside.startsWith("😀")]).toEqual([true, true]);
     });
 
-    test("shows what the match is in: the tool, where the text has none", async () => {
+    test("shows the matched part: the tool, where the text has no match", async () => {
       const own = tenant();
       await talk(own, [
         {
@@ -104,7 +104,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(marksOf(result)).toEqual(["listFolder"]);
     });
 
-    test("shows what was said, and not what a client put in beside it", async () => {
+    test("shows the user's text without injected text", async () => {
       const own = tenant();
       const reminder = `<system-reminder>${"hoopoe ".repeat(400)}</system-reminder>`;
       await talk(own, [
@@ -119,7 +119,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       ]);
     });
 
-    test("of a title or a summary alone has no message, and shows how the session begins", async () => {
+    test("of a title or a summary alone has no message, and shows the session's first ones", async () => {
       const own = tenant();
       const titled = await talk(own, ["hello", "bye"], { title: "About the ibex" });
       const summed = await talk(own, ["hello again"]);
@@ -140,7 +140,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(long?.window).toEqual([]);
     });
 
-    test("shows its session as it is now, however often it was shown before", async () => {
+    test("shows its session's current fields", async () => {
       const own = tenant();
       const session = await talk(own, ["the dormouse", "sleeps"], { title: "Before" });
       await settle(own);
@@ -164,7 +164,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(await hitsOf(own, "dormouse")).toEqual([]);
     });
 
-    test("is one a session, unless more are asked for", async () => {
+    test("is one per session, unless more are requested", async () => {
       const own = tenant();
       await talk(own, ["newt one", "newt two", "newt three"]);
       await talk(own, ["newt four"]);
@@ -174,7 +174,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "newt", { perSession: 20, limit: 3 })).toHaveLength(3);
     });
 
-    test("says what its score is made of, if it is asked", async () => {
+    test("has the parts of its score with explain", async () => {
       const own = tenant();
       await talk(own, ["about quails", "nothing"], { title: "Quail" });
       await settle(own);
@@ -201,7 +201,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       "prefers summary and title, then user, then the others (%s)",
       async (ranking) => {
         const own = tenant();
-        // The same words everywhere; what differs is only where they stand.
+        // The same words in different fields.
         const at = Date.UTC(2026, 0, 1);
         const say = (role: "user" | "assistant") => ({
           role,
@@ -224,7 +224,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
         await summed.update({ summary: "okapi stripe" });
         for (let i = 0; i < 5; i++) await talk(own, ["something else"]);
         await settle(own);
-        // A title is worth more than a summary by default, and less in the plain formula.
+        // By default a title weighs more than a summary; in the plain formula, less.
         const others = ranking === "plain" ? [tool, assistant] : [assistant, tool];
         const headed = ranking === "plain" ? [summed, titled] : [titled, summed];
         expect(await sessionsOf(own, "okapi stripe", { ranking })).toEqual(
@@ -233,7 +233,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       },
     );
 
-    test("is better for more of the query, and stable", async () => {
+    test("is better for more query words, and stable", async () => {
       const own = tenant();
       const both = await talk(own, ["ferret and weasel"]);
       const one = await talk(own, ["ferret and others"]);
@@ -246,7 +246,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
     });
   });
 
-  describe("a search that is given up", () => {
+  describe("an aborted search", () => {
     test("rejects with the signal's reason, before it begins and while it waits", async () => {
       const own = tenant();
       await talk(own, ["ferret"]);
@@ -263,7 +263,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
   });
 
   describe("limits", () => {
-    test("are told, with what to do", async () => {
+    test("are reported with the way out", async () => {
       const own = tenant();
       await expectCode(own.searchSessions("x", { limit: 21 }), "too_large");
       await expectCode(own.searchSessions("x", { perSession: 21 }), "too_large");

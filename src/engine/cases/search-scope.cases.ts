@@ -8,7 +8,7 @@ import {
   talk,
 } from "./search-fixture.cases.ts";
 
-/** Whose words are found: tenants, scope, filters; and what is never found. */
+/** Tenants, scope, filters, and text that is never found. */
 export function searchScopeCases({ tenant, settle }: SearchCases): void {
   describe("a scope", () => {
     test("is a tenant's own, whatever the query says", async () => {
@@ -21,7 +21,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       expect(await two.searchMemory("otter")).toEqual([]);
     });
 
-    test("is what the host sets: a filter in the query can only narrow it", async () => {
+    test("is set by the host: a filter in the query only narrows it", async () => {
       const own = tenant();
       const coder = await talk(own, ["shared heron"], { agent: "coder" });
       const other = await talk(own, ["shared heron"], { agent: "reviewer", owner: "eve" });
@@ -36,7 +36,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "heron", { excludeSession: [coder.id, other.id] })).toEqual([]);
     });
 
-    test("sees sessions and participants that came since it was last asked", async () => {
+    test("includes sessions and participants added since the last search", async () => {
       const own = tenant();
       const asked = () =>
         Promise.all([
@@ -56,7 +56,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       ]);
     });
 
-    test("sees the models of messages, also of those that came since it was last asked", async () => {
+    test("includes models of messages added since the last search", async () => {
       const own = tenant();
       const asked = (query = "lynx") => sessionsOf(own, query, { model: "m2" });
       const first = await talk(own, ["a lynx"]);
@@ -69,7 +69,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       expect(await asked("lynx model:m1")).toEqual([]);
     });
 
-    test("knows a project's folder by its whole name, not by the words that it is made of", async () => {
+    test("matches a project's folder by its whole name, not by its words", async () => {
       const own = tenant();
       const origin = { projectPath: "/home/ana/fix-ferret-dates" };
       const { id } = await talk(own, ["hello"], { origin });
@@ -82,7 +82,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       expect((await sessionsOf(own, "fix-ferret-dates"))[0]).toBe(id);
     });
 
-    test("knows participants, project, workstation, branch of git and source", async () => {
+    test("filters by participants, project, workstation, git branch and source", async () => {
       const own = tenant();
       const origin = {
         source: "claude",
@@ -120,7 +120,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       }
     });
 
-    test("filters before it takes the best: what is out takes no place", async () => {
+    test("filters before ranking: excluded sessions take no place", async () => {
       const own = tenant();
       for (let i = 0; i < 12; i++) await talk(own, ["bison bison bison"], { agent: "loud" });
       const quiet = await talk(own, ["one bison among many other words of a long message"], {
@@ -131,7 +131,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "bison -bison")).toEqual([]);
     });
 
-    test("is a time, a role, a tool", async () => {
+    test("filters by time, role and tool", async () => {
       const own = tenant();
       const at = (day: number) => Date.UTC(2026, 2, day, 12);
       const session = await talk(own, [
@@ -194,7 +194,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
   });
 
   describe("memories and facts", () => {
-    test("are found whole, the best first, as they are now", async () => {
+    test("are found whole and current, best first", async () => {
       const own = tenant();
       await own.putMemory({ agent: "coder", name: "deploy", content: "Migrate before lynx." });
       await own.putMemory({ agent: "other", name: "lynx", content: "lynx lynx" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { MessageInput } from "../message-input.ts";
 import { hitsOf, SECRET, type SearchCases, sessionsOf, talk } from "./search-fixture.cases.ts";
 
-/** A call of a tool, and what it gave back. */
+/** A tool call and its result. */
 function used(name: string, input: object, output: string, said = ""): MessageInput {
   return {
     role: "assistant",
@@ -12,10 +12,10 @@ function used(name: string, input: object, output: string, said = ""): MessageIn
   };
 }
 
-/** What tools were given and gave back, and what a search leaves out. */
+/** Tool traffic in the index, and its exclusions. */
 export function searchToolCases({ tenant, settle }: SearchCases): void {
   describe("tool calls and results", () => {
-    test("is found: arguments, output, and a phrase in it", async () => {
+    test("are found: arguments, output, and a phrase in it", async () => {
       const own = tenant();
       const { id } = await talk(own, [
         "please look",
@@ -40,7 +40,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(found?.matches.length).toBeGreaterThan(0);
     });
 
-    test("is shown where it matches: behind an escaped line break, and never as an empty result", async () => {
+    test("are shown at their match: after an escaped line break, and never as an empty result", async () => {
       const own = tenant();
       const text = `${"name: tests\n".repeat(200)}kudu: here\n${"end: of it\n".repeat(200)}`;
       await talk(own, [used("Write", { file_path: "ci.yml", content: text }, "")]);
@@ -53,7 +53,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(hit?.window.filter(({ role }) => role === "tool")).toMatchObject([{ snippet: "" }]);
     });
 
-    test("is found at both ends of a long output, and not between them", async () => {
+    test("are found at both ends of a long output, and not between them", async () => {
       const own = tenant();
       const filler = "lorem ipsum ".repeat(4_000);
       const output = `headword ${filler} middleword ${filler} tailword`;
@@ -64,7 +64,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "middleword")).toEqual([]);
     });
 
-    test("has no secrets, at neither end of an output", async () => {
+    test("have no secrets, at neither end of an output", async () => {
       const own = tenant();
       const filler = "lorem ipsum ".repeat(4_000);
       const key = `-----BEGIN PRIVATE KEY-----\n${"QUJD\n".repeat(4_000)}pemword\n-----END PRIVATE KEY-----`;
@@ -79,7 +79,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "lorem")).toHaveLength(1);
     });
 
-    test("is not found in what our own tools answered", async () => {
+    test("are not found in answers of our own tools", async () => {
       const own = tenant();
       await talk(own, [
         used("mcp__backscroll__search_sessions", { query: "x" }, "an okapi in an answer"),
@@ -90,7 +90,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "okapi")).toEqual([id]);
     });
 
-    test("stands first where it has the query word for word, a call before an output", async () => {
+    test("rank first with the exact query, a call before an output", async () => {
       const own = tenant();
       const query = "kiwi push origin dodo";
       const rest = "with many other words that nobody has asked for ".repeat(3);
@@ -106,7 +106,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect((await sessionsOf(own, "kiwi push dodo origin"))[0]).toBe(mixed);
     });
 
-    test("ranks what was said first, and does not make neighbours of outputs", async () => {
+    test("rank behind messages, and do not make neighbours of outputs", async () => {
       const own = tenant();
       const noise = used("Read", { path: "x" }, "cron ".repeat(200));
       await talk(own, ["please read it", noise, noise]);
@@ -115,7 +115,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect((await sessionsOf(own, "why does cron run twice"))[0]).toBe(id);
     });
 
-    test("that repeats what was said elsewhere stands behind it, and is still found", async () => {
+    test("that repeat a message rank behind it, and are still found", async () => {
       const own = tenant();
       const subject = "refactor the kudu parser into a package";
       const { id } = await talk(own, [
@@ -131,7 +131,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(others.sort()).toEqual([later.id, shown.id].sort());
     });
 
-    test("an assistant that says something and calls a tool is an assistant, and weighs as a tool's use", async () => {
+    test("an assistant message with a tool call has the role assistant and the weight of a tool", async () => {
       const own = tenant();
       await talk(own, [{ role: "assistant", content: "the gnu is here" }]);
       const { id } = await talk(own, [used("Bash", {}, "", "the gnu is here")]);
@@ -142,7 +142,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     });
   });
 
-  test("sessions that a program made stay out, unless they are asked for or named", async () => {
+  test("machine-made sessions are left out, unless requested or named", async () => {
     const own = tenant();
     const { id } = await talk(own, ["warmup springbok"], { metadata: { machineMade: true } });
     const other = await talk(own, ["a springbok"], { metadata: { machineMade: false } });
@@ -154,7 +154,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     );
   });
 
-  test("the last word is a beginning while it is being typed", async () => {
+  test("the last word matches as a prefix while it is being typed", async () => {
     const own = tenant();
     const { id } = await talk(own, ["the acquireLock function", "waits for bongos"]);
     await settle(own);
@@ -165,7 +165,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     expect(await sessionsOf(own, "+bon", { asYouType: true })).toEqual([id]);
   });
 
-  test("a word that nothing has is told, and no other number stands for it", async () => {
+  test("a word without matches is reported, and no other number stands for it", async () => {
     const own = tenant();
     await talk(own, ["version 1 of it"]);
     await settle(own);
@@ -175,7 +175,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     expect((await own.searchSessions("version qzx")).notes).toEqual(["nothing has the word qzx"]);
   });
 
-  test("a name that was copied out of JSON with the letter of an escape is found", async () => {
+  test("a name copied from JSON with the letter of an escape is found", async () => {
     const own = tenant();
     const { id } = await talk(own, ["call parseThings here"]);
     await talk(own, ["we parse other things"]);
@@ -183,7 +183,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     expect((await sessionsOf(own, "tparseThings"))[0]).toBe(id);
   });
 
-  test("a neighbour whose text is not read whole says so", async () => {
+  test("a neighbour that is not read whole says so", async () => {
     const own = tenant();
     const long = "long answer ".repeat(4_000);
     await talk(own, ["where is the dikdik?", { role: "assistant", content: long }]);

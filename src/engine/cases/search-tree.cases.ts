@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { hitsOf, type SearchCases, sessionsOf, snippetsOf, talk } from "./search-fixture.cases.ts";
 
-/** What of a conversation can be found, and when: streams, branches, edits, forks, deletion. */
+/** The searchable part of a conversation: streams, branches, edits, forks, deletion. */
 export function searchTreeCases({ tenant, settle }: SearchCases): void {
   describe("the searchable path", () => {
-    test("is a message, the moment its append returns", async () => {
+    test("has a message the moment its append returns", async () => {
       const own = tenant();
       const session = await talk(own, ["the walrus sleeps"]);
       expect(await sessionsOf(own, "walrus")).toEqual([session.id]);
@@ -16,7 +16,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "walrus")).toEqual([session.id]);
     });
 
-    test("is a stream once it is committed, and never one that was aborted", async () => {
+    test("has a stream once it is committed, and never an aborted one", async () => {
       const own = tenant();
       const session = await talk(own, ["begin"]);
       const stream = await session.openMessage({ role: "assistant", actor: "coder" });
@@ -34,7 +34,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "platypus")).toEqual([session.id]);
     });
 
-    test("is what an edit says, and what it replaced only with all branches", async () => {
+    test("has the new text of an edit, and the old one only with all branches", async () => {
       const own = tenant();
       const session = await talk(own, ["about the heron", "and more heron"]);
       const [first] = await session.history();
@@ -55,7 +55,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       }
     });
 
-    test("is on the active path, wherever the leaf was moved", async () => {
+    test("follows the active leaf", async () => {
       const own = tenant();
       const session = await talk(own, ["root", "the marmot left", "marmot tail"]);
       const [root] = await session.history();
@@ -74,7 +74,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "badger")).toEqual([]);
     });
 
-    test("is shown once, however many forks have copies of it", async () => {
+    test("shows a message once, however many forks copy it", async () => {
       const own = tenant();
       const session = await talk(own, ["the lemur question", "an answer"]);
       const fork = await session.fork({ createdBy: "ben" });
@@ -86,7 +86,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "lemur")).toEqual([fork.id]);
     });
 
-    test("is nothing that was injected or recalled, in whole or in part", async () => {
+    test("has no injected or recalled text", async () => {
       const own = tenant();
       const session = await talk(own, [
         { role: "user", content: "gecko by the client", metadata: { injected: true } },
@@ -100,7 +100,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "what now")).toHaveLength(1);
     });
 
-    test("is there once, however often its append was sent", async () => {
+    test("has a message once, however often its append was sent", async () => {
       const own = tenant();
       const session = await talk(own, []);
       const send = () =>
@@ -114,7 +114,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(explanation?.documents).toBe(1);
     });
 
-    test("is found while the index is built again, and afterwards", async () => {
+    test("stays searchable while the index is rebuilt, and afterwards", async () => {
       const own = tenant();
       const session = await talk(own, []);
       for (let i = 0; i < 4; i++) {
@@ -132,7 +132,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "caracal")).toHaveLength(10);
     });
 
-    test("goes at once when its session is deleted, title, facts and all", async () => {
+    test("loses a deleted session at once, with title and facts", async () => {
       const own = tenant();
       const session = await talk(own, ["the jackal barks"], { title: "Jackal" });
       const kept = await talk(own, ["another jackal"]);
@@ -147,7 +147,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "jackal")).toEqual([kept.id]);
     });
 
-    test("within one session is what all ways of asking find, up to a message", async () => {
+    test("within one session gives the same for every kind of search, up to a message", async () => {
       const own = tenant();
       const animals = ["otter", "stoat", "vole", "shrew"];
       const said = Array.from({ length: 120 }, (_, i) => {
@@ -166,14 +166,14 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
           perSession,
           ...(beforeSequence === undefined ? {} : { beforeSequence }),
         });
-      // Which of several that are equally good is the last one, no order says.
+      // The order of equal scores is unspecified at the cut.
       const best = (hits: Awaited<ReturnType<typeof within>>) => {
         const last = hits[18]?.score ?? 0;
         return hits
           .slice(0, 19)
           .map(({ entryId, score }) => [score > last ? entryId : "", score.toFixed(9)]);
       };
-      // One way ranks whole sessions, the other one single messages.
+      // One search ranks sessions, the other single messages.
       expect(best(await within(20, 20))).toEqual(best(await within(20, 19)));
       const early = await within(20, 20, 60);
       expect(early).toHaveLength(20);

@@ -8,7 +8,7 @@ import {
   talk,
 } from "./search-fixture.cases.ts";
 
-/** Words, identifiers, scripts and queries as people type them. */
+/** Words, identifiers, scripts and queries as users type them. */
 export function searchWordCases({ tenant, settle }: SearchCases): void {
   describe("words", () => {
     const TEXTS = [
@@ -22,7 +22,7 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
       "to be or not to be",
     ];
 
-    /** A query, and what the best hit says. */
+    /** A query and the text of its best hit. */
     const ASKED: readonly (readonly [string, string])[] = [
       ["parseQueryString", "We call"],
       ["parsequerystring", "We call"],
@@ -85,7 +85,7 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
   });
 
   describe("a query", () => {
-    test("is never an error, whatever was typed", async () => {
+    test("is never an error", async () => {
       const own = tenant();
       await talk(own, ["a lonely moose"], { title: "Moose" });
       await settle(own);
@@ -152,7 +152,7 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "moose\u0000")).toHaveLength(1);
     });
 
-    test("that only leaves out finds nothing, and says so", async () => {
+    test("of exclusions alone finds nothing, and says so", async () => {
       const own = tenant();
       await talk(own, ["a lonely moose"]);
       await settle(own);

@@ -1,4 +1,4 @@
-/** How a compaction is done: what the caller says, what the session says, what holds otherwise. */
+/** Options of a compaction: the caller's, the session's, and defaults. */
 
 import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { KeepStrategy } from "../../compaction/plan-input.ts";
@@ -35,50 +35,52 @@ import type { TextModel } from "../../model/text-model.ts";
 import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 
-/** The messages that stay verbatim. */
+/** The part that stays verbatim. */
 export type KeepInput =
-  /** The newer half of what no summary covers. */
+  /** The newer half of the unsummarised messages. */
   | "half"
   | "none"
   | { readonly messages: number }
-  /** The newest messages that together take so many tokens. */
+  /** The newest messages up to this many tokens together. */
   | { readonly tokens: number };
 
 /** claw-code's preset: one switch for kept messages, trigger and summary style. */
 export interface ClawPreset {
   readonly name: "claw";
-  /** The newest messages to keep. Default: `COMPACTION.claw`. No compaction without more than these. */
+  /**
+   * The newest messages to keep. Default: `COMPACTION.claw`. The session must have more than these.
+   */
   readonly messages?: number;
-  /** No compaction below this many tokens. Default: `COMPACTION.claw`. */
+  /** Minimum tokens for a compaction. Default: `COMPACTION.claw`. */
   readonly tokens?: number;
 }
 
 export interface CompactInput {
-  /** In place of `keep`; also sets `profile` unless that is given. */
+  /** Replaces `keep`; also sets `profile` unless given. */
   readonly preset?: "claw" | ClawPreset;
-  /** `COMPACTION.keepTokens` if left out; `half` if the session's metadata asks for compaction. */
+  /** Default `COMPACTION.keepTokens`; `half` if the session's metadata asks for compaction. */
   readonly keep?: KeepInput;
-  /** What the context may take afterwards: tool results are shown shortened to get there. */
+  /** The limit of the context afterwards; tool results are shown shortened to meet it. */
   readonly limitTokens?: number;
-  /** `mechanical` needs no model; `model` uses one of those that the store was opened with. */
+  /** `mechanical` needs no model; `model` uses one of the store's models. */
   readonly summarizer?: SummarizerName | Summarizer;
-  /** The name of the model; `default` if left out. */
+  /** The model's name. Default `default`. */
   readonly model?: string;
   /**
-   * `mechanical`: used if the model's answer is of no use, or if the store has no such model.
-   * Otherwise the call fails.
+   * `mechanical`: used if the model's answer is rejected or the store has no such model. Without it
+   * the call fails.
    */
   readonly fallback?: SummaryFallback;
-  /** What a model is to heed in the summary, in words, at most 4 KiB; a mechanical one cannot. */
+  /** Instructions to the model, at most 4 KiB; a mechanical summary ignores them. */
   readonly instructions?: string;
-  /** How a mechanical summary is written: `rich` has ledger and citations, `claw` is claw-code's. */
+  /** The format of a mechanical summary: `rich` has ledger and citations, `claw` is claw-code's. */
   readonly profile?: SummaryProfile;
-  /** `rolling` writes one summary anew; `hierarchical` keeps the old ones and summarises those. */
+  /** `rolling` rewrites one summary; `hierarchical` keeps the old ones and summarises those. */
   readonly strategy?: SummaryStrategy;
-  /** Sees the plan before anything is written; may call it off, or hand in the summary. */
+  /** A hook that gets the plan before anything is written; it may cancel, or give the summary. */
   readonly before?: CompactionHook;
   readonly signal?: AbortSignal;
-  /** The same request under the same key is carried out once. */
+  /** A repeated request with the same key is carried out once. */
   readonly idempotencyKey?: string;
 }
 
@@ -92,13 +94,13 @@ export type HookAnswer =
 
 export interface CheckedCompaction {
   readonly preset: PlanPreset;
-  /** With too little to compact the call succeeds without effect. */
+  /** True: too little to compact is no error. */
   readonly quiet: boolean;
   readonly limitTokens: number | undefined;
   readonly summarizer: Summarizer;
   readonly fallback: Summarizer | undefined;
   readonly profile: SummaryProfile;
-  /** Undefined: none were given. */
+  /** Undefined: none given. */
   readonly instructions: string | undefined;
   readonly strategy: SummaryStrategy;
   readonly before: CompactionHook | undefined;
@@ -115,7 +117,7 @@ export function checkCompaction(
   const { policy } = readCompactionPolicy(session.metadata);
   const { preset } = input;
   if (preset !== undefined && input.keep !== undefined) {
-    throw invalid("preset", "preset says what is kept; leave out keep, or give keep alone");
+    throw invalid("preset", "preset replaces keep; give one of the two");
   }
   const keep = input.keep ?? (asked ? "half" : undefined);
   const style = preset === undefined ? "rich" : "claw";
@@ -142,7 +144,7 @@ function checkInstructions(given: string | undefined): string | undefined {
   return checkText(given, "instructions", MAX_INSTRUCTIONS_BYTES).trim() || undefined;
 }
 
-/** A summariser of the caller's, a model by its name, or the mechanical one. */
+/** The caller's summarizer, a model by name, or the mechanical one. */
 export function toSummarizer(
   engine: EngineContext,
   session: Session,
@@ -151,7 +153,7 @@ export function toSummarizer(
 ): Summarizer {
   const { summarizer, model } = input;
   if (typeof summarizer === "object") return checkObject(summarizer, "summarizer");
-  // A session that names a model wants that one to write its summaries.
+  // The session's metadata may name the model of its summaries.
   const compaction = session.metadata["compaction"] as { summarizerModel?: unknown } | undefined;
   const named =
     model ??

@@ -29,22 +29,22 @@ import { storeCompaction } from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
 export interface CompactionResult {
-  /** The entry that was added; null if there was too little to compact (`preset` only). */
+  /** The added entry; null if there was too little to compact (`preset` only). */
   readonly entry: Entry | null;
   /** The text of the summary; null where `entry` is. */
   readonly summary: string | null;
-  /** Entries that the new summary stands for, beside those of the one before. */
+  /** Entries that the new summary covers beyond the previous one. */
   readonly removed: number;
   readonly firstKeptEntryId: string | null;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Entries whose content was erased since, as the session's retention says. */
+  /** Entries erased since, by the session's retention. */
   readonly erased: number;
 }
 
 /** Estimated tokens of a summary before it is written. */
 const EXPECTED_SUMMARY_TOKENS = 1_500;
-/** How often a summary that came out too long for the limit is made again, with more to cover. */
+/** How often a summary that exceeds the limit is written again, covering more. */
 const MAX_ROUNDS = 3;
 
 export async function compactSession(
@@ -109,7 +109,7 @@ export async function planSession(
 interface Survey {
   readonly options: CheckedCompaction;
   readonly ground: CompactionGround;
-  /** Null if there is too little, and the caller does not mind. */
+  /** Null if there is too little, and the caller accepts that. */
   readonly planned: CompactionPlan | null;
 }
 
@@ -128,13 +128,13 @@ async function survey(
   throw nothingToCompact(sessionId, planned.none);
 }
 
-/** A summary, and the plan that it belongs to, with the summary's real size. */
+/** A summary and its plan, with the summary's real size. */
 interface Outcome {
   readonly plan: CompactionPlan;
   readonly written: WrittenSummary;
 }
 
-/** Writes the summary; again, with a plan that allows for its size, if it came out too long. */
+/** Writes the summary; if it is too long, plans again with its size and rewrites it. */
 async function writeWithin(
   engine: EngineContext,
   ground: CompactionGround,
@@ -151,7 +151,7 @@ async function writeWithin(
     if (sized.tokensAfter <= limitTokens || round === MAX_ROUNDS) return { plan: sized, written };
     const again = planOn(ground, options, actual);
     if ("none" in again) return { plan: sized, written };
-    // The same entries, with shorter results: the summary still fits.
+    // The same entries with shorter results: the summary still applies.
     if (again.plan.through === plan.through) return { plan: again.plan, written };
     plan = again.plan;
     plannedFor = actual;
@@ -175,7 +175,7 @@ function write(
     : writeSummary(engine, task);
 }
 
-/** The hook's words, with the structure that later summaries build upon. */
+/** The hook's text, with the structure that later summaries build upon. */
 async function fromHook(
   engine: EngineContext,
   ground: CompactionGround,

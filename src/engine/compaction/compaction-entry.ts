@@ -9,36 +9,36 @@ import type { SummaryStrategy } from "../../model/inputs/choices.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { Retention } from "../../model/session.ts";
 
-/** The `data` of an entry of the kind `compaction`. Imported ones may have the first field alone. */
+/** The `data` of a `compaction` entry. Imported ones may have only the first field. */
 export interface CompactionData {
   /** Null: no entry was kept. */
   readonly firstKeptEntryId: string | null;
-  /** The first and the last entry that the summary covers. */
+  /** The first and last covered entry. */
   readonly from: string;
   readonly through: string;
   /** The summary covers up to this sequence; later entries were kept or appended. */
   readonly throughSequence: number;
-  /** Messages that the summary covers, earlier summaries' included not. */
+  /** Messages that the summary covers, without those of earlier summaries. */
   readonly covered: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** The cut lies inside a turn. */
+  /** The cut splits a turn. */
   readonly splitTurn: boolean;
-  /** Entries before the first kept one that stay as they are, by their pins. */
+  /** Pinned entries before the first kept one, which stay. */
   readonly pinned: readonly string[];
-  /** Tool results of the kept part that are shown shortened. */
+  /** Kept tool results that are shown shortened. */
   readonly cuts: readonly ResultCut[];
   readonly profile: SummaryProfile;
   /** The summarizer: `mechanical`, `model` or `hook`. */
   readonly summarizer: string;
   readonly model: string | null;
   readonly fromHook: boolean;
-  /** The compaction before, which this one builds upon. */
+  /** The previous compaction, which this one builds upon. */
   readonly previous: string | null;
   readonly strategy: SummaryStrategy;
   /** Hierarchical: the summaries that the text consists of, oldest first. */
   readonly summaries: readonly string[];
-  /** The session's retention at that time: unless `full`, the summary quotes no covered entry. */
+  /** The session's retention at that time; unless `full`, the summary quotes no covered entry. */
   readonly retention: Retention;
   readonly structure: SummaryStructure | null;
 }
@@ -47,9 +47,9 @@ export interface CompactionView {
   readonly entry: Entry;
   readonly text: string;
   readonly firstKeptEntryId: string | null;
-  /** The last entry that it covers, if it says so. */
+  /** The last covered entry, if recorded. */
   readonly through: string | null;
-  /** Off the path, but the only record of entries erased there. */
+  /** True: off the path, but the only record of entries erased there. */
   readonly isLeftBehind: boolean;
   readonly pinned: readonly string[];
   readonly cuts: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -58,7 +58,7 @@ export interface CompactionView {
   readonly summaries: readonly string[];
 }
 
-/** Reads a compaction leniently: it may have been written by another version, or imported. */
+/** Lenient: the entry may be imported, or of another version. */
 export function viewCompaction(entry: Entry): CompactionView {
   const data: Record<string, unknown> = isPlainObject(entry.data) ? entry.data : {};
   const first = data["firstKeptEntryId"];
@@ -76,7 +76,7 @@ export function viewCompaction(entry: Entry): CompactionView {
   };
 }
 
-/** The structure that the next summary builds upon; null if there is none, or of another version. */
+/** The structure that the next summary builds upon; null if missing or of another version. */
 export function structureOf(data: unknown): SummaryStructure | null {
   if (!isPlainObject(data)) return null;
   const { structure } = data;

@@ -1,4 +1,4 @@
-/** The input of a compaction plan: the context as it stands, without its content. */
+/** The input of a compaction plan: the current context as figures. */
 
 import { planCompaction } from "../../compaction/plan.ts";
 import type { PlanItem } from "../../compaction/plan-input.ts";
@@ -19,11 +19,11 @@ export interface CompactionGround {
   /** The newest compaction on the path. */
   readonly previous: CompactionView | null;
   readonly previousTokens: number;
-  /** The context beside the summary, in order: pinned entries that stayed come first. */
+  /** The context without the summary, in order: pinned entries first. */
   readonly items: readonly PlanItem[];
 }
 
-/** Reads the path to the leaf that the session has now, whatever is appended meanwhile. */
+/** Reads the path to the session's current leaf, a snapshot beside appends. */
 export async function surveyContext(
   engine: EngineContext,
   session: Session,
@@ -60,7 +60,7 @@ export function planOn(
   });
 }
 
-/** Tokens of a summary in a context, with the words round it. */
+/** Tokens of a summary in a context, with its enclosing text. */
 export function summaryTokens(
   engine: EngineContext,
   text: string,

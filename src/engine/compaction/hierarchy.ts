@@ -1,9 +1,9 @@
 /**
- * Summaries of summaries.
+ * Summaries of summaries (a log-structured hierarchy with a fan-in of four).
  *
  * Each compaction summarises only new messages and keeps earlier summaries. Once there are four of
  * one level, a summary of the next level replaces them in the context; they stay in the log as its
- * sources. So old detail fades slowly, and every step can be opened.
+ * sources. So old detail fades slowly, and every level can be read.
  */
 
 import { finishDigest, startDigest } from "../../compaction/digest/digest.ts";
@@ -28,10 +28,10 @@ import {
   writeSummary,
 } from "./write-summary.ts";
 
-/** So many summaries of one level become one of the next. */
+/** The number of summaries of one level that are merged into one of the next. */
 const FAN_IN = 4;
 
-/** A summary that stands in the context: stored already, or about to be. */
+/** A summary of the context: stored, or about to be. */
 interface Node {
   readonly id: string;
   readonly level: number;
@@ -41,19 +41,19 @@ interface Node {
   readonly structure: SummaryStructure;
 }
 
-/** The `data` of an entry of the kind `summary`. */
+/** The `data` of a `summary` entry. */
 export interface SummaryData {
   readonly from: string;
   readonly through: string;
   readonly throughSequence: number;
   readonly level: number;
-  /** The summaries that it was made from; empty if it was made from messages. */
+  /** The summaries that it was made from; empty if made from messages. */
   readonly children: readonly string[];
-  /** The summary that it goes on from, if it repeats what that says. */
+  /** The previous summary, if this one includes its content. */
   readonly previous: string | null;
   readonly tokens: number;
   readonly summarizer: string;
-  /** The session's retention at that time: unless `full`, the summary quotes no covered entry. */
+  /** The session's retention at that time; unless `full`, the summary quotes no covered entry. */
   readonly retention: Retention;
   readonly structure: SummaryStructure | null;
 }
@@ -124,7 +124,7 @@ export function draftSummary(
   return { ...draft, entry: { ...draft.entry, model } };
 }
 
-/** The summaries that stand in the context now; a rolling one before them counts as one. */
+/** The summaries of the current context; a preceding rolling one counts as one. */
 async function readNodes(engine: EngineContext, { previous }: CompactionGround): Promise<Node[]> {
   if (previous === null) return [];
   if (previous.summaries.length === 0) return [toNode(previous.entry)];
@@ -141,12 +141,12 @@ function toNode(entry: Entry): Node {
     from: typeof from === "string" ? from : entry.id,
     through: typeof through === "string" ? through : entry.id,
     text: textOf(entry.blocks),
-    // One that was imported is known by its text alone.
+    // An imported one has only its text.
     structure: structureOf(data) ?? finishDigest(startDigest(null)),
   };
 }
 
-/** The oldest run of summaries of one level that is long enough to be folded. */
+/** The oldest run of one level that is long enough to merge. */
 function fullGroup(nodes: readonly Node[]): readonly Node[] | undefined {
   for (let at = 0; at + FAN_IN <= nodes.length; at++) {
     const group = nodes.slice(at, at + FAN_IN);
@@ -155,7 +155,7 @@ function fullGroup(nodes: readonly Node[]): readonly Node[] | undefined {
   return undefined;
 }
 
-/** One summary of several: a model reads their texts, what they are made of is merged. */
+/** Merges several summaries: a model reads their texts, their structures are merged. */
 async function fold(
   engine: EngineContext,
   task: SummaryTask,
@@ -175,7 +175,7 @@ async function fold(
   return { text: answer.text, structure, summarizer: writer.name, model: answer.model };
 }
 
-/** Older ones may date from before the retention. */
+/** Older ones may predate the retention. */
 function mergeAll(nodes: readonly Node[], { quotes }: SummaryTask): SummaryStructure {
   const merged = nodes.map(({ structure }) => structure).reduce(mergeStructures);
   return quotes ? merged : dropQuotes(merged);

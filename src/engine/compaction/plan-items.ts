@@ -1,4 +1,4 @@
-/** From the entries of a context to what the planner of a compaction looks at. */
+/** Maps the entries of a context to the planner's items. */
 
 import type { PlanItem } from "../../compaction/plan-input.ts";
 import { resultTokens } from "../../context/cut-results.ts";

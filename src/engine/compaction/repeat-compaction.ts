@@ -16,17 +16,17 @@ import { idempotency } from "../idempotency.ts";
 import { ImportedIds } from "../import/imported-id.ts";
 import type { CompactInput } from "./compact-options.ts";
 
-/** The field of the entry's metadata under which it keeps the hash of the request. */
+/** The metadata field with the hash of the request. */
 const REQUEST = "idempotency";
 
 export interface CompactionKey {
-  /** The id that the compaction's entry has, or will have. */
+  /** The id of the compaction's entry, derived from the key. */
   readonly id: string;
   readonly idempotency: Idempotency;
   readonly metadata: JsonObject;
 }
 
-/** Undefined without a key. Functions cannot be compared and are left out. */
+/** Undefined without a key. Functions cannot be compared and are ignored. */
 export function compactionKey(sessionId: string, input: CompactInput): CompactionKey | undefined {
   const { idempotencyKey, signal: _, before: __, summarizer, ...asked } = input;
   const how = typeof summarizer === "object" ? "own" : summarizer;
@@ -36,7 +36,7 @@ export function compactionKey(sessionId: string, input: CompactInput): Compactio
   return { id, idempotency: made, metadata: { [REQUEST]: made.requestHash } };
 }
 
-/** The entry of the same request, if it was carried out; `idempotency_conflict` if it was another. */
+/** The stored entry of the same request; throws `idempotency_conflict` for another request. */
 export async function findRepeated(
   engine: EngineContext,
   sessionId: string,

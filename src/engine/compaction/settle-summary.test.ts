@@ -20,7 +20,7 @@ function interrupted(inner: Store, meanwhile: () => Promise<void>): Store {
   });
 }
 
-test("a compaction that is stored during an edit keeps its summary", async () => {
+test("a compaction stored during an edit keeps its summary", async () => {
   let meanwhile = async () => {};
   const inner = await openStore(":memory:");
   await using memory = engineOn(interrupted(inner, () => meanwhile()));
@@ -35,7 +35,7 @@ test("a compaction that is stored during an edit keeps its summary", async () =>
     await session.compact({ keep: { messages: 1 } });
     ({ summary } = await session.meta());
   };
-  // The path loses the first compaction, and gets another one before the edit has noted that.
+  // The path loses the first compaction, and gets another one before the edit records that.
   await session.edit(first?.id ?? "", "four");
   expect(summary).not.toBeNull();
   expect((await session.meta()).summary).toBe(summary);

@@ -1,4 +1,4 @@
-/** Storing a compaction: its entry, the summaries that it is made of, and the session's copy. */
+/** Stores a compaction: its entry, its summaries, and the session's copy. */
 
 import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { ResultCut } from "../../context/cut-results.ts";
@@ -13,7 +13,7 @@ import type { CompactionGround } from "./compaction-ground.ts";
 import { type CompactionKey, findRepeated } from "./repeat-compaction.ts";
 import type { WrittenSummary } from "./write-summary.ts";
 
-/** Throws `compaction_conflict` if what the summary was made from is no longer what there is. */
+/** Throws `compaction_conflict` if the summary's source has changed. */
 export async function storeCompaction(
   engine: EngineContext,
   { session, previous }: CompactionGround,
@@ -67,7 +67,7 @@ export async function storeCompaction(
     summary: { text, through: plan.through, expectedCompaction: onPath(previous) },
     ...(key === undefined ? {} : { idempotency: key.idempotency }),
   });
-  // Two that ask at once plan alike: the one that comes second is given what the first has stored.
+  // Concurrent requests plan alike: the second gets the first one's stored result.
   if (result.replayed && key !== undefined) {
     const first = await findRepeated(engine, session.id, key);
     if (first !== undefined) return first;
@@ -78,12 +78,12 @@ export async function storeCompaction(
   return placed.at(-1) as Entry;
 }
 
-/** One that the path has left behind is part of the summary, but not of the path. */
+/** An off-path summary is part of the text, but not of the path. */
 function onPath(previous: CompactionView | null): string | null {
   return previous === null || previous.isLeftBehind ? null : previous.entry.id;
 }
 
-/** Results that an earlier compaction cut stay cut while they are kept, or stay by a pin. */
+/** Results that an earlier compaction cut stay cut while they are kept or pinned. */
 function joinCuts(previous: CompactionView | null, plan: CompactionPlan): readonly ResultCut[] {
   const gone = new Set(plan.covered);
   const cuts = new Map(plan.cuts.map((cut) => [`${cut.entryId} ${cut.toolUseId}`, cut]));

@@ -22,20 +22,20 @@ import { writeSummary } from "./write-summary.ts";
 
 export interface Summary {
   readonly id: string;
-  /** The first and the last entry that it covers. */
+  /** The first and last covered entry. */
   readonly from: string;
   readonly through: string;
   readonly text: string;
-  /** The model that wrote it; null if none did. */
+  /** The model that wrote it; null for a mechanical summary. */
   readonly model: string | null;
   readonly tokens: number;
-  /** The summary that took its place, or that it goes on from. */
+  /** The summary that replaced it, or that it continues. */
   readonly parent: string | null;
   /** `compaction` if the context begins with it, else `summary`. */
   readonly kind: "summary" | "compaction";
-  /** 1: of messages; 2 and more: of summaries. */
+  /** 1: of messages; 2 or more: of summaries. */
   readonly level: number;
-  /** Something that it covers was edited or regenerated since. */
+  /** A covered entry was edited or regenerated since. */
   readonly stale: boolean;
   readonly createdAt: number;
 }
@@ -45,7 +45,10 @@ export type SummarizeOptions = Pick<
   "summarizer" | "model" | "fallback" | "instructions" | "profile" | "signal"
 >;
 
-/** Covers what no compaction of the path covers, up to `through`, and carries the last summary. */
+/**
+ * Covers the entries that no compaction of the path covers, up to `through`, and includes the last
+ * summary.
+ */
 export async function summarizeSession(
   engine: EngineContext,
   sessionId: string,
@@ -91,7 +94,7 @@ export async function summarizeSession(
     structure,
   };
   const draft = draftSummary(engine, text, data, model);
-  // It belongs to the entry that it ends with, on whatever path that is.
+  // It is attached to the last covered entry, on any path.
   const result = await engine.store.append(engine.tenant, {
     sessionId,
     entries: [{ ...draft.entry, parentId: last.id }],
@@ -102,7 +105,7 @@ export async function summarizeSession(
   return toSummary(appendedEntry(sessionId, draft, place), new Map(), new Set());
 }
 
-/** Every summary of the session, of all branches, in the order of writing: at most 500, the newest. */
+/** Summaries of all branches in order of writing: the newest 500. */
 export async function listSummaries(engine: EngineContext, sessionId: string): Promise<Summary[]> {
   const marked = async (mark: "summary" | "superseded", leaf?: string) => {
     const page = await engine.store.readEntries(engine.tenant, {
@@ -124,14 +127,14 @@ export async function listSummaries(engine: EngineContext, sessionId: string): P
   const ends = edited ? await readEnds(engine, summaries) : new Map<string, number>();
   for (const summary of edited ? summaries : []) {
     const superseded = await marked("superseded", summary.id);
-    // One that builds upon another covers what that covers, so only the end matters.
+    // A summary includes its predecessor's coverage, so only the end matters.
     const end = ends.get(String(read(summary.data)["through"])) ?? summary.sequence;
     if (superseded.some(({ sequence }) => sequence <= end)) stale.add(summary.id);
   }
   return summaries.map((entry) => toSummary(entry, parents, stale));
 }
 
-/** By id, the summaries that took the place of others. */
+/** Maps replaced summaries to their replacements. */
 function parentsOf(summaries: readonly Entry[]): ReadonlyMap<string, string> {
   return new Map(
     summaries.flatMap(({ id, data }) => {
@@ -141,7 +144,7 @@ function parentsOf(summaries: readonly Entry[]): ReadonlyMap<string, string> {
   );
 }
 
-/** The sequence of the last entry of each summary, by its id: a fork has sequences of its own. */
+/** The sequence of each summary's last entry, by id: a fork has its own sequences. */
 async function readEnds(
   engine: EngineContext,
   summaries: readonly Entry[],

@@ -31,14 +31,14 @@ export interface SummaryTask {
   readonly ids: readonly string[];
   readonly previous: SummaryRequest["previous"];
   readonly splitTurn: boolean;
-  /** False if covered entries will be erased: then no structure quotes them. */
+  /** False if covered entries will be erased: then the structure has no quotes. */
   readonly quotes: boolean;
   readonly summarizer: Summarizer;
   /** Used if the first summarizer's result is unusable; without it the call fails. */
   readonly fallback: Summarizer | undefined;
   readonly instructions: string | undefined;
   readonly signal: AbortSignal | undefined;
-  /** About what the text may take. */
+  /** The approximate limit of the text. */
   readonly maxTokens: number | undefined;
 }
 
@@ -47,12 +47,12 @@ export interface WrittenSummary {
   readonly structure: SummaryStructure;
   readonly summarizer: string;
   readonly model: string | null;
-  /** Hierarchical: the summaries that are to be stored beside, and all that the text is made of. */
+  /** Hierarchical: the summaries to store beside it, and all that the text consists of. */
   readonly nodes?: readonly Draft[];
   readonly summaries?: readonly string[];
 }
 
-/** Entries are read so many at a time: each may be large. */
+/** The page size of reads: entries may be large. */
 const READ_ENTRIES = 64;
 
 export async function writeSummary(
@@ -65,7 +65,7 @@ export async function writeSummary(
   let writer = task.summarizer;
   for await (const { entries, isLast } of chunksOf(engine, task)) {
     for (const entry of entries) addEntry(digest, entry);
-    // One that works from the structure alone has to be asked only once.
+    // A writer that uses only the structure is called once.
     if (!isLast && writer.needsEntries !== true) continue;
     const request: SummaryRequest = {
       previous,
@@ -105,7 +105,7 @@ export function termsOf({
   };
 }
 
-/** The answer of `writer`, or of the task's fallback if that is of no use. */
+/** The answer of `writer`, or of the fallback if it is rejected. */
 export async function askWithFallback(
   { fallback, signal }: SummaryTask,
   writer: Summarizer,
@@ -136,7 +136,7 @@ async function ask(writer: Summarizer, request: SummaryRequest): Promise<Summary
   );
 }
 
-/** Lists of entries that together stay within what the summariser can take; the last one is marked. */
+/** Chunks of entries within the summarizer's input limit; the last one is marked. */
 async function* chunksOf(
   engine: EngineContext,
   { ids, summarizer }: SummaryTask,
@@ -152,7 +152,7 @@ async function* chunksOf(
     );
     for (const record of page.entries) {
       const entry = toEntry(record, page.payloads);
-      // Long results are cut before a model sees them: they do not fill a chunk alone.
+      // Long results are cut before a model sees them, so they count as cut.
       const size = Math.min(countBlocks(entry.blocks, engine.counter), LONG_ENTRY_TOKENS);
       if (entries.length > 0 && tokens + size > room) {
         yield { entries, isLast: false };
@@ -166,6 +166,6 @@ async function* chunksOf(
   yield { entries, isLast: true };
 }
 
-/** Tokens that a model is given at once, unless it can take less. */
+/** The default input limit of a model. */
 const DEFAULT_INPUT_TOKENS = 100_000;
 const LONG_ENTRY_TOKENS = 4_000;

@@ -1,9 +1,9 @@
 /**
- * A model-ready context under a token budget.
+ * Builds a model-ready context under a token budget.
  *
- * Reads from the leaf backwards only as much as can be used. What no longer fits, or was summarised
- * away, is searched for what bears on the newest message, and quoted: a model that is merely offered
- * a search tool does not use it when it should.
+ * Reads from the leaf backwards only as far as needed. Omitted and summarised messages are searched
+ * with the newest message as the query, and the best are quoted: a model often fails to use a
+ * search tool when it should.
  */
 
 import { continuationMessage } from "../../compaction/render/continuation.ts";
@@ -43,16 +43,16 @@ export interface BuiltContext {
   /** Omitted parts, with reasons. */
   readonly omitted: readonly Omission[];
   readonly tokens: number;
-  /** Blocks of the messages that were cut or left out to make a turn fit. */
+  /** Blocks that were cut or left out to make a turn fit. */
   readonly shortened: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** The longest excerpt takes 256 tokens, and the words round it about a hundred. */
+/** The longest excerpt takes 256 tokens, and its enclosing text about a hundred. */
 const RECALL_TOKENS = 400;
-/** A turn is read to its beginning unless it is longer than this. Whatever the budget is, the same. */
+/** A longer turn is not read to its start, under any budget. */
 const ENDLESS_TURN = { messages: 4_000, tokens: 4_000_000 };
-/** How many messages before a turn the call of one of its results is looked for. */
+/** How far before a turn the calls of its results are searched. */
 const CALL_REACH = 64;
 
 export async function buildContext(
@@ -67,7 +67,7 @@ export async function buildContext(
     counter,
     ...(leaf === undefined ? {} : { leaf }),
     isEnough: enough(recentTurns, tokenBudget, engine),
-    // A question and an answer a turn, and a little more; tools take another page.
+    // A question and an answer per turn, and some more; tools take another page.
     firstPage: Math.min(256, 2 * recentTurns + 8),
   });
   const message = await findAnswered(engine, sessionId, read.entries, options.replyTo);
@@ -111,16 +111,14 @@ function pruned(
   return { ...context, messages, tokens };
 }
 
-/** One in the words of claw-code is given as claw-code gives it: as what the system says. */
+/** A summary in claw-code's format goes into a system message, as in claw-code. */
 function toSummary({ entry, text, profile }: CompactionView, tailKept: boolean): ContextSummary {
   const summary = { entryId: entry.id, text };
   if (profile === "rich") return summary;
   return { ...summary, system: continuationMessage(text, { tailKept }) };
 }
 
-/**
- * Reading ends once there are more turns or tokens than wanted, and no result waits for its call.
- */
+/** Reading ends with more turns or tokens than wanted, once no result lacks its call. */
 function enough(
   recentTurns: number,
   tokenBudget: number,
@@ -128,7 +126,7 @@ function enough(
 ): (entry: Entry) => boolean {
   let turns = 0;
   let tokens = 0;
-  /** Messages since the last that began a turn, and since there was enough. */
+  /** Messages since the last turn start, and since there was enough. */
   let behind = 0;
   let beyond = 0;
   const waiting = new Set<string>();
@@ -143,7 +141,7 @@ function enough(
     const isMany = turns > recentTurns || tokens > tokenBudget;
     if (isMany && turns > 0) beyond++;
     if (isMany && starts) return waiting.size === 0 || beyond > CALL_REACH;
-    // An unfinished turn, or none that begins.
+    // A turn without an end or a start in sight.
     const isEndless = behind > ENDLESS_TURN.messages || tokens > ENDLESS_TURN.tokens;
     return isEndless && tokens > tokenBudget;
   };
@@ -167,7 +165,7 @@ function shownPast(
   return { newest, shown, beforeSequence: oldest ?? afterLast };
 }
 
-/** In the order in which they were learned: at most 500, the newest. */
+/** Oldest first: the newest 500. */
 async function readFacts(engine: EngineContext, sessionId: string): Promise<readonly Fact[]> {
   const facts: Fact[] = [];
   let after: string | undefined;

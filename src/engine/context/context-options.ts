@@ -16,35 +16,34 @@ import {
 } from "../check.ts";
 
 export interface BuildContextInput {
-  /** Tokens of all messages together: at least 256; 4,000 if left out. */
+  /** Tokens of all messages together: at least 256. Default 4,000. */
   readonly tokenBudget?: number;
-  /** At most so many turns as they were said, the newest included; 20 if left out. */
+  /** The limit of verbatim turns, the newest included. Default 20. */
   readonly recentTurns?: number;
   /**
-   * Recall of earlier turns: up to `k` (8) that reach `threshold` (0 to 1, default 0); false: off. With
-   * an embedder the threshold is a similarity (cosine) to the newest user message, without one a share
-   * of the best score.
+   * Recall of earlier turns: up to `k` (8) that reach `threshold` (0 to 1, default 0); false: off.
+   * With an embedder the threshold is a cosine similarity to the newest user message, without one a
+   * share of the best score.
    */
   readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
   /** Adds the session's facts. */
   readonly includeFacts?: boolean;
-  /** Only what these actors wrote, and the results of their tools. */
+  /** Only messages of these actors, with the results of their tools. */
   readonly filterParticipants?: readonly string[];
-  /** The query of the recall, in place of the newest user message. */
+  /** The query of the recall. Default: the newest user message. */
   readonly query?: string;
-  /** Another leaf than the active one, without recall. */
+  /** A leaf other than the active one; without recall. */
   readonly leaf?: string;
   /**
-   * The user's message that is to be answered, where it is not the newest: it stands at the end,
-   * with the answers that name it in `metadata.replyTo` behind it. Later unanswered messages are
-   * left out.
+   * The user's message to answer, if not the newest: it moves to the end, followed by the answers
+   * that name it in `metadata.replyTo`. Later unanswered messages are left out.
    */
   readonly replyTo?: string;
-  /** Also gives the context in the shape that this provider is sent: see `rendered`. */
+  /** Also renders the context for this provider: see `rendered`. */
   readonly provider?: Provider;
   /** The target model: `rendered` leaves out signatures of other models. */
   readonly model?: string;
-  /** Shortens and clears old tool results once the model's window is filling up. */
+  /** Shortens and clears old tool results as the model's window fills. */
   readonly prune?: PruneOptions;
 }
 

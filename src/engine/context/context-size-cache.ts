@@ -1,13 +1,14 @@
 /**
  * An LRU cache of estimated context sizes, for sessions whose providers report no usage.
  *
- * An append or the end of a stream takes a size out, is carried out by the store, and then shows the
- * cache its result. A size is kept only if the result continues the leaf that it was taken at.
+ * An append or the end of a stream takes a size out and, after the store has executed it, reports
+ * its result to the cache. A size is kept only if the result continues the leaf that it was taken
+ * at.
  */
 
 import type { AppendResult } from "../../store/records.ts";
 
-/** How many tokens the context takes that ends at `leaf`; null: an empty one. */
+/** Tokens of the context that ends at `leaf`; null: an empty one. */
 export interface ContextSize {
   readonly leaf: string | null;
   readonly tokens: number;
@@ -27,7 +28,7 @@ export class ContextSizeCache {
     return size;
   }
 
-  /** Observes a write that made `tokens` of the context whose size was `before`. */
+  /** Records a write that added `tokens` to the context of size `before`. */
   observe(
     tenant: string,
     sessionId: string,
@@ -44,7 +45,7 @@ export class ContextSizeCache {
     if (oldest !== undefined) this.#sizes.delete(oldest);
   }
 
-  /** The context is another one now: it was compacted, or goes on from elsewhere. */
+  /** Invalidates: the context was compacted, or continues from another leaf. */
   forget(tenant: string, sessionId: string): void {
     this.#sizes.delete(keyOf(tenant, sessionId));
   }

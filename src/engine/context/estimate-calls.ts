@@ -18,7 +18,7 @@ export function isUnmeasured(entry: Draft["entry"]): boolean {
   return entry.role === "assistant" && entry.model !== null && entry.usage === null;
 }
 
-/** The drafts, each unmeasured call among them with its estimate, and the tokens of the context then. */
+/** The drafts, each unmeasured call with its estimate, and the context's tokens after them. */
 export function withEstimates(
   drafts: readonly Draft[],
   size: ContextSize,

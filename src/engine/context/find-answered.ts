@@ -1,4 +1,4 @@
-/** The message that a context is built to answer. It may be summarised by now, or long ago. */
+/** The message that a context is built to answer; a compaction may cover it. */
 
 import type { Entry } from "../../model/entry.ts";
 import { entryNotFound } from "../../store/store-errors.ts";

@@ -1,4 +1,4 @@
-/** A shared conversation as one of its participants sees it. */
+/** A shared conversation from one participant's side. */
 
 import type { Entry } from "../../model/entry.ts";
 

@@ -1,8 +1,8 @@
 /**
- * The entries that the model sees, read from the leaf backwards.
+ * Reads the entries of the context, from the leaf backwards.
  *
- * They begin at the first entry that the newest compaction of the path kept. Reading stops there, or
- * as soon as the caller has enough, so that the cost does not depend on how long the session is.
+ * They begin at the first entry that the newest compaction of the path kept. Reading stops there,
+ * or as soon as the caller has enough, so the cost does not depend on the session's length.
  */
 
 import { cutResults } from "../../context/cut-results.ts";
@@ -18,11 +18,11 @@ import { toEntry } from "../entry-view.ts";
 export interface ContextEntries<Item = Entry> {
   /** The newest compaction on the path. */
   readonly compaction: CompactionView | null;
-  /** The entries of the context, in order, without compactions; long results cut as it says. */
+  /** The entries of the context, in order, without compactions; long results cut as recorded. */
   readonly entries: readonly Item[];
   /** Messages between the first kept entry and `entries[0]` that were not read. */
   readonly unread: number;
-  /** Whether anything is pinned in the session, on whichever path. */
+  /** Whether the session has pinned entries, on any path. */
   readonly hasPins: boolean;
 }
 
@@ -30,13 +30,13 @@ export interface ReadContextOptions {
   readonly leaf?: string | undefined;
   readonly counter: TokenCounter;
   /**
-   * Called with each entry, newest first, and whether it stands before the newest compaction; true
-   * to stop reading.
+   * Called with each entry, newest first, and whether it precedes the newest compaction; true stops
+   * reading.
    */
   readonly isEnough?: (entry: Entry, isBeforeCompaction: boolean) => boolean;
-  /** How much is read at first; 32 if left out. */
+  /** The size of the first page. Default 32. */
   readonly firstPage?: number;
-  /** False: do not look for a compaction beyond the read entries. */
+  /** False: do not search for a compaction beyond the read entries. */
   readonly summary?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function readContext(
   return readContextAs(engine, sessionId, options, (entry) => entry);
 }
 
-/** As `readContext`, keeping only what `toItem` makes of each entry: content is not held. */
+/** As `readContext`, keeping only `toItem` of each entry, so that content is released. */
 export async function readContextAs<Item>(
   engine: EngineContext,
   sessionId: string,
@@ -75,19 +75,19 @@ export async function readContextAs<Item>(
     limit = NEXT_PAGE;
     marks = page.marks ?? marks;
     for (const entry of page.entries) {
-      // Sequences grow along a path, so this also ends where the first kept entry is on another one.
+      // Sequences grow along a path, so this also stops if the first kept entry is on another path.
       if (boundary !== undefined && entry.sequence < boundary.sequence) return done(0);
       if (entry.erased) {
         if (compaction !== null || isSought) continue;
-        // Retention erases what a compaction covers, which may be on another branch. An entry that was
-        // removed for good needs none.
+        // Retention may erase entries that a compaction on another branch covers. A permanently
+        // removed entry has no compaction.
         isSought = true;
         compaction = await findForgotten(engine, sessionId, options.leaf);
         if (compaction !== null) return done(0);
         continue;
       }
       if (entry.kind === "compaction") {
-        // An older one is part of what the newest has summarised.
+        // The newest compaction includes older ones.
         if (compaction !== null) continue;
         compaction = viewCompaction(entry);
         boundary = await findBoundary(engine, compaction);
@@ -107,7 +107,7 @@ export async function readContextAs<Item>(
   return done(0);
 }
 
-/** The entry as the context shows it: results that the compaction cut are cut. */
+/** The entry as shown: with the compaction's cuts. */
 export function asShown(
   entry: Entry,
   compaction: CompactionView | null,
@@ -122,7 +122,7 @@ export function idsOf(entries: readonly Entry[]): ReadonlySet<string> {
   return new Set(entries.map((entry) => entry.id));
 }
 
-/** Pages of what enters the context, the newest first, each with its newest entry first. */
+/** Pages of context entries, newest first. */
 export async function* pagesBackwards(
   engine: EngineContext,
   sessionId: string,
@@ -172,14 +172,16 @@ export async function findCompaction(
   return record === undefined ? null : viewCompaction(toEntry(record, page.payloads));
 }
 
-/** Where the context begins: the first entry that a compaction does not stand for. */
+/** The start of the context: the first entry that no compaction covers. */
 interface Boundary {
   readonly sequence: number;
   /** Index of the first message on its path. */
   readonly index: number;
 }
 
-/** The first kept entry, or what follows the last covered one: it came while the summary was made. */
+/**
+ * The first kept entry, or the one after the last covered: it was appended during summarisation.
+ */
 async function findBoundary(engine: EngineContext, view: CompactionView): Promise<Boundary> {
   const { firstKeptEntryId, through, entry } = view;
   const ids = [firstKeptEntryId, through].filter((id) => id !== null);
@@ -193,13 +195,13 @@ async function findBoundary(engine: EngineContext, view: CompactionView): Promis
   if (first !== undefined) return { sequence: first.sequence, index: first.index ?? 0 };
   const last = known.find(({ id }) => id === through);
   if (last !== undefined) return { sequence: last.sequence + 1, index: (last.index ?? -1) + 1 };
-  // Neither is known here: only what came after the compaction is left.
+  // Both are unknown: only entries after the compaction remain.
   return { sequence: entry.sequence, index: 0 };
 }
 
 /**
- * The newest compaction of another branch whose covered part lies on this path and was erased: an
- * edit of a kept entry left it behind, and it is the only record of the erased ones.
+ * The newest compaction of another branch that covers erased entries of this path: an edit of a
+ * kept entry left it behind, and it is their only record.
  */
 async function findForgotten(
   engine: EngineContext,

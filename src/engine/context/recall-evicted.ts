@@ -1,4 +1,4 @@
-/** Recalls messages of the path that are no longer in the context and match the newest message. */
+/** Recalls messages of the path that left the context and match the newest message. */
 
 import type { Excerpt } from "../../context/quote.ts";
 import { textOf } from "../../model/block.ts";
@@ -10,7 +10,7 @@ import { searchSessions } from "../search.ts";
 import type { CheckedContext } from "./context-options.ts";
 import { findAll, readGroup } from "./standing.ts";
 
-/** Ranking without the parts that do not pay here: docs/decisions has the figures. */
+/** Ranking without the parts that do not pay here: figures in docs/decisions. */
 const RECALL_RANKING = { misspelt: 0, about: 0, title: 0, summary: 0, candidates: 32 };
 /** The limit of the query taken from a message: a pasted log would drown the question. */
 const QUERY_LENGTH = 2_000;
@@ -18,13 +18,13 @@ const QUERY_LENGTH = 2_000;
 export interface ShownPast {
   /** The first entry of the newest turn. */
   readonly newest: Entry;
-  /** All that is in the context. */
+  /** Entries of the context. */
   readonly shown: ReadonlySet<string>;
   /** Omitted entries precede this one. */
   readonly beforeSequence: number;
 }
 
-/** The best first. */
+/** Best first. */
 export async function recallEvicted(
   engine: EngineContext,
   sessionId: string,
@@ -43,7 +43,7 @@ export async function recallEvicted(
     contextBefore: 0,
     contextAfter: 0,
   };
-  // The best messages of a session of any length, without reading all of it.
+  // The session's best messages, without reading all of it.
   const { hits } = await searchSessions(engine, words, search, "messages");
   const least = (hits[0]?.score ?? 0) * recall.threshold;
   const found = hits
@@ -59,7 +59,7 @@ export async function recallEvicted(
   });
 }
 
-/** As `keepParticipants`: a tool result belongs to the tool's caller. */
+/** As in `keepParticipants`: a tool result belongs to the tool's caller. */
 async function ofParticipants(
   engine: EngineContext,
   sessionId: string,

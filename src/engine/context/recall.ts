@@ -1,4 +1,4 @@
-/** Recall: messages and facts that bear on a question, each with where it comes from. */
+/** Recall: messages and facts that match a question, each with its source. */
 
 import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -16,9 +16,9 @@ export const RECALL_SCOPES = ["session", "owner", "tenant"] as const;
 export type RecallScope = (typeof RECALL_SCOPES)[number];
 
 export interface RecallOptions {
-  /** Messages and facts together: at most 20; 8 if left out. */
+  /** The limit of messages and facts together: at most 20. Default 8. */
   readonly k?: number;
-  /** This session, all of its owner's, or all of the tenant's. */
+  /** This session, all of its owner, or all of the tenant. */
   readonly scope?: RecallScope;
 }
 
@@ -35,8 +35,8 @@ export type Recalled =
 const DEFAULT_RECALLED = 8;
 
 /**
- * The best first: messages by their score, then facts. Any text is a valid query; nothing is recalled for
- * its stop-words alone, unless it has no other words.
+ * Best first: messages by score, then facts. Any text is a valid query; its stop words alone recall
+ * nothing, unless it has no other words.
  */
 export async function* recall(
   engine: EngineContext,
@@ -53,7 +53,7 @@ export async function* recall(
 
   const words = meantWords(query);
   const facts = await factsWithin(engine, words, limit, within, session);
-  // Facts are short and sure: they get up to a quarter of the places.
+  // Facts get up to a quarter of the places.
   const places = Math.max(1, limit - Math.min(facts.length, Math.ceil(limit / 4)));
   const { hits } = await searchSessions(engine, words, {
     limit: places,

@@ -1,4 +1,4 @@
-/** Entries that stay in the context whatever is summarised: pinned ones, and their tool pairs. */
+/** Entries that stay in the context through compactions: pinned ones with their tool pairs. */
 
 import { toolGroups } from "../../compaction/cut/tool-groups.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -58,7 +58,7 @@ export async function readStanding(
     .map((entry) => asShown(entry, compaction, engine.counter));
 }
 
-/** Those of them that are there, with their content. */
+/** The existing ones, with content. */
 export async function findAll(engine: EngineContext, ids: readonly string[]): Promise<Entry[]> {
   if (ids.length === 0) return [];
   const page = await engine.store.findEntries(engine.tenant, ids, true);
@@ -70,7 +70,7 @@ function isAlone({ blocks }: Entry): boolean {
   return calls.length === 0 && results.length === 0;
 }
 
-/** How far from a pinned call or result the rest of its group is looked for. */
+/** How far from a pinned call or result the rest of its group is searched. */
 const GROUP_REACH = 32;
 
 /** The messages of the path that tool calls tie the entry to: calls before it, results after it. */

@@ -1,4 +1,4 @@
-/** How full a session's context is, and what the session has cost so far. */
+/** A session's context size and total cost. */
 
 import { contextPressure, type Pressure } from "../../context/pressure.ts";
 import { fromEntry, sumTokens } from "../../context/sized.ts";
@@ -10,13 +10,13 @@ import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-
 import { readStanding } from "./standing.ts";
 
 export interface ContextUsage extends Pressure {
-  /** Everything that was ever reported, all branches and calls together: for billing, not for pressure. */
+  /** The sum of all reports, of all branches and calls: for billing, not for pressure. */
   readonly billed: Usage;
   /** The newest compaction on the path. */
   readonly compaction: string | null;
 }
 
-/** The pressure of the context at the leaf: how many tokens the model is given. */
+/** The context size at the leaf. */
 export async function readPressure(
   engine: EngineContext,
   sessionId: string,
@@ -26,7 +26,7 @@ export async function readPressure(
   const context = await readContext(engine, sessionId, {
     counter,
     ...(leaf === undefined ? {} : { leaf }),
-    // The first report found is the newest; one from before a compaction is stale.
+    // The first report found is the newest; reports from before a compaction are stale.
     isEnough: (entry, isBeforeCompaction) => entry.usage !== null && !isBeforeCompaction,
     summary: false,
   });

@@ -1,4 +1,4 @@
-/** One batch: what is next in the feed becomes vectors in the store. */
+/** Embeds one batch: the next pieces of the feed become stored vectors. */
 
 import { pause } from "../../async/pause.ts";
 import type { Embedder } from "../../model/embedder.ts";
@@ -7,9 +7,9 @@ import type { MaintenanceTask } from "../../search/port.ts";
 import type { VectorIndex } from "../../search/vectors/vector-port.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Pieces in a batch if nothing else is said: one call of most embedders. */
+/** Pieces in a batch by default: one call of most embedders. */
 const BATCH = 64;
-/** Changes without anything to embed that are not worth a new manifest. */
+/** Fewer changes without text to embed are not worth a new manifest. */
 const FEW_CHANGES = 1_024;
 
 export interface EmbeddingWork {
@@ -22,16 +22,16 @@ export interface EmbeddingWork {
 }
 
 export interface EmbeddedBatch {
-  /** Where the next batch begins. */
+  /** The start of the next batch. */
   readonly through: number;
   readonly pieces: number;
   readonly characters: number;
-  /** Nothing is left up to the end that was asked for. */
+  /** True: nothing is left up to `to`. */
   readonly done: boolean;
 }
 
 /**
- * Embeds what follows `from`, up to `to` or the feed's end. Throws what the embedder throws, and
+ * Embeds the pieces after `from`, up to `to` or the feed's end. Throws the embedder's errors, and
  * `embedder_conflict` if the store has vectors of another one.
  */
 export async function embedBatch(
@@ -47,12 +47,12 @@ export async function embedBatch(
   const characters = pieces.reduce((sum, { text }) => sum + text.length, 0);
   const isLittle = to === undefined && pieces.length === 0 && through - from < FEW_CHANGES;
   if (through === from || isLittle) return { through: from, pieces: 0, characters, done };
-  // The same is often said again, in forks above all: it is embedded once.
+  // Repeated texts, mostly in forks, are embedded once.
   const texts = [...new Set(pieces.map(({ text }) => text))];
   const vectors = texts.length === 0 ? [] : await embedder.embed(texts, signal);
   signal.throwIfAborted();
   const dimensions = vectors[0]?.length ?? read.vectors?.dimensions;
-  // The number of dimensions is unknown, and there is no text to embed.
+  // Without text to embed, the number of dimensions is unknown.
   if (dimensions === undefined) return { through, pieces: 0, characters, done };
   if (read.vectors === undefined) {
     const start = { embedder: embedder.name, dimensions, through: from };
@@ -93,12 +93,12 @@ function conflict(
   );
 }
 
-/** Longer than a merge of a few segments takes. */
+/** Longer than a merge of a few segments. */
 const PATIENCE_MS = 60_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Waits while another process looks after the index. */
+/** Waits while another process maintains the index. */
 async function carryOut(
   store: EmbeddingWork["store"],
   tenant: string,

@@ -1,12 +1,13 @@
 /**
- * Embeds what is stored and has no vector yet: on demand alone, because it may cost money.
+ * Embeds stored messages without a vector: only on demand, because it may cost money.
  *
- * It goes on where it was stopped: what is embedded is in the store with each batch.
+ * Resumable: each batch is stored before the next.
  */
 
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { LEASE_MS } from "../../model/lease.ts";
 import { priceOf } from "../../model/prices.ts";
 import type { FeedRange } from "../../search/vectors/vector-port.ts";
 import { checkCount, checkFlag, checkInput } from "../check.ts";
@@ -16,9 +17,9 @@ import { checkEmbedder, embedBatch } from "./embed-batch.ts";
 import { leaseNameOf } from "./vector-keeper.ts";
 
 export interface EmbedStoredInput {
-  /** Makes all vectors again, with another embedder if it is another one. */
+  /** Makes all vectors again, possibly with another embedder. */
   readonly again?: boolean;
-  /** Ends after so many vectors. */
+  /** Stops after this many vectors. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
   /** Called after each batch. */
@@ -26,39 +27,38 @@ export interface EmbedStoredInput {
 }
 
 export interface EmbedProgress {
-  /** Vectors that were made. */
+  /** Vectors made. */
   readonly vectors: number;
-  /** Changes of the feed that were looked at, and how many there are to look at. */
+  /** Changes of the feed read so far, and their total. */
   readonly changes: number;
   readonly total: number;
 }
 
 export interface EmbedEstimate {
   readonly embedder: string;
-  /** Changes of the feed that are to be looked at. */
+  /** Changes of the feed to read. */
   readonly changes: number;
-  /** About so many vectors and tokens, from samples. */
+  /** Estimated vectors and tokens, from samples. */
   readonly vectors: number;
   readonly tokens: number;
   /** In US dollars by the price table; null if the model is not in it. */
   readonly cost: number | null;
-  /** About so long, from the time that a few made-up pieces take. */
+  /** Estimated time, from a few synthetic pieces. */
   readonly seconds: number;
 }
 
-/** Pieces that are embedded before they are stored: more would be lost by a crash. */
+/** Pieces per stored batch: a crash loses at most these. */
 const BATCH = 512;
-/** A text that says nothing of the store. */
+/** A text that reveals nothing of the store. */
 const PROBE = "backscroll";
-const LEASE_MS = 30_000;
 /** How long to wait for a process that embeds new messages. */
 const PATIENCE_MS = 30_000;
-/** Places of the feed that an estimate looks at, and pieces that are read at each. */
+/** Places of the feed that an estimate samples, and pieces read at each. */
 const SAMPLES = 8;
 const SAMPLE_PIECES = 64;
-/** Pieces that are embedded to learn how long one takes. */
+/** Pieces embedded to measure the time. */
 const TIMED_PIECES = 8;
-/** As everywhere where no provider has counted. */
+/** As in the token estimate. */
 const CHARACTERS_A_TOKEN = 4;
 
 export async function estimateEmbedding(
@@ -90,7 +90,7 @@ export async function estimateEmbedding(
   };
 }
 
-/** Nothing of the store is sent: a caller may still decide against it. */
+/** Sends no stored text: the caller may still decide against embedding. */
 async function secondsAPiece(embedder: Embedder, characters: number): Promise<number> {
   const text = `${PROBE} `.repeat(Math.ceil(characters / (PROBE.length + 1)));
   const texts = Array.from({ length: TIMED_PIECES }, (_, i) => `${i} ${text}`);
@@ -101,7 +101,7 @@ async function secondsAPiece(embedder: Embedder, characters: number): Promise<nu
   return (performance.now() - start) / 1_000 / TIMED_PIECES;
 }
 
-/** Resolves when nothing is left, or after `limit` vectors. */
+/** Resolves when all is embedded, or after `limit` vectors. */
 export async function embedStored(
   engine: EngineContext,
   input: EmbedStoredInput,
@@ -165,7 +165,7 @@ function embedderOf({ meaning }: EngineContext): Embedder {
   );
 }
 
-/** The end of the feed is where new messages begin; all before it is to be filled. */
+/** New messages begin at the feed's end; everything before it is to be filled. */
 async function start(
   { store, tenant }: EngineContext,
   embedder: Embedder,
@@ -179,7 +179,7 @@ async function start(
   });
 }
 
-/** The gaps, and what came since. */
+/** The gaps, and the changes since. */
 async function rangesToEmbed(engine: EngineContext, again: boolean): Promise<FeedRange[]> {
   const { store, tenant } = engine;
   const { vectors, head } = await store.indexStatus(tenant);
@@ -193,7 +193,7 @@ function lengthOf(ranges: readonly FeedRange[]): number {
   return ranges.reduce((total, { from, to }) => total + to - from, 0);
 }
 
-/** The position of the feed that has `offset` changes of the ranges before it. */
+/** The feed position after `offset` changes of the ranges. */
 function positionAt(ranges: readonly FeedRange[], offset: number): number {
   let left = offset;
   for (const { from, to } of ranges) {

@@ -6,7 +6,7 @@ import type { Engine } from "../engine.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import { type FollowEmbeddingsInput, followEmbeddings } from "./follow-embeddings.ts";
 
-/** As many numbers as there are vowels to count. It keeps what it was shown. */
+/** A vector of vowel counts. It records its inputs. */
 class VowelCounter implements Embedder {
   readonly name = "vowels";
   readonly dimensions = 5;
@@ -24,7 +24,7 @@ class VowelCounter implements Embedder {
   }
 }
 
-/** A vector store in memory, keyed as a real one would be. */
+/** An in-memory vector store with a real one's keys. */
 class Vectors implements VectorStore {
   readonly rows = new Map<string, StoredVector>();
 
@@ -67,7 +67,7 @@ function followCases(name: string, address: () => Promise<string>): void {
     const talk = (tenant: TenantEngine) =>
       tenant.createSession({ agent: "coder", createdBy: "ana" });
 
-    /** Follows to the end of what is there now, and gives the last cursor. */
+    /** Follows to the current end, and gives the last cursor. */
     async function catchUp(tenant: TenantEngine, input: FollowEmbeddingsInput): Promise<string> {
       const stop = new AbortController();
       const { changes } = await tenant.listChanges({ limit: 500 });
@@ -112,7 +112,7 @@ function followCases(name: string, address: () => Promise<string>): void {
       });
     });
 
-    test("follows live, and stops when it is told to", async () => {
+    test("follows live, and stops on its signal", async () => {
       const { tenant, embedder, vectors } = setUp();
       const session = await talk(tenant);
       const stop = new AbortController();
@@ -131,7 +131,7 @@ function followCases(name: string, address: () => Promise<string>): void {
       expect(await seen).toEqual(["hello there"]);
     });
 
-    test("goes on after a cursor, in batches, and repeating does no harm", async () => {
+    test("resumes after a cursor, in batches, idempotently", async () => {
       const { tenant, embedder, vectors } = setUp();
       const session = await talk(tenant);
       const say = (from: number, count: number) =>
@@ -151,7 +151,7 @@ function followCases(name: string, address: () => Promise<string>): void {
       expect(vectors.rows.size).toBe(7);
     });
 
-    test("tries again after a failure, and gives up in the end without losing its place", async () => {
+    test("retries after a failure, and finally throws without losing its place", async () => {
       const { tenant, embedder, vectors } = setUp();
       const session = await talk(tenant);
       await session.append({ role: "user", content: "patience" });
@@ -167,7 +167,7 @@ function followCases(name: string, address: () => Promise<string>): void {
       expect(embedder.texts).toEqual(["patience", "more"]);
     });
 
-    test("forgets facts that no longer hold, and sessions that are gone", async () => {
+    test("deletes vectors of superseded facts and deleted sessions", async () => {
       const { tenant, embedder, vectors } = setUp();
       const [session, other] = [await talk(tenant), await talk(tenant)];
       await session.append({ role: "user", content: "soon gone" });
@@ -201,7 +201,7 @@ function followCases(name: string, address: () => Promise<string>): void {
       });
     });
 
-    test("says what is wrong with its options", async () => {
+    test("names the invalid option", async () => {
       const { tenant, embedder, vectors } = setUp();
       const wrong: [string, object][] = [
         ["embedder", { vectors }],
@@ -219,7 +219,7 @@ function followCases(name: string, address: () => Promise<string>): void {
       await expect(lost.next()).rejects.toMatchObject({ code: "invalid_cursor" });
     });
 
-    test("a failing follower fails no append, and a closed store ends it", async () => {
+    test("a failing follower fails no append, and closing the store ends it", async () => {
       const { embedder, vectors } = setUp();
       const own = await open(":memory:", { inThread: true });
       const session = await talk(own);

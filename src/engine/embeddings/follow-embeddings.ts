@@ -20,18 +20,18 @@ import { type RetryOptions, withRetries } from "./with-retries.ts";
 export interface FollowEmbeddingsInput {
   readonly embedder: Embedder;
   readonly vectors: VectorStore;
-  /** The cursor that the last run gave; from the beginning of the feed if left out. */
+  /** The last run's cursor. Default: the start of the feed. */
   readonly after?: string;
-  /** Texts that are handed over at once: 64 if left out. */
+  /** Texts per call of the embedder. Default 64. */
   readonly batch?: number;
   readonly retry?: RetryOptions;
   /** Ends it, and abandons the step in progress. */
   readonly signal?: AbortSignal;
 }
 
-/** How far it has come. Everything up to the cursor is in the vector store. */
+/** Progress: everything up to the cursor is in the vector store. */
 export interface EmbeddingProgress {
-  /** To be kept by the host, and passed as `after`. */
+  /** The host stores it and passes it as `after`. */
   readonly cursor: string;
   readonly put: number;
   readonly deleted: number;
@@ -65,12 +65,12 @@ export async function* followEmbeddings(
       }
     }
   } catch (error) {
-    // A store that was closed has no more changes; that is an end, as the signal is.
+    // Closing the store ends the feed, like the signal.
     if (signal?.aborted !== true && !BackscrollError.is(error, "store_closed")) throw error;
   }
 }
 
-/** Gives the size of a batch. */
+/** Gives the batch size. */
 function checkFollower(input: FollowEmbeddingsInput): number {
   const {
     embedder,
@@ -117,7 +117,7 @@ async function carryOut(
     });
     put += texts.length;
   }
-  // Delete last: an item deleted during embedding must not stay.
+  // Deletes last: an item deleted during embedding must not stay.
   for (const target of tasks.deletions) {
     await withRetries(retry, signal, () => vectors.delete(target, signal));
   }
@@ -131,7 +131,7 @@ async function readMessage(tenant: TenantEngine, id: string): Promise<Embeddable
   const entry = await unlessGone(() => tenant.getEntry(id));
   if (entry === undefined) return undefined;
   const { parts, roleClass } = indexableText(entry, { tools: "names" });
-  // Skip messages of tool calls alone: tool names carry no meaning.
+  // Skips messages with only tool calls: tool names carry no meaning.
   if (parts.length === 0 || roleClass === "tool") return undefined;
   const { sessionId } = entry;
   return { tenant: tenant.tenant, sessionId, kind: "message", id, text: parts.join("\n") };
@@ -168,7 +168,7 @@ function checkVector(
   );
 }
 
-/** Waits until there is something after the cursor. */
+/** Waits for a change after the cursor. */
 async function nextChange(
   tenant: TenantEngine,
   after: string,
@@ -177,6 +177,6 @@ async function nextChange(
   const changes = tenant.subscribe({ after, ...(signal === undefined ? {} : { signal }) });
   const { done } = await changes.next();
   await changes.return();
-  // The feed ends by the signal, or because the store was closed: then the next look says so.
+  // The feed ends by the signal, or by closing the store: the next read then reports it.
   if (done === true) signal?.throwIfAborted();
 }

@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import { QueryVectors, textOfQuery } from "./query-vectors.ts";
 import { type KeeperOptions, VectorKeeper } from "./vector-keeper.ts";
 
-/** How long a search waits for the vector of its query. */
+/** The deadline of a query's vector. */
 export const EMBED_DEADLINE_MS = 150;
 
 /**
@@ -18,7 +18,7 @@ const FLOOR = 0.25;
 
 export interface MeaningOptions extends Omit<KeeperOptions, "heads" | "onVectors"> {
   readonly deadlineMs: number;
-  /** Absent: the store is only read. */
+  /** Absent for a store that is only read. */
   readonly heads: ReadonlyMap<string, number> | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Meaning {
   readonly #store: Store;
   readonly #queries: QueryVectors;
   readonly #keeper: VectorKeeper | undefined;
-  /** Tenants that have vectors: of others no query is embedded for nothing. */
+  /** Tenants with vectors: queries of others are not embedded. */
   readonly #known = new Set<string>();
 
   constructor({ heads, deadlineMs, ...options }: MeaningOptions) {
@@ -42,7 +42,7 @@ export class Meaning {
         : new VectorKeeper({ ...options, heads, onVectors: (tenant) => this.hasVectors(tenant) });
   }
 
-  /** A tenant has vectors now: its queries are embedded from here on. */
+  /** Records that a tenant has vectors; its queries are embedded from now on. */
   hasVectors(tenant: string): void {
     this.#known.add(tenant);
   }
@@ -51,7 +51,7 @@ export class Meaning {
     this.#keeper?.watch(tenant);
   }
 
-  /** The vector of a query, unless there is nothing to compare it with; or why there is none. */
+  /** The vector of a query if there are vectors to compare; else the reason. */
   async ofQuery(
     tenant: string,
     query: string,

@@ -1,7 +1,7 @@
 /**
- * Vectors of queries, within a deadline: a search never waits long for an embedder.
+ * Query vectors within a deadline: a search never waits long for an embedder.
  *
- * An answer that comes too late is kept for the next search that asks the same.
+ * A late answer is cached (LRU) for the next equal query.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -10,14 +10,14 @@ import { messageOf } from "../../model/errors.ts";
 import { parseQuery, type QueryMatch } from "../../search/query/parse-query.ts";
 import { redact } from "../../secrets/redact.ts";
 
-/** Vectors that are remembered: LRU. */
+/** The size of the LRU cache. */
 const MAX_KEPT = 256;
-/** More of a query is not embedded: models of sentences read no more. */
+/** Longer queries are cut: sentence models read no more. */
 const MAX_CHARACTERS = 2_000;
 
 export type QueryVector =
   | { readonly vector: Float32Array }
-  /** Why there is none, in a sentence. */
+  /** The reason for a missing vector, as a sentence. */
   | { readonly missing: string };
 
 export class QueryVectors {

@@ -1,27 +1,25 @@
 /**
- * Embeds what is written, in the background: after the commit, one process of all that share a store,
- * tenant by tenant. An append never waits for it, and never fails because of it.
+ * Embeds new messages in the background: after the commit, in one process per tenant (elected by
+ * lease). An append never waits for it and never fails because of it.
  *
- * Messages stored before the process had an embedder are left alone: `embedStored` embeds them, when
- * somebody asks for it.
+ * Messages stored before the process had an embedder are left to `embedStored`.
  */
 
 import { pause } from "../../async/pause.ts";
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError, messageOf } from "../../model/errors.ts";
+import { LEASE_MS } from "../../model/lease.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
 import { embedBatch } from "./embed-batch.ts";
 
 /** Messages written within this time are embedded together. */
 const GATHER_MS = 250;
-/** How long a process that died keeps others from it. */
-const LEASE_MS = 30_000;
 /** Another process holds the lease: check again later, and take over if it has died. */
 const BUSY_MS = 2_000;
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
-/** Segments from which on joining them is worth its time. */
+/** Merging pays from this many segments on. */
 const MANY_SEGMENTS = 16;
 
 /** The lease of the process that embeds a tenant's messages. */
@@ -32,12 +30,12 @@ export function leaseNameOf(tenant: string): string {
 export interface KeeperOptions {
   readonly store: Store;
   readonly embedder: Embedder;
-  /** Where the feed of each tenant ended when the process began. Others had none. */
+  /** The feed's end of each tenant when the process started; missing tenants had none. */
   readonly heads: ReadonlyMap<string, number>;
   readonly owner: string;
-  /** Told of each tenant that has got vectors. */
+  /** Called with each tenant that has new vectors. */
   readonly onVectors: (tenant: string) => void;
-  /** Told of the first failure in a row, and of a store that has vectors of another embedder. */
+  /** Called with the first failure in a row, and for a store with vectors of another embedder. */
   readonly onWarning: (sentence: string) => void;
 }
 
@@ -66,7 +64,7 @@ export class VectorKeeper {
     });
   }
 
-  /** Looks after a tenant from now on. */
+  /** Embeds this tenant's messages from now on. */
   watch(name: string): void {
     if (this.#tenants.has(name)) return;
     const none = { hasFailed: false, pauseMs: FIRST_PAUSE_MS, pausedUntil: 0, isOther: false };
@@ -94,7 +92,7 @@ export class VectorKeeper {
     }, ms).unref();
   }
 
-  /** When there is something to do again; undefined: when something is written. */
+  /** The delay until the next work; undefined: until a write. */
   #nextMs(): number | undefined {
     const due = [...this.#tenants.values()].filter(({ isDue, isOther }) => isDue && !isOther);
     if (due.length === 0) return undefined;
@@ -111,7 +109,7 @@ export class VectorKeeper {
     }
   }
 
-  /** Never fails: what goes wrong is told, and tried again later. */
+  /** Never rejects: reports a failure and retries later. */
   async #keep(name: string, tenant: Watched): Promise<void> {
     const { store, owner, onWarning } = this.#options;
     let isHeld = false;
@@ -151,7 +149,7 @@ export class VectorKeeper {
       if (batch.pieces > 0) this.#options.onVectors(tenant);
       const status = await store.indexStatus(tenant);
       if ((status.vectors?.segments ?? 0) > MANY_SEGMENTS) await store.maintain(tenant, "upkeep");
-      // Yield to searches.
+      // Yields to searches.
       await pause(0, signal);
     }
   }

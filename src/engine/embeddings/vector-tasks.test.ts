@@ -16,7 +16,7 @@ function check(
   expect(tasks).toEqual({ messages: [], facts: [], deletions: [], ...expected });
 }
 
-test("messages and facts are embedded once they are committed, and nothing else is", () => {
+test("committed messages and facts are embedded, and nothing else", () => {
   check(
     [
       ["session_created", "s"],
@@ -31,7 +31,7 @@ test("messages and facts are embedded once they are committed, and nothing else 
   );
 });
 
-test("what is erased, superseded or deleted is forgotten, and not embedded before", () => {
+test("erased, superseded and deleted items are deleted, and not embedded before", () => {
   check(
     [
       ["entry_appended", "s", "m1"],
@@ -55,7 +55,7 @@ test("what is erased, superseded or deleted is forgotten, and not embedded befor
   );
 });
 
-test("a session takes everything with it, and leaves the others alone", () => {
+test("a deleted session removes all of its vectors, and no others", () => {
   check(
     [
       ["entry_appended", "s", "m1"],

@@ -9,7 +9,7 @@ import type { Change } from "../../model/change.ts";
 import type { VectorTarget } from "../../model/embedder.ts";
 
 export interface VectorTasks {
-  /** The ids of messages and facts that may have something to embed, in order. */
+  /** Ids of messages and facts that may have text to embed, in order. */
   readonly messages: readonly string[];
   readonly facts: readonly string[];
   readonly deletions: readonly VectorTarget[];
@@ -41,10 +41,10 @@ export function vectorTasks(tenant: string, changes: readonly Change[]): VectorT
   for (const { kind, sessionId, entryId, details } of changes) {
     if (sessionId === null) continue;
     const fact = typeof details["fact"] === "string" ? details["fact"] : undefined;
-    // A newer version of the store may tell of more than this one knows.
+    // A newer version may have other kinds.
     switch (kind as string) {
       case "entry_appended":
-        // Only other kinds than messages are named.
+        // Only kinds other than messages are named.
         if (entryId !== null && details["kind"] === undefined) messages.set(entryId, sessionId);
         break;
       case "fact_added":

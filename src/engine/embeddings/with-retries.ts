@@ -1,16 +1,17 @@
-/** Doing something again that may work the next time, and waiting longer each time. */
+/** Retries with exponential back-off. */
 
+import { backOffMs } from "../../async/back-off.ts";
 import { pause } from "../../async/pause.ts";
 
 export interface RetryOptions {
-  /** How often it is tried: 6 times if left out. */
+  /** The number of attempts. Default 6. */
   readonly attempts?: number;
-  /** How long it waits after the first failure, and at most: 500 ms and 30 s if left out. */
+  /** The first and the longest delay. Default 500 ms and 30 s. */
   readonly firstMs?: number;
   readonly maxMs?: number;
 }
 
-/** Throws the last failure, or the reason of the signal as soon as it says to stop. */
+/** Throws the last failure, or the signal's reason as soon as it is aborted. */
 export async function withRetries<Result>(
   { attempts = 6, firstMs = 500, maxMs = 30_000 }: RetryOptions = {},
   signal: AbortSignal | undefined,
@@ -22,7 +23,7 @@ export async function withRetries<Result>(
       return await action();
     } catch (error) {
       if (attempt >= attempts) throw error;
-      await pause(Math.min(maxMs, firstMs * 2 ** (attempt - 1)), signal);
+      await pause(backOffMs(attempt - 1, firstMs, maxMs), signal);
     }
   }
 }

@@ -10,9 +10,9 @@ import type { FactPart } from "./fact-parts.ts";
 export interface ExtractFactsOptions {
   /** The extractor. Default: a language model. */
   readonly extractor?: FactExtractor;
-  /** The name of the model; what `metadata.facts.model` says, or `default`, if left out. */
+  /** The model's name. Default: `metadata.facts.model`, else `default`. */
   readonly model?: string;
-  /** The host's own word on each fact, after ours: as it is to be stored, or null. */
+  /** The host's filter of each fact, after ours: the fact to store, or null. */
   readonly redact?: FactHook;
   /** Called after each part, once it is stored. */
   readonly onPart?: (part: ExtractedPart) => void;
@@ -22,13 +22,13 @@ export interface ExtractFactsOptions {
 /** The result of one part of the conversation. */
 export interface ExtractedPart extends Omit<FactPart, "entries"> {
   readonly added: number;
-  /** Known already. */
+  /** Already known. */
   readonly duplicates: number;
-  /** Secret, personal, or refused by the host. */
+  /** Withheld: secret, personal, or refused by the host. */
   readonly withheld: number;
   /** Proposals that contradict a current fact without a citation. */
   readonly unsupported: number;
-  /** Not understood. */
+  /** Not parsed. */
   readonly unread: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Taking facts from a session: what its messages state, kept beside it.
+ * Extracts facts from a session's messages.
  *
- * Off unless the session's metadata says `facts.enabled`. Only what no extraction has read yet is read,
- * in parts that the extractor can take. Each part's facts are stored together with what they replace,
- * and then the part is marked as read: a failure later on keeps what came before.
+ * Off unless the session's metadata has `facts.enabled`. It reads only messages that no extraction
+ * has read, in parts that fit the extractor. Each part's facts are stored with the facts that they
+ * supersede, and then the part is marked as read: a later failure keeps finished parts.
  */
 
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
@@ -27,7 +27,7 @@ import { FACTS_THROUGH, findUnread, marksOf, type Unread, withMark } from "./fac
 import { type FactPart, partsOf } from "./fact-parts.ts";
 import { listHeld, type StoredFacts, storeFacts, withRetirements } from "./store-facts.ts";
 
-/** The facts that are new, in the order of storing. Two calls at a time for one session wait in line. */
+/** The new facts, in order of storing. Concurrent calls for one session queue. */
 export async function extractFacts(
   engine: EngineContext,
   sessionId: string,
@@ -119,7 +119,7 @@ async function readPart(
     omitPersonal: redaction === "personal",
     ...(signal === undefined ? {} : { signal }),
   });
-  // An extractor that does not listen to the signal was left behind.
+  // Abandons an extractor that ignores the signal.
   checkRunning(signal);
   if (!Array.isArray(facts)) throw invalid("extractor", "extract must give { facts: […] }");
   const prepared = await prepareFacts(facts, entries, { redaction, hook: redact });
@@ -127,7 +127,7 @@ async function readPart(
   return { ...stored, withheld: prepared.withheld, unread };
 }
 
-/** The marks are read anew: another process may have set one. */
+/** Reads the marks again: another process may have set one. */
 async function markRead(
   engine: EngineContext,
   sessionId: string,

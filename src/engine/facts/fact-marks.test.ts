@@ -1,4 +1,4 @@
-/** Marks against a naive model: whatever the tree, each message is read once, and none is left out. */
+/** Compares marks with a naive model: on any tree, each message is read exactly once. */
 
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** Say something, go back to an earlier message, or extract up to one (or to the leaf). */
+/** Append, move back to an earlier message, or extract up to one (or to the leaf). */
 type Step =
   | { readonly do: "say" }
   | { readonly do: "branch"; readonly to: number }
@@ -73,7 +73,7 @@ test("each message is read once, on whatever branch", async () => {
   );
 });
 
-test("a new mark takes the place of those on its way, and the oldest are forgotten", () => {
+test("a new mark replaces those on its path, and the oldest are dropped", () => {
   expect(withMark(["a", "b", "c"], ["b"], "d")).toEqual(["a", "c", "d"]);
   expect(withMark(["a", "b"], [], "a")).toEqual(["b", "a"]);
   const many = Array.from({ length: 30 }, (_, i) => `m${i}`);

@@ -19,9 +19,9 @@ const MAX_MARKS = 20;
 const PAGE = 128;
 
 export interface Unread {
-  /** The messages of the path that were not read, in order. */
+  /** Unread messages of the path, in order. */
   readonly ids: readonly string[];
-  /** Marks that lie on the way to those messages: a new mark takes their place. */
+  /** Marks on the path to those messages, which a new mark replaces. */
   readonly passed: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function marksOf(session: Session): readonly string[] {
   return Array.isArray(marks) ? marks.filter((mark) => typeof mark === "string") : [];
 }
 
-/** The marks of a session, once `mark` was reached. */
+/** The session's marks after `mark`. */
 export function withMark(
   marks: readonly string[],
   passed: readonly string[],
@@ -63,7 +63,7 @@ export async function findUnread(
   return { ids: ids.reverse(), passed: [] };
 }
 
-/** The way back from a mark. It is walked only as far as the path goes back. */
+/** The path back from a mark, walked only as far as needed. */
 class Walk {
   readonly mark: string;
   readonly #way: AsyncGenerator<EntryRecord>;
@@ -75,7 +75,7 @@ class Walk {
     this.#way = walkBack(engine, sessionId, mark.id);
   }
 
-  /** Whether this entry is on the way. To be asked with sequences that fall, as they do on a path. */
+  /** Whether this entry is on the path. Callers ask with descending sequences. */
   async passes(id: string, sequence: number): Promise<boolean> {
     while (this.#at !== undefined && this.#at.sequence > sequence) {
       const next = await this.#way.next();

@@ -1,4 +1,4 @@
-/** The messages to take facts from, in parts that an extractor can take. */
+/** Splits the messages of an extraction into parts that fit the extractor. */
 
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import { entryText } from "../../facts/fact-prompt.ts";
@@ -42,7 +42,7 @@ export async function* partsOf(
     const page = await engine.store.findEntries(engine.tenant, some, true);
     for (const record of page.entries) {
       const entry = toldEntry(toEntry(record, page.payloads));
-      // Counted as it will be shown: long results are cut.
+      // The size as shown: long results are cut.
       const size = entry === undefined ? 0 : engine.counter.countText(entryText(entry, 1));
       if (entries.length > 0 && tokens + size > room) {
         yield part();

@@ -1,4 +1,4 @@
-/** Facts: statements kept beside the conversation that they were taken from. */
+/** Facts: statements stored with their session. */
 
 import { keyOf, normalize } from "../../facts/reconcile.ts";
 import { checkText } from "../../model/ids.ts";
@@ -14,20 +14,20 @@ export interface FactInput {
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;
-  /** The entry of the session that it was taken from. */
+  /** The source entry. */
   readonly sourceEntry?: string;
-  /** From 0 to 1; 1 if left out. */
+  /** From 0 to 1. Default 1. */
   readonly confidence?: number;
 }
 
 export interface ListFactsInput {
   readonly sessionId?: string;
-  /** The last fact of the page before. */
+  /** The last fact of the previous page. */
   readonly after?: string;
   readonly limit?: number;
-  /** Also those that a later fact has replaced. */
+  /** Includes superseded facts. */
   readonly superseded?: boolean;
-  /** Only those that are at least so sure, from 0 to 1. */
+  /** The minimum confidence, from 0 to 1. */
   readonly minConfidence?: number;
 }
 
@@ -70,12 +70,12 @@ export async function addFacts(
   return rows.map((row) => held.get(statementOf(row)) as Fact);
 }
 
-/** Equal if only case and spaces differ. */
+/** Ignores case and spaces. */
 function statementOf(fact: Pick<Fact, "subject" | "predicate" | "object">): string {
   return `${keyOf(fact)}\0${normalize(fact.object)}`;
 }
 
-/** A source is an entry of the session. */
+/** A source must be an entry of the session. */
 async function checkSources(
   { store, tenant }: EngineContext,
   sessionId: string,

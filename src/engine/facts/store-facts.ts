@@ -10,7 +10,7 @@ import type { EngineContext } from "../engine-context.ts";
 export interface StoredFacts {
   /** The new ones, in order. */
   readonly facts: readonly Fact[];
-  /** Facts that no longer hold. */
+  /** Superseded facts. */
   readonly retired: readonly Retirement[];
   readonly duplicates: number;
   readonly unsupported: number;
@@ -21,7 +21,7 @@ export async function storeFacts(
   sessionId: string,
   proposed: readonly PreparedFact[],
 ): Promise<StoredFacts> {
-  // Current facts may have changed since they were read: read them again.
+  // Current facts may have changed since they were read, so they are read again.
   const held = await listHeld(engine, sessionId);
   const { added, isMany, ...counts } = reconcileFacts(proposed, held, () => engine.newId());
   if (added.length === 0) return { facts: [], retired: [], ...counts };
@@ -39,7 +39,7 @@ export async function storeFacts(
   };
 }
 
-/** The facts of the session that hold, in the order of their ids. */
+/** The session's current facts, by id. */
 export async function listHeld(engine: EngineContext, sessionId: string): Promise<Fact[]> {
   const facts: Fact[] = [];
   for (;;) {
@@ -61,7 +61,7 @@ export function withRetirements(
   });
 }
 
-/** Another process may have added the same while we did: see `settleFacts`. */
+/** Another process may have added the same meanwhile: see `settleFacts`. */
 async function settle(
   engine: EngineContext,
   sessionId: string,

@@ -10,7 +10,7 @@ const usage = (outputTokens: number, inputTokens = 0): Usage => ({
   cacheReadTokens: 0,
 });
 
-test("a part that comes later gets what is not yet told of its answer", () => {
+test("a later part gets the remainder of its answer's usage", () => {
   const answers = new AnswerUsage();
   answers.found("a", null, usage(50, 100));
   expect(answers.take("a", usage(80, 100))).toEqual(usage(30));
@@ -18,21 +18,21 @@ test("a part that comes later gets what is not yet told of its answer", () => {
   expect(answers.take("b", usage(80))).toEqual(usage(80));
 });
 
-test("nothing is told of an answer that took nothing since", () => {
+test("an answer without new usage adds nothing", () => {
   const answers = new AnswerUsage();
   answers.found("a", null, usage(50));
   expect(answers.take("a", usage(50))).toBeNull();
 });
 
-test("a copy does not change what it was made of", () => {
+test("a copy does not change its original", () => {
   const answers = new AnswerUsage();
   answers.found("a", null, usage(50));
   new AnswerUsage(answers).take("a", usage(60));
   expect(answers.take("a", usage(60))).toEqual(usage(10));
 });
 
-test("however often an answer grows between two readings, its parts add up to the whole", () => {
-  // Each reading finds more parts, and puts the answer's figure on the last of them.
+test("however an answer grows between two readings, its parts add up to the whole", () => {
+  // Each reading finds more parts, and puts the answer's usage on the last of them.
   const growth = fc.array(fc.record({ parts: fc.nat(3), tokens: fc.nat(50) }), { minLength: 1 });
   fc.assert(
     fc.property(growth, (readings) => {

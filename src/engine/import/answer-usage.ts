@@ -1,14 +1,14 @@
 /**
- * One answer, one usage, also where its parts were stored at different times.
+ * Distributes an answer's usage over parts that were stored at different times.
  *
- * A reader puts an answer's usage on its last part. If only the first parts existed, they were
+ * A reader puts an answer's usage on its last part. If only the first parts existed then, they were
  * stored with the usage so far, and entries are immutable. So a later part gets the remainder.
  */
 
 import type { Usage } from "../../model/entry.ts";
 import { combineUsage } from "../../model/usage.ts";
 
-/** Parts of an answer stand near each other. */
+/** Parts of an answer are close together. */
 const KEPT_ANSWERS = 64;
 
 export class AnswerUsage {
@@ -19,7 +19,7 @@ export class AnswerUsage {
     this.#ahead = new Map(earlier === undefined ? [] : earlier.#ahead);
   }
 
-  /** A part that is stored: with `stored`, where the reader has `read`. */
+  /** Records a stored part: `stored` usage, where the reader has `read`. */
   found(answer: string, read: Usage | null, stored: Usage | null): void {
     const more = combineUsage(stored ?? NOTHING, read ?? NOTHING, (a, b) => a - b);
     this.#set(

@@ -1,9 +1,9 @@
-/** How the caller of an import describes the session that was read. */
+/** The caller's description of an imported session. */
 
 import type { Session } from "../../model/session.ts";
 import type { SessionPatch } from "../../store/records.ts";
 
-/** The fields of a session that its description depends on. */
+/** The session fields that a description depends on. */
 export type Described = Pick<Session, "title" | "metadata" | "figures">;
 export type Description = Pick<SessionPatch, "title" | "metadata" | "figures">;
 

@@ -1,4 +1,4 @@
-/** From an entry that a reader has given to one that the store can take, whatever is in it. */
+/** Maps a reader's entry to a valid draft, whatever it contains. */
 
 import { CUT_LENGTH, cutNote } from "../../ingest/long/long-text.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";
@@ -16,9 +16,9 @@ import { type DraftedContent, draftContent } from "../message-input.ts";
 
 export interface ImportPlace {
   readonly id: string;
-  /** The session's leaf if left out. */
+  /** Default: the session's leaf. */
   readonly parentId?: string | null;
-  /** For an entry of which the source does not say when. */
+  /** For an entry without a time. */
   readonly createdAt: number;
   readonly idOf: (sourceId: string) => string;
   readonly problems: ProblemLog;
@@ -46,7 +46,7 @@ export function draftImported(entry: ImportedEntry, place: ImportPlace): NewEntr
   };
 }
 
-/** Few tools and models write most entries: what their names are here is remembered. */
+/** Cache: few tools and models write most entries. */
 const NAMES = new Map<string, string | null>();
 const MAX_NAMES = 256;
 const MAX_KNOWN_NAME = 64;
@@ -61,7 +61,7 @@ function knownName(name: string | null): string | null {
   return made;
 }
 
-/** A name as the store takes it: without what no text column holds, and not too long. */
+/** A valid name: without characters that text columns refuse, and bounded. */
 export function toName(name: string | null, maxBytes: number = MAX_NAME_BYTES): string | null {
   const clean = toText(name ?? "", maxBytes);
   return clean.trim() === "" ? null : clean;
@@ -73,7 +73,7 @@ export function toText(text: string, maxBytes: number): string {
   const clean = text.toWellFormed().replace(/[\u0000\u0001]/g, "\uFFFD");
   if (fits(clean, maxBytes)) return clean;
   const cut = Buffer.from(clean).subarray(0, maxBytes).toString("utf8");
-  // The last character may have been cut in two.
+  // The cut may have split the last character.
   return cut.replace(/\uFFFD+$/, "");
 }
 
@@ -91,8 +91,8 @@ function withReferences(
 }
 
 /**
- * Metadata is small; what a tool reports beside its output need not be. That moves to the data. A
- * reader made it of JSON, so it is JSON, and is not checked again.
+ * Metadata is bounded; a tool's extra fields need not be, so they move to the data. They come from
+ * parsed JSON and are not checked again.
  */
 function fitMetadata(
   entry: ImportedEntry,
@@ -112,7 +112,7 @@ function fits(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes;
 }
 
-/** How much of each text is kept of an entry that is larger than an entry may be, in tries. */
+/** Kept lengths of each text of an oversized entry, in order of trial. */
 const KEPT_LENGTHS = [CUT_LENGTH, 64 * 1024, 1024] as const;
 
 function fitContent(
@@ -170,7 +170,7 @@ function cutBlock(block: Block, length: number): Block {
   }
 }
 
-/** Our own fields stay; extensions' fields are dropped if they do not fit. */
+/** Our own fields stay; extension fields are dropped if they do not fit. */
 function cutData(data: JsonObject | null, length: number): JsonObject | null {
   if (data === null || JSON.stringify(data).length <= length) return data;
   return Object.fromEntries(

@@ -15,7 +15,7 @@ import type { EngineContext } from "../engine-context.ts";
 import { draftImported } from "./import-draft.ts";
 import type { ImportedIds } from "./imported-id.ts";
 
-/** A file that was written anew by another program may have all of its lines changed. */
+/** A file rewritten by another program may have all lines changed. */
 const MAX_EDITS = 1_000;
 
 interface Known {
@@ -33,7 +33,7 @@ export class ImportEdits {
     this.#problems = problems;
   }
 
-  /** Looks at entries that are stored. */
+  /** Compares stored entries with the read ones. */
   async note(known: readonly Known[], ids: ImportedIds, createdAt: number): Promise<void> {
     const spoken = known.filter(({ entry }) => isSpoken(entry));
     if (spoken.length === 0 || this.#edits.length >= MAX_EDITS) return;
@@ -51,7 +51,7 @@ export class ImportEdits {
     }
   }
 
-  /** Stores the new texts once all else is stored. Gives the leaf, and how many there were. */
+  /** Stores the new texts after everything else. Gives the leaf, and their number. */
   async write(
     sessionId: string,
     leaf: string | null,
@@ -105,7 +105,7 @@ function isSpoken({ kind, role, blocks }: ImportedEntry): boolean {
   return blocks.some(({ type }) => type === "text");
 }
 
-/** The texts of stored content, with hashes in place of long ones; undefined where all of it is one. */
+/** The texts of stored content, with hashes for long ones; undefined if all of it is one hash. */
 function saidIn(content: string): string | undefined {
   const parsed: unknown = JSON.parse(content);
   const blocks = isPlainObject(parsed) ? parsed["blocks"] : parsed;

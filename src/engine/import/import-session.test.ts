@@ -20,7 +20,7 @@ async function tree(handle: SessionHandle) {
 }
 
 const PI = fixture("pi/version-3.jsonl");
-/** What pi adds to it. */
+/** pi's additions. */
 const NEXT = JSON.stringify({
   type: "message",
   id: "00000018",
@@ -59,7 +59,7 @@ describe("importing a tree", () => {
     });
   });
 
-  test("ends where the source ends, with every branch and label", async () => {
+  test("ends at the source's leaf, with every branch and label", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, PI);
     expect(await said(handle)).toEqual([
@@ -74,11 +74,11 @@ describe("importing a tree", () => {
     const compaction = entries.find(({ kind }) => kind === "compaction");
     const kept = entries.find(({ blocks }) => textOf(blocks) === "And here?");
     expect(compaction?.data).toMatchObject({ firstKeptEntryId: kept?.id, tokensBefore: 50000 });
-    // The active path goes round it.
+    // The active path bypasses it.
     expect((await handle.meta()).summary).toBeNull();
   });
 
-  test("takes the summary of the active path over, and how far it reaches", async () => {
+  test("takes over the summary of the active path and its coverage", async () => {
     await using engine = await open(":memory:");
     const lines = PI.split("\n");
     const { handle } = await importText(engine, `${lines.slice(0, 13).join("\n")}\n`);
@@ -108,7 +108,7 @@ describe("importing again", () => {
     },
   );
 
-  test.each([PI, CLAW])("adds what a file has grown by, line by line: %.60s", async (content) => {
+  test.each([PI, CLAW])("adds the new lines of a grown file: %.60s", async (content) => {
     await using whole = await open(":memory:");
     await using grown = await open(":memory:");
     const lines = content.trimEnd().split("\n");
@@ -126,7 +126,7 @@ describe("importing again", () => {
     expect(await plain(actual.handle)).toEqual(await plain(expected.handle));
   });
 
-  test("finds what is new also behind messages that were appended here", async () => {
+  test("finds new entries also after messages that were appended here", async () => {
     await using engine = await open(":memory:");
     await engine.importSession(talk(["a", "b"]));
     const handle = await engine.getSession(
@@ -135,13 +135,13 @@ describe("importing again", () => {
     await handle.append({ role: "user", content: "ours" });
     const result = await engine.importSession(talk(["a", "b", "c"]));
     expect(result).toMatchObject({ entries: 1, skipped: 2 });
-    // The file goes on where the file was; what was said here stays on its branch.
+    // The file continues from its own last entry; messages appended here stay on their branch.
     expect(await said(handle)).toEqual(["a", "b", "c"]);
     await engine.importSession(talk(["a", "b", "c", "d"]));
     expect(await said(handle)).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("adds the compaction of a file that was read before it was compacted", async () => {
+  test("adds the compaction of a file that was first read without it", async () => {
     await using engine = await open(":memory:");
     const [meta = {}] = jsonLines(CLAW);
     const message = (text: string, role = "user") => ({
@@ -166,7 +166,7 @@ describe("importing again", () => {
     });
   });
 
-  test("stores nothing in a dry run, and counts what it would store", async () => {
+  test("stores nothing in a dry run, and counts", async () => {
     await using engine = await open(":memory:");
     const dry = await engine.importSession(talk(["a", "b"]), { dryRun: true });
     expect(dry).toMatchObject({ sessionId: null, created: true, entries: 2, skipped: 0 });
@@ -178,7 +178,7 @@ describe("importing again", () => {
 });
 
 describe("importing for a reader of files", () => {
-  test("continues where an earlier reading ended, also after messages were appended here", async () => {
+  test("continues after an earlier reading, also after messages were appended here", async () => {
     await using engine = await open(":memory:");
     const { last, sessionId } = await engine.importSession(talk(["a", "b"]));
     const handle = await engine.getSession(sessionId ?? "");
@@ -190,7 +190,7 @@ describe("importing for a reader of files", () => {
     expect(await said(handle)).toEqual(["a", "b", "c"]);
   });
 
-  test("leaves a deleted session alone if it is to, and else stores it again", async () => {
+  test("skips a deleted session if asked to, and else stores it again", async () => {
     await using engine = await open(":memory:");
     const { sessionId } = await engine.importSession(talk(["a"]));
     await engine.deleteSession(sessionId ?? "");
@@ -199,12 +199,12 @@ describe("importing for a reader of files", () => {
     expect((await engine.listSessions()).sessions).toEqual([]);
     const revived = await engine.importSession(talk(["a"]));
     expect(revived).toMatchObject({ created: true, entries: 1, forgotten: false });
-    // There is a tombstone still, but the session that is there counts.
+    // The tombstone exists, but the new session counts.
     const grown = await engine.importSession(talk(["a", "b"]), { skipForgotten: true });
     expect(grown).toMatchObject({ sessionId: revived.sessionId, entries: 1, forgotten: false });
   });
 
-  test("changes what it is told to, once something was stored", async () => {
+  test("applies the description once something was stored", async () => {
     await using engine = await open(":memory:");
     let asked = 0;
     const describe = () => ({ title: `asked ${++asked}`, metadata: { titleFrom: "request" } });
@@ -221,7 +221,7 @@ describe("importing for a reader of files", () => {
 });
 
 describe("importing under a key", () => {
-  test("a file that has grown keeps a title that was set since", async () => {
+  test("a grown file keeps a title that was set since", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, PI, { idempotencyKey: "first" });
     await handle.update({ title: "My own title" });
@@ -231,7 +231,7 @@ describe("importing under a key", () => {
     expect((await handle.meta()).title).toBe("My own title");
   });
 
-  test("a file that is sent again keeps fields that were changed since", async () => {
+  test("a file sent again keeps fields that were changed since", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k" };
     const { handle, result } = await importText(engine, PI, options);
@@ -250,7 +250,7 @@ describe("importing under a key", () => {
     expect(await said(other)).toEqual(["a", "b", "d"]);
   });
 
-  test("one that was cut off before its end is brought to it", async () => {
+  test("an interrupted one is completed", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k" };
     const broken = {
@@ -267,7 +267,7 @@ describe("importing under a key", () => {
     expect(await said(await engine.getSession(sessionId ?? ""))).toEqual(["a", "b"]);
   });
 
-  test("of any length that a key may have", async () => {
+  test("of any valid length", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k".repeat(512) };
     expect(await engine.importSession(talk(["a", "b"]), options)).toMatchObject({ entries: 2 });
@@ -286,7 +286,7 @@ describe("importing what is large or odd", () => {
     expect(sessions).toMatchObject([{ messageCount: 2_346 }]);
   });
 
-  test("an entry that a reader gives again, as it has forgotten it, is stored once", async () => {
+  test("an entry that a reader repeats is stored once", async () => {
     await using engine = await open(":memory:");
     const session = talk(Array.from({ length: 300 }, (_, i) => `word ${i}`));
     async function* twice() {
@@ -304,7 +304,7 @@ describe("importing what is large or odd", () => {
     expect((await said(handle)).length).toBe(301);
   });
 
-  test("two imports of one session at a time store it once", async () => {
+  test("two concurrent imports of one session store it once", async () => {
     await using engine = await open(":memory:");
     const texts = Array.from({ length: 1_500 }, (_, i) => `message ${i}`);
     const results = await Promise.all([1, 2, 3].map(() => engine.importSession(talk(texts))));
@@ -312,7 +312,7 @@ describe("importing what is large or odd", () => {
     expect((await engine.listSessions()).sessions).toMatchObject([{ messageCount: 1_500 }]);
   });
 
-  test("does the same on PostgreSQL, also at the same time", async () => {
+  test("behaves the same on PostgreSQL, also concurrently", async () => {
     await using engine = await open(await createDatabase());
     for (let round = 1; round <= 5; round++) {
       const tenant = engine.forTenant(`round-${round}`);
@@ -330,7 +330,7 @@ describe("importing what is large or odd", () => {
     expect(await handle.meta()).toMatchObject({ summary: expect.stringContaining("Scope") });
   });
 
-  test("shortens an entry that is too large, and says so", async () => {
+  test("shortens an oversized entry, and says so", async () => {
     await using engine = await open(":memory:");
     const session = talk(["x".repeat(9_000_000), "small"]);
     const result = await engine.importSession(session);
@@ -358,7 +358,7 @@ describe("importing what is large or odd", () => {
     },
   );
 
-  test("keeps foreign fields that are too long for metadata", async () => {
+  test("keeps foreign fields that exceed metadata", async () => {
     await using engine = await open(":memory:");
     const fields = { message: { details: "d".repeat(100_000) } };
     const metadata = { source: { format: "pi", id: "x", fields } };
@@ -368,7 +368,7 @@ describe("importing what is large or odd", () => {
     expect(entry?.data).toEqual({ source: fields });
   });
 
-  test("makes names that no column holds into names that one does", async () => {
+  test("turns invalid names into valid ones", async () => {
     await using engine = await open(":memory:");
     const over = { actor: `\ud800${"é".repeat(600)}`, model: "a\u0000b" };
     const result = await engine.importSession(talk(["a"], over));

@@ -37,40 +37,40 @@ import {
 } from "./session-files.ts";
 
 export interface ImportOptions {
-  /** The file, for the session's origin; it also identifies a session that has no id of its own. */
+  /** The file, for the session's origin; it also identifies a session without an id. */
   readonly file?: string;
-  /** The session's origin key, unique within the tenant; made of source and id if left out. */
+  /** The session's origin key, unique within the tenant. Default: source and id. */
   readonly key?: string;
-  /** Where else the session may have been stored, when less was known of it. */
+  /** Other keys under which the session may be stored already. */
   readonly earlier?: EarlierKeys;
   readonly workstation?: string;
   readonly projectId?: string;
-  /** The repository that the session's folder is a checkout of. */
+  /** The repository of the session's folder. */
   readonly repo?: string;
-  /** The session's owner; the agent if left out. */
+  /** The session's owner. Default: the agent. */
   readonly owner?: string;
-  /** Kept with the session beside what the source says of it, when it is made. */
+  /** Metadata of a new session, beside the source's. */
   readonly metadata?: JsonObject;
-  /** Leaves a session alone that came from there before and was deleted. */
+  /** Skips a session that was imported before and deleted. */
   readonly skipForgotten?: boolean;
   /**
-   * Where an earlier reading ended, if only what follows it is read: the `last` of its result. A
-   * format without a tree goes on from there.
+   * The `last` of an earlier reading, if only later lines are read. A format without a tree
+   * continues from there.
    */
   readonly after?: string;
   /**
-   * Asked when all is read and something was stored: what else is to change with it. `title` is what
-   * the entries say of it, if they do; `skipped` is how many of them were there before.
+   * Called when everything is read and something was stored: gives further changes of the session.
+   * `title` comes from the entries, if any; `skipped` is the number of known entries.
    */
   readonly describe?: DescribeSession;
-  /** Called for each entry that was there before. Not told by a store that is elsewhere. */
+  /** Called for each known entry; not by a remote store. */
   readonly onKnown?: (entry: ImportedEntry) => void;
   /**
    * An idempotency key for retried imports: entries stored under this key count as stored, not as
    * known.
    */
   readonly idempotencyKey?: string;
-  /** Creates no session without a message: then `sessionId` is null. */
+  /** Creates no session without a message; `sessionId` is then null. */
   readonly skipEmpty?: boolean;
   /**
    * For sessions in several files: how to handle new entries of a file that precedes a stored one.
@@ -81,26 +81,26 @@ export interface ImportOptions {
   readonly whenLate?: LateEntries;
   /** A dry run: counts and stores nothing. */
   readonly dryRun?: boolean;
-  /** Called now and then with the entries read so far. */
+  /** Called periodically with the number of entries read. */
   readonly onProgress?: (entries: number) => void;
 }
 
 export interface ImportResult {
-  /** Null after a dry run of a session that is not there. */
+  /** Null after a dry run of a new session. */
   readonly sessionId: string | null;
-  /** Whether the session was not there before. */
+  /** Whether the session is new. */
   readonly created: boolean;
   /** Entries that were stored. */
   readonly entries: number;
-  /** Entries that were there already. */
+  /** Known entries. */
   readonly skipped: number;
-  /** Number of problems: see the transcript's log for the first of them. */
+  /** The number of problems; the transcript's log has the first of them. */
   readonly problems: number;
-  /** The last entry that can be gone on from; null if there is none. */
+  /** The last entry that can be continued; null if there is none. */
   readonly last: string | null;
   /** The session's origin key. */
   readonly key: string;
-  /** The session was deleted here, and was not stored again. */
+  /** The session was deleted here and skipped. */
   readonly forgotten: boolean;
   /** Refused by `whenLate`: the session's files, in order. */
   readonly late?: readonly string[];
@@ -176,7 +176,7 @@ export async function importSession(
   // next.
   const take = async (batch: Iterable<ImportedEntry>) => {
     for (const entry of batch) {
-      // Mostly it only takes the entry in.
+      // Usually only buffers the entry.
       const storing = writer.add(entry);
       if (storing !== undefined) await storing;
       if (++read % 100 === 0) options.onProgress?.(read);
@@ -198,10 +198,10 @@ export async function importSession(
   };
 }
 
-/** So many entries are held until one of them is a message. */
+/** Entries buffered while looking for the first message. */
 const MAX_BEFORE_MESSAGE = 2_000;
 
-/** Undefined if there is no message in all of them. */
+/** Undefined if no entry is a message. */
 async function untilMessage(
   entries: AsyncIterable<ImportedEntry>,
 ): Promise<AsyncIterable<ImportedEntry> | undefined> {
@@ -259,10 +259,10 @@ function originKey(imported: ImportedSession, options: ImportOptions): string {
   const own = imported.id ?? options.file;
   const key = options.key ?? (own === undefined ? undefined : `${imported.source}:${own}`);
   if (key !== undefined) return toText(key, MAX_PATH_BYTES);
-  throw invalid("file", "the session has no id of its own; name the file that it comes from");
+  throw invalid("file", "the session has no id; name its source file");
 }
 
-/** The session that is made when there is something to store, or when all is read. */
+/** The draft of the session, created at the first write or at the end. */
 function toDraft(
   engine: EngineContext,
   imported: ImportedSession,
@@ -289,7 +289,7 @@ function titleOf({ title }: ImportedSession): string {
   return toText(title ?? "", MAX_TITLE_BYTES);
 }
 
-/** Whether a session that is there was made under the key of this import. */
+/** Whether an existing session was created under this import's key. */
 async function isMadeBy(
   engine: EngineContext,
   found: Session,
@@ -297,7 +297,7 @@ async function isMadeBy(
 ): Promise<boolean> {
   if (draft.idempotency === undefined || found.origin.key !== draft.origin.key) return false;
   try {
-    // Under its key it gives the session that it made; under another one the origin is taken.
+    // Under the same key this gives the created session; under another one the origin is taken.
     return (await engine.store.createSession(engine.tenant, draft)).id === found.id;
   } catch (error) {
     if (BackscrollError.is(error, "session_exists")) return false;
@@ -305,11 +305,11 @@ async function isMadeBy(
   }
 }
 
-/** A source's metadata is small; drop it if it is too large. */
+/** A source's metadata is usually small; drop it if it is too large. */
 function sessionMetadata(imported: ImportedSession): JsonObject {
   const { metadata } = imported;
   if (Buffer.byteLength(JSON.stringify(metadata)) <= 32 * 1024) return metadata;
-  imported.problems.add("entry_cut", "what the file says of the session is too long to keep");
+  imported.problems.add("entry_cut", "the file's session metadata is too large to keep");
   return {};
 }
 

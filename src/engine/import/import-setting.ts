@@ -1,4 +1,4 @@
-/** The setting of an import, beside the session itself. */
+/** Settings of an import. */
 
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
@@ -47,16 +47,16 @@ export interface ReadOfBatch {
 /** The result of a batch. */
 export interface Appended {
   readonly stored: number;
-  /** An import under the same key has stored it before. */
+  /** Stored before by an import under the same key. */
   readonly isRepeated: boolean;
 }
 
 /**
- * A batch is held in memory, and stored in one transaction, for which others wait: this bounds both,
- * whatever the entries hold.
+ * A batch is buffered in memory and stored in one transaction that blocks other writers: this
+ * bounds both.
  */
 export const BATCH_BYTES: number = 128 * 1024;
 export const BATCH_ENTRIES = 128;
 
-/** Reading pauses meanwhile, so that the source can release a large value. */
+/** Reading pauses for the write, so that the source can release a large value. */
 export const LARGE_BYTES: number = 256 * 1024;

@@ -9,7 +9,7 @@ const BARE = "w::talk";
 const KEY = "w:shop:talk";
 const earlier = { replaced: BARE, same: { source: "test", file: null } };
 
-/** A session without a tree; `before` happens when its first entry is asked for. */
+/** A session without a tree; `before` runs when its first entry is requested. */
 function talk(texts: readonly string[], before?: () => Promise<unknown>): ImportedSession {
   return {
     source: "test",
@@ -45,7 +45,7 @@ function said(sourceId: string, text: string, over: Partial<ImportedEntry> = {})
   };
 }
 
-/** Another importer stores the session without its project, and then with it, in between. */
+/** Another importer stores the session without its project, and then with it, meanwhile. */
 async function interrupted(engine: Engine): Promise<void> {
   const other = async () => {
     await engine.importSession(talk(["a", "b"]), { key: BARE });
@@ -58,18 +58,18 @@ async function interrupted(engine: Engine): Promise<void> {
   expect((await engine.verify()).problems).toEqual([]);
 }
 
-describe("a session that is made when it is needed", () => {
-  test("is that of the faster importer, with the ids that its entries have there", async () => {
+describe("a lazily created session", () => {
+  test("is the faster importer's, with the ids that its entries have there", async () => {
     await using engine = await open(":memory:");
     await interrupted(engine);
   });
 
-  test("is that of the faster importer, on PostgreSQL too", async () => {
+  test("is the faster importer's, on PostgreSQL too", async () => {
     await using engine = await open(await createDatabase());
     await interrupted(engine);
   });
 
-  test("has its title and its summary from what is imported with it", async () => {
+  test("gets its title and its summary from the imported entries", async () => {
     await using engine = await open(":memory:");
     const summary = said("c", "What was said.", { kind: "compaction", role: null, actor: null });
     const title = said("t", "", { kind: "session_info", role: null, data: { name: "Cron" } });
@@ -82,7 +82,7 @@ describe("a session that is made when it is needed", () => {
     const { sessionId } = await engine.importSession(imported);
     const session = await engine.getSessionMeta(sessionId ?? "");
     const { messages } = await engine.listMessages(session.id, { limit: 9 });
-    // A summary that keeps nothing stands for all before it.
+    // A summary that keeps nothing covers everything before it.
     expect(session).toMatchObject({
       title: "Cron",
       summary: "What was said.",

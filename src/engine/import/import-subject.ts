@@ -1,8 +1,8 @@
 /**
- * The session that an import writes to: one that is there, or one that is made when it is needed.
+ * The session that an import writes to: an existing one, or one created lazily.
  *
- * Most files are small. When the first of their entries are to be stored, all of them are read, and
- * the session is made with all that is known of it instead of being changed right afterwards.
+ * Most files are small and are read completely before their first entries are stored, so the
+ * session is created with all known fields instead of being updated right afterwards.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -12,16 +12,16 @@ import type { NewSession } from "../../store/records.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { Described, Description } from "./describe-session.ts";
 
-/** Finds the key of ids of a session; null for a session that does not exist yet. */
+/** Finds the id key of a session; null if the session does not exist yet. */
 export type FindIdKey = (session: Session | null) => Promise<string>;
 
 export class ImportSubject {
-  /** Null until it is made. */
+  /** Null until created. */
   session: Session | null;
-  /** It was not there before this import. */
+  /** Created by this import. */
   isNew: boolean;
   readonly startedAt: number;
-  /** The key that the ids of its entries are derived from. */
+  /** The key that entry ids are derived from. */
   idKey = "";
   readonly #engine: EngineContext;
   readonly #draft: NewSession | undefined;

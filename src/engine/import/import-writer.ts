@@ -1,4 +1,4 @@
-/** Writes imported entries in batches, without known ones. */
+/** Writes imported entries in batches, skipping known ones. */
 
 import { ProblemLog } from "../../ingest/problems.ts";
 import { KEPT_IDS, RecentMap } from "../../ingest/recent-map.ts";
@@ -48,10 +48,10 @@ export class ImportWriter {
   /** Source ids of the batch. */
   readonly #inBatch = new Set<string>();
   #bytes = 0;
-  /** The batch before, which is being stored while this one is read. */
+  /** The previous batch, stored while this one is read. */
   #storing: Promise<void> = Promise.resolve();
   #looksUp = false;
-  /** Batches that were to be stored: an import that is repeated has the same ones. */
+  /** The number of batches: a repeated import has the same ones. */
   #batches = 0;
   /** The session's leaf, as far as we know. */
   #leaf: string | null = null;
@@ -63,15 +63,15 @@ export class ImportWriter {
   /** The same import stored its end before: differences are later edits. */
   #endsRepeated = false;
   #title: string | undefined;
-  /** The compaction before each entry; absent if there is none. */
+  /** The compaction before each entry; absent if none. */
   readonly #summaries = new RecentMap<string, string>(KEPT_IDS);
-  /** What the batch at hand says of both; it counts once the batch is stored. */
+  /** The current batch's title and summaries; they count once it is stored. */
   #read: ReadOfBatch = { title: undefined, summaries: new Map() };
   /** The session's summary, as far as we know. */
   #summary: string | null = null;
-  /** Some of it is stored, or on its way. */
+  /** Some entries are stored or in flight. */
   #hasBegun = false;
-  /** The session was made with what `describe` says of it. */
+  /** The session was created with its description. */
   #isDescribed = false;
   #isJudged = false;
   #lastAt = Number.POSITIVE_INFINITY;
@@ -89,7 +89,7 @@ export class ImportWriter {
     if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
-  /** A promise where something has to be waited for before the next entry. */
+  /** A promise if the caller must wait before the next entry. */
   add(entry: ImportedEntry): Promise<void> | undefined {
     if (this.isLate) return undefined;
     // The entries that a summary covers must be stored before it.
@@ -98,7 +98,7 @@ export class ImportWriter {
   }
 
   #take(entry: ImportedEntry): Promise<void> | undefined {
-    // Readers tell ids that they give twice; one that does not must not cost the whole batch.
+    // Readers report repeated ids; a reader that does not must not fail the whole batch.
     if (this.#inBatch.has(entry.sourceId)) {
       const message = `entry ${entry.sourceId} was given twice; the first counts`;
       this.#setting.problems.add("duplicate_id", message);
@@ -111,7 +111,7 @@ export class ImportWriter {
     return isFull ? this.#flush() : undefined;
   }
 
-  /** `leaf` is given where the source says that another entry than the last is the leaf. */
+  /** `leaf` is given if the source names a leaf other than the last entry. */
   async finish(leaf: string | null | undefined): Promise<void> {
     if (!this.#hasBegun && !this.#setting.dryRun) await this.#makeDescribed();
     const leafBefore = this.#subject.session?.leaf;
@@ -130,7 +130,7 @@ export class ImportWriter {
     const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
     const aside = this.#isAside || this.#lastAt < this.#setting.newestAt ? leafBefore : undefined;
     const target = isEdited ? undefined : (aside ?? this.#leafOf(leaf, before));
-    // Sent again: the leaf is moved only if it still is where storing has left it.
+    // A repeated import moves the leaf only if it is still where it was left.
     const isMoved = this.#endsRepeated && session.leaf !== this.#lastNode;
     if (target !== undefined && target !== this.#leaf && !isMoved) {
       await store.moveLeaf(tenant, { sessionId, leaf: target, now });
@@ -151,7 +151,7 @@ export class ImportWriter {
     return typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
   }
 
-  /** The last entry that was read and moves the leaf. */
+  /** The last entry read that moves the leaf. */
   get last(): string | null {
     return this.#lastNode;
   }
@@ -208,7 +208,7 @@ export class ImportWriter {
   async #store(entries: readonly ImportedEntry[]): Promise<void> {
     const number = ++this.#batches;
     for (let tries = 1; ; tries++) {
-      // Each time: whose session it is decides what the ids are made of.
+      // Recomputed, because the ids depend on the session's creator.
       const batch = entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
       const key = this.#keyOf(batch, number);
       // A known entry may be from this same import: check its key first.
@@ -251,7 +251,7 @@ export class ImportWriter {
     await this.#edits.note(stored, this.#ids, this.#setting.startedAt ?? this.#subject.startedAt);
   }
 
-  /** The ids of the batch that the store has, each with what the entry took. */
+  /** The stored ids of the batch, each with its usage. */
   async #findStored(batch: readonly Waiting[]): Promise<ReadonlyMap<string, Usage | null>> {
     if (!this.#looksUp) return new Map();
     const { store, tenant } = this.#engine;
@@ -276,14 +276,14 @@ export class ImportWriter {
       const isNew = !known.has(id);
       const entry = isNew ? withOwnUsage(read, answers) : read;
       if (!isNew) noteStored(read, known.get(id) ?? null, answers);
-      // A file without a tree continues from the stored leaf, unless the session was continued
-      // here: then from the file's last entry.
+      // A file without a tree continues from the stored leaf, or from the file's last entry if the
+      // session was continued here.
       const goesOn = isNew && leaf !== null && this.#ids.includes(leaf) && !this.#isAside;
       const tip = goesOn ? leaf : lastNode;
       const { parentSourceId: source } = entry;
       let parentId = source === undefined ? tip : source === null ? null : idOf(source);
       if (isNew && kindRules(entry.kind).movesLeaf && this.#judgesLate()) {
-        // An entry that names the leaf as its parent continues it, whatever else the session has.
+        // An entry whose parent is the leaf continues it, whatever else the session has.
         const isNext = source !== undefined && parentId === this.#leaf;
         if (!isNext && this.#setting.whenLate === "refuse") {
           this.isLate = true;
@@ -294,7 +294,7 @@ export class ImportWriter {
       }
       if (isNew) {
         const place = { id, createdAt, idOf, problems };
-        // Most follow the previous entry: no look-up of the parent.
+        // Fast path: most entries follow the previous one.
         drafts.push(draftImported(entry, parentId === leaf ? place : { ...place, parentId }));
       }
       if (isNew && entry.kind === "session_info") {
@@ -308,14 +308,14 @@ export class ImportWriter {
     return drafts;
   }
 
-  /** Once, at the first entry that is new. */
+  /** Evaluated once, at the first new entry. */
   #judgesLate(): boolean {
     if (this.#setting.whenLate === undefined || this.#isJudged) return false;
     this.#isJudged = true;
     return true;
   }
 
-  /** A person, or an earlier attempt of this import, has set a title. */
+  /** A user, or an earlier attempt of this import, has set a title. */
   #isNamed(): boolean {
     const title = this.#subject.session?.title ?? "";
     return title !== "" && title !== this.#setting.title;
@@ -359,7 +359,7 @@ export class ImportWriter {
   #keyOf(batch: readonly Waiting[], number: number): Pick<AppendRequest, "idempotency"> {
     const { idempotencyKey, dryRun } = this.#setting;
     if (idempotencyKey === undefined || dryRun) return {};
-    // As short as any key may be, however long the one that was given.
+    // Hashed, so that its length is valid for any given key.
     const key = toHex(sha256(Buffer.from(`${idempotencyKey}:${number}`)));
     return idempotency(`import:${key}`, () => ["import", batch.map(({ id }) => id)]);
   }
@@ -372,7 +372,7 @@ export class ImportWriter {
     const { entry, id } = batch[0] ?? {};
     if (draft === undefined || entry?.kind !== "compaction" || draft.id !== id) return {};
     const kept = entry.data?.["firstKeptEntryId"];
-    // One without a parent follows the leaf.
+    // An entry without a parent follows the leaf.
     const parent = draft.parentId === undefined ? this.#leaf : draft.parentId;
     const through = typeof kept === "string" ? await this.#parentOf(this.#ids.of(kept)) : parent;
     const text = this.#summaryAt(draft.id);

@@ -1,9 +1,9 @@
 /**
- * Entries of a file that was written from a session of ours: copies, as in a fork.
+ * Entries of a file that was exported from our own session: copies, as in a fork.
  *
- * The file says so itself, and files are not trusted: a line counts as a copy of an entry unless that
- * entry is here and says something else. An entry that is not here may come later, in whatever order the
- * files of a machine are read.
+ * The file claims this itself, and files are untrusted: a line counts as a copy of an entry unless
+ * that entry is stored here with other content. A missing entry may still arrive, because files are
+ * read in any order.
  */
 
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
@@ -21,7 +21,7 @@ import type { EngineContext } from "../engine-context.ts";
 
 const ENTRY_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Agents that keep the marks of messages, and of the session none (opencode) or not always. */
+/** Agents that keep the marks of messages, but not always those of the session. */
 const MARKED_MESSAGES: readonly string[] = ["opencode", "gemini-cli"];
 
 export class ImportedCopies {
@@ -43,7 +43,7 @@ export class ImportedCopies {
     return isMarked ? new ImportedCopies(engine, mark) : undefined;
   }
 
-  /** Where the session forks off, if that entry is here. */
+  /** The entry where the session forks off, if it is here. */
   async findFork(): Promise<{ readonly fork: ForkOrigin } | undefined> {
     const { store, tenant } = this.#engine;
     const through = this.#mark?.through ?? "";
@@ -81,7 +81,7 @@ export class ImportedCopies {
     });
   }
 
-  /** The content of known entries, without erased ones. */
+  /** The content of known entries, except erased ones. */
   async #said(ids: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     if (ids.length === 0) return new Map();
     const { store, tenant } = this.#engine;
@@ -96,7 +96,7 @@ export class ImportedCopies {
   }
 }
 
-/** Texts and outputs; arguments may be printed in another way. */
+/** Texts and outputs; arguments may be serialised differently. */
 function textsOf(blocks: readonly Block[]): string[] {
   return blocks.flatMap((block) => {
     if (block.type === "text") return [block.text];

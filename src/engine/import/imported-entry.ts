@@ -22,7 +22,7 @@ export function noteStored(entry: ImportedEntry, stored: Usage | null, answers: 
   if (entry.answer !== undefined) answers.found(entry.answer, entry.usage, stored);
 }
 
-/** About the bytes that it takes in memory. */
+/** Approximate bytes in memory. */
 export function sizeOf(entry: ImportedEntry): number {
   return 200 + lengthOfBlocks(entry.blocks);
 }

@@ -3,8 +3,8 @@
  *
  * The same entry of the same session always gets the same id, so that reading a file again finds
  * stored entries without a list, and references inside the file map to ours without a look-up. It
- * has the form of a ULID, because forks rename ids of that form. The first part is the same for all
- * entries of a session: they lie together in the database's index.
+ * has the form of a ULID, because forks rename ids of that form. The prefix is the same for all
+ * entries of a session, so they are adjacent in the database's index.
  */
 
 import { hash } from "node:crypto";
@@ -13,17 +13,17 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const SESSION_LENGTH = 10;
 const ENTRY_LENGTH = 16;
 
-/** Ids that are kept at hand: more than a batch has. */
+/** The size of the cache: more than a batch. */
 const RECENT = 2_048;
 
 export class ImportedIds {
   readonly #key: string;
   readonly #prefix: string;
-  /** How the JSON of a key and a source's id begins. */
+  /** The JSON prefix of a key and a source's id. */
   readonly #json: string;
   /** The last id that was made, in ASCII. */
   readonly #id = Buffer.alloc(SESSION_LENGTH + ENTRY_LENGTH);
-  /** An entry is mostly asked for once more: by the one that follows it. */
+  /** An id is usually requested twice: the next entry names it as its parent. */
   readonly #recent = new Map<string, string>();
 
   /** `key` is the session's origin key. */
@@ -50,7 +50,7 @@ export class ImportedIds {
     return id;
   }
 
-  /** Whether `id` is of an entry that was imported into this session. */
+  /** Whether `id` belongs to an entry imported into this session. */
   includes(id: string): boolean {
     return id.length === SESSION_LENGTH + ENTRY_LENGTH && id.startsWith(this.#prefix);
   }
@@ -58,7 +58,7 @@ export class ImportedIds {
 
 const PLAIN = /^[\w#-]*$/;
 
-/** Five bits a character, of the JSON's hash. Half a surrogate pair is told from another by its escape. */
+/** Five bits of the JSON's hash per character. JSON escapes keep lone surrogates distinct. */
 function encode(json: string, into: Uint8Array, start: number, end: number): void {
   const bytes = hash("sha256", json, "binary");
   for (let i = start, bit = 0; i < end; i++, bit += 5) {

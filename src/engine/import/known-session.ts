@@ -1,8 +1,8 @@
 /**
- * Whether a session that is imported is here, also under a key of before.
+ * Finds the stored session of an import, also under an earlier key.
  *
- * The key holds the project, and a file may tell of its project only when some of it is stored. Then it
- * is still the same session: it gets its key, and the ids of its entries stay what they are.
+ * The key includes the project, which a file may reveal only after some of it is stored. The
+ * session then gets the new key, and the ids of its entries stay.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -13,21 +13,21 @@ import type { EngineContext } from "../engine-context.ts";
 import { ImportedIds } from "./imported-id.ts";
 
 export interface EarlierKeys {
-  /** A key that a session keeps which is found there. */
+  /** A key that a found session keeps. */
   readonly kept?: string;
-  /** The key that a session without a project has. One that is found there gets the new key. */
+  /** The key of a session without a project; a session found under it gets the new key. */
   readonly replaced?: string;
   /** A session under one of these keys matches if it has this source, and this file unless null. */
   readonly same: { readonly source: string; readonly file: string | null };
 }
 
-/** What a session without a project is to get with its key. */
+/** Fields that a session without a project gets with its key. */
 export interface LateFacts {
   readonly origin: Origin;
   readonly metadata: JsonObject | undefined;
 }
 
-/** `facts` gives undefined if the session must not be changed. */
+/** `facts` gives undefined if the session must not change. */
 export async function findKnown(
   engine: EngineContext,
   key: string,
@@ -37,7 +37,7 @@ export async function findKnown(
   const { kept, replaced } = earlier ?? {};
   const find = async (each: string | undefined) =>
     each === undefined ? undefined : engine.store.findSessionByOrigin(engine.tenant, each);
-  // All at once: most sessions are new, and each answer is a way to the store and back.
+  // In parallel: most sessions are new, and each look-up is a round trip.
   const [found, same, bare] = await Promise.all([
     find(key),
     find(kept === key || kept === replaced ? undefined : kept),
@@ -55,8 +55,8 @@ export async function findKnown(
 }
 
 /**
- * The key that the ids of the session's entries are made of: the one under which the first of them was
- * stored, as ids never change.
+ * The key that the session's entry ids derive from: the one under which its first entry was stored,
+ * because ids never change.
  */
 export async function findIdKey(
   { store, tenant }: EngineContext,
@@ -71,7 +71,7 @@ export async function findIdKey(
     [own, other].find((each) => new ImportedIds(each).includes(id ?? ""));
   const ofLeaf = keyOf(session.leaf);
   if (ofLeaf !== undefined) return ofLeaf;
-  // There is none, or the session was continued here.
+  // The first entry is missing, or the session was continued here.
   const first = { sessionId: session.id, afterSequence: 0, limit: 1, payloads: false };
   const [entry] = (await store.readEntries(tenant, { select: "tree", ...first })).entries;
   return keyOf(entry?.id) ?? own;
@@ -89,7 +89,7 @@ export async function isForgotten(
       each === undefined ? undefined : store.findTombstoneByOrigin(tenant, each),
     ),
   );
-  // One that was to be stored anew was not forgotten, also if that was interrupted.
+  // A deletion for re-import does not count, even if the re-import was interrupted.
   return tombstones.some((each) => each !== undefined && each.reason !== REIMPORT);
 }
 

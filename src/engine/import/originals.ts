@@ -1,4 +1,4 @@
-/** The bytes of ingested files: the engine keeps them; what they mean is the archive's. */
+/** The bytes of ingested files. The engine stores them; the archive interprets them. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";
@@ -17,7 +17,7 @@ export class Originals {
     this.#engine = engine;
   }
 
-  /** False if a session of the file has a retention under which content is erased. */
+  /** False if a session of the file has a retention that erases content. */
   async put(workstation: string, update: OriginalUpdate): Promise<boolean> {
     checkName(workstation, "workstation");
     checkName(update.path, "path", MAX_PATH_BYTES);
@@ -33,7 +33,7 @@ export class Originals {
     return store.putOriginal(tenant, workstation, update, now());
   }
 
-  /** By workstation and path. `session_not_found` for the files of a session that is not there. */
+  /** By workstation and path. Throws `session_not_found` for an unknown session. */
   async list(input: ListOriginalsInput = {}): Promise<readonly Original[]> {
     const { limit, ...query } = checkInput(input, "options", INPUTS["originals.list"]);
     const { store, tenant } = this.#engine;
@@ -52,5 +52,5 @@ export class Originals {
   }
 }
 
-/** The same, wherever the store is. */
+/** The calls of originals, local or remote. */
 export type OriginalsApi = Pick<Originals, keyof Originals>;

@@ -1,10 +1,9 @@
 /**
  * The files of a session, and their order.
  *
- * An agent may write one session into several files. Read in the order of their first times, the
- * later goes on from where the earlier ends. A file that comes late, or that grows after a later
- * one was read, does not fit: then the session is imported again from all of its files, unless it
- * was written to here.
+ * An agent may write one session into several files. Ordered by their first times, each continues
+ * the one before. A file that arrives late, or grows after a later one was read, breaks the order:
+ * then the session is imported again from all files, unless it was written to here.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -18,10 +17,10 @@ export interface SessionFile {
   readonly startedAt: number;
 }
 
-/** The key of the session's metadata that has the files, if there are several. */
+/** The metadata key of the file list, if there are several. */
 export const FILES_KEY = "files";
 
-/** A bound on the metadata; beyond it, further files of a session are not listed. */
+/** The bound of the list; further files are not listed. */
 const MAX_FILES = 200;
 
 /** In their order. */
@@ -32,7 +31,7 @@ export function filesOf({ metadata, origin, startedAt }: Session): readonly Sess
   return origin.file === undefined ? [] : [{ path: origin.file, startedAt }];
 }
 
-/** Whether another of the session's files comes behind `file`. Copies begin at the same time. */
+/** Whether another file of the session follows `file`. Copies begin at the same time. */
 export function isLateFile(files: readonly SessionFile[], file: SessionFile): boolean {
   const { startedAt } = files.find(({ path }) => path === file.path) ?? file;
   return files.some((other) => other.path !== file.path && other.startedAt > startedAt);
@@ -63,7 +62,7 @@ export function withLateFile(
   return { [LATE_FILES_KEY]: [...others, { path, leaf }].slice(-MAX_FILES) };
 }
 
-/** Whether anything in the session did not come from its files, or was taken from it. */
+/** Whether the session has entries from elsewhere, or lost some. */
 export async function isTouched(
   { store, tenant }: EngineContext,
   session: Session,

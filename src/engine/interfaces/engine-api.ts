@@ -3,7 +3,7 @@
 import type { Engine } from "../engine.ts";
 import type { TenantApi } from "./tenant-api.ts";
 
-/** Without `listTenants`: behind a server there is only one's own. */
+/** Without `listTenants`: a server shows a caller only its own tenant. */
 export interface EngineApi
   extends TenantApi,
     Pick<

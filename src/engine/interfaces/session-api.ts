@@ -11,7 +11,7 @@ import type { SessionHandle } from "../session-handle.ts";
 
 export type MessageApi = Pick<MessageStream, Exclude<keyof MessageStream, "hold" | "leave">>;
 
-/** Without leases: work that one process does is done where the store is. */
+/** Without leases, which exist only beside the store. */
 export interface SessionApi
   extends Omit<
     Pick<SessionHandle, keyof SessionHandle>,

@@ -9,7 +9,10 @@ import type { TenantEngine } from "../tenant-engine.ts";
 import type { RoutesApi } from "./routes-api.ts";
 import type { SessionApi } from "./session-api.ts";
 
-/** Without what a gateway measures by, what a server notes and resolves, and models: they are where the store is. */
+/**
+ * Methods that exist only beside the store: measures for gateways, notes and look-ups for servers,
+ * models.
+ */
 type OwnNames =
   | "createSession"
   | "ensureSession"

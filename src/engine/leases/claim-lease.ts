@@ -1,11 +1,14 @@
-/** From what a host asks for to a claim: checked, and with an owner of its own. */
+/** Builds a checked lease claim with an owner from a host's options. */
 
 import { INPUTS } from "../../model/inputs/index.ts";
 import { checkInput, checkKey, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./hold-lease.ts";
 
-/** Without `owner` every call is an owner of its own: two of one process exclude each other as two processes do. */
+/**
+ * Without `owner` every call has its own: two calls of one process exclude each other like two
+ * processes.
+ */
 export async function claimLease(
   engine: EngineContext,
   name: string,

@@ -1,4 +1,4 @@
-/** One of several processes does the work: here several engines on one database, of both kinds. */
+/** Leases between several engines on one database, of both kinds. */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,7 +12,7 @@ import type { Store } from "../../store/store.ts";
 import type { Engine } from "../engine.ts";
 import { holdLease } from "./hold-lease.ts";
 
-/** The leases that the store knows of: how many, and when the last one runs out. */
+/** The number of stored leases, and the last expiry. */
 async function leasesIn(address: string): Promise<{ count: number; expiresAt: number }> {
   const sql = "SELECT count(*) AS count, max(expires_at) AS expires_at FROM leases";
   const read = async () => {
@@ -33,10 +33,10 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["PostgreSQL", createDatabase],
 ];
 
-/** Longer than a busy machine keeps a holder from renewing it. */
+/** Longer than a busy machine delays a renewal. */
 const durationMs = 30_000;
 
-/** For cases that wait until a lease is renewed, every third of it. */
+/** For cases that wait for a renewal, every third of it. */
 const renewedMs = 6_000;
 
 async function opened(address: string): Promise<Engine> {
@@ -54,11 +54,11 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
-  test("is taken over at once by a caller with the owner of a holder that died", async () => {
+  test("is taken over at once by a claim with the dead holder's owner", async () => {
     const address = await newAddress();
     const store = await openStore(address);
     onTestFinished(() => store.close());
-    // As a process leaves it that was killed.
+    // The state that a killed process leaves.
     expect(await store.takeLease("job", "the dead", durationMs)).toBe(true);
     const engine = await opened(address);
     const done: string[] = [];
@@ -73,7 +73,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(done).toEqual(["the dead", "a stranger"]);
   });
 
-  test("lets one engine work at a time, and the next when it is done", async () => {
+  test("lets one engine work at a time, then the next", async () => {
     const address = await newAddress();
     const engines = [await opened(address), await opened(address), await opened(address)];
     let working = 0;
@@ -81,7 +81,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     const done: number[] = [];
     await Promise.all(
       engines.map((engine, i) =>
-        // With some patience it asks four times a second.
+        // With limited patience it polls four times a second.
         engine.holdLease("job", { durationMs, patienceMs: 600_000 }, async () => {
           most = Math.max(most, ++working);
           await new Promise((resolve) => setTimeout(resolve, 20));
@@ -94,7 +94,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(done.sort()).toEqual([0, 1, 2]);
   });
 
-  test("of a session is its own, and is waited for no longer than one has patience", async () => {
+  test("of a session is separate, and waiting ends with the patience", async () => {
     const address = await newAddress();
     const [first, second] = [await opened(address), await opened(address)];
     const make = () => first.createSession({ agent: "a", createdBy: "ana" });
@@ -117,7 +117,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(done).toEqual(["another name", "another session", "another tenant", "afterwards"]);
   });
 
-  test("is given in the order in which an engine was asked, and only the first asks", async () => {
+  test("is granted in FIFO order within an engine, and only the first claim polls", async () => {
     const address = await newAddress();
     const store = await openStore(address);
     onTestFinished(() => store.close());
@@ -151,7 +151,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(asking.filter((owner) => owner !== "first")).toEqual(["second", "third", "last"]);
   });
 
-  test("whose holder has died is forgotten by a sweep, and one that is held is not", async () => {
+  test("of a dead holder is deleted by a sweep, and a held one is not", async () => {
     const address = await newAddress();
     const engine = await opened(address);
     const store = await openStore(address);
@@ -165,7 +165,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect((await leasesIn(address)).count).toBe(0);
   });
 
-  test("is kept for as long as the work takes, and given up when it is stopped", async () => {
+  test("is renewed as long as the work takes, and released when it is stopped", async () => {
     const address = await newAddress();
     const [first, second] = [await opened(address), await opened(address)];
     const stop = new AbortController();
@@ -177,7 +177,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     const holding = first.holdLease("job", options, async (signal) => {
       begun(signal);
       await aborted(signal);
-      // As what is interrupted usually ends.
+      // Interrupted work usually ends by throwing.
       signal.throwIfAborted();
     });
     const signal = await working;
@@ -195,7 +195,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(taken).toBe(true);
   });
 
-  test("is of its name: two of them do not wait for each other", async () => {
+  test("is scoped to its name: two of them do not wait for each other", async () => {
     const engine = await opened(await newAddress());
     await engine.holdLease("outer", { durationMs }, () =>
       engine.holdLease("inner", { durationMs }, async () => undefined),
@@ -212,7 +212,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(entered).toBe(false);
   });
 
-  test("ends with what the work throws, and is free then", async () => {
+  test("rejects with the work's error, and is free then", async () => {
     const engine = await opened(await newAddress());
     const failing = engine.holdLease("job", { durationMs }, async () => {
       throw new Error("broken");
@@ -225,7 +225,7 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
     expect(done).toBe(true);
   });
 
-  test("stops the work when the store is closed under it", async () => {
+  test("aborts the work when the store is closed", async () => {
     const engine = await open(await newAddress());
     let isStopped = false;
     const holding = engine.holdLease("job", { durationMs: 900 }, async (signal) => {
@@ -238,10 +238,10 @@ describe.each(BACKENDS)("a lease on %s", (_, newAddress) => {
   });
 });
 
-describe("a lease that is lost", () => {
+describe("a lost lease", () => {
   const claimed = { name: "job", owner: "me", durationMs: 300 };
 
-  /** A store, and a second connection that locks it or hands its lease to another owner. */
+  /** A store, and a second connection that locks it or gives its lease to another owner. */
   async function lockable() {
     const path = join(createFolder(), "leases.db");
     const store = await openSqliteStore(path, { inThread: true, busyTimeoutMs: 20 });
@@ -254,7 +254,7 @@ describe("a lease that is lost", () => {
       store: store as Store,
       lock: () => db.exec("BEGIN IMMEDIATE"),
       unlock: () => db.exec("ROLLBACK"),
-      /** One statement: no renewal comes between giving up the lease and taking it. */
+      /** One statement: no renewal can come between release and take-over. */
       steal: () =>
         db
           .prepare("UPDATE leases SET owner = 'somebody else', expires_at = ? WHERE name = 'job'")
@@ -263,7 +263,7 @@ describe("a lease that is lost", () => {
     };
   }
 
-  test("stops the work, which begins anew once it is held again", async () => {
+  test("aborts the work, which starts again once the lease is held again", async () => {
     const { store, steal, release } = await lockable();
     let begun = 0;
     await holdLease({ ...claimed, store }, async (signal) => {
@@ -276,7 +276,7 @@ describe("a lease that is lost", () => {
     expect(await store.takeLease("job", "the next", 1)).toBe(true);
   });
 
-  test("is lost when its time has passed without an answer, and waited for then", async () => {
+  test("is lost when its time has passed without an answer, and then waited for", async () => {
     const { store, lock, unlock } = await lockable();
     let begun = 0;
     await holdLease({ ...claimed, store }, async (signal) => {
@@ -288,7 +288,7 @@ describe("a lease that is lost", () => {
     expect(begun).toBe(2);
   });
 
-  test("is not lost by one answer that fails", async () => {
+  test("survives one failed renewal", async () => {
     const { store, lock, unlock } = await lockable();
     const asked: string[] = [];
     const take = async (...args: Parameters<Store["takeLease"]>) => {
@@ -308,14 +308,14 @@ describe("a lease that is lost", () => {
     expect(begun).toBe(1);
   });
 
-  test("is not waited for in a store that is closed", async () => {
+  test("ends the waiting when the store is closed", async () => {
     const { store } = await lockable();
     await store.close();
     const holding = holdLease({ ...claimed, store }, async () => undefined);
     await expect(holding).rejects.toMatchObject({ code: "store_closed" });
   });
 
-  test("does not hide what went wrong in the work meanwhile", async () => {
+  test("does not hide an error of the work", async () => {
     const { store, steal } = await lockable();
     const failing = holdLease({ ...claimed, store }, async (signal) => {
       steal();

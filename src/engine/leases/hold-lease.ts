@@ -1,8 +1,8 @@
 /**
- * Leader election by lease: one process works, others stand by to take over.
+ * Leader election by lease: one process works, others stand by.
  *
- * A lease does not fence. A process that was suspended for longer than the lease may continue for a
- * moment before it notices the loss, so the work must be correct when two processes do it.
+ * The lease has no fencing token: a process suspended for longer than the lease may continue for a
+ * moment before it notices the loss, so the work must tolerate two processes doing it.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -11,20 +11,20 @@ import type { Store } from "../../store/store.ts";
 import { standInLine } from "./lease-line.ts";
 
 export interface HoldLeaseOptions {
-  /** How long others wait for a holder that has died. A third of it lies between two renewals. */
+  /** The expiry after a holder's death. Renewals come every third of it. */
   readonly durationMs: number;
-  /** How long to wait for another holder; 0: not at all. Default: for ever. */
+  /** How long to wait for another holder; 0: not at all. Default: forever. */
   readonly patienceMs?: number;
   /** Ends the waiting, or the work. */
   readonly signal?: AbortSignal;
   /**
-   * The same for processes of which a later one takes over from an earlier one at once, also when that
-   * one was killed. Never for two that run at a time. An id of this call's own if left out.
+   * A name shared by successive processes, of which a later one takes over at once, also after a
+   * kill. Never for two that run concurrently. Default: unique to the call.
    */
   readonly owner?: string;
 }
 
-/** Does something until it is done or the signal says to stop. */
+/** Work that ends by itself or when its signal is aborted. */
 export type LeasedWork = (signal: AbortSignal) => Promise<void>;
 
 /** A claim: owner and lease. */
@@ -37,11 +37,11 @@ export interface LeaseClaim extends HoldLeaseOptions {
 /**
  * Waits for the lease and runs `work` while it holds it. Claims of one process get the lease in
  * FIFO order. When the lease is lost, the work's signal is aborted, and once the work has ended it
- * begins anew.
+ * starts again.
  *
- * Resolves when the work has ended by itself, when `signal` was aborted, or when the patience ended
- * without the work having run. Rejects with the work's error, or when the store is closed; a busy
- * or unreachable store is waited for.
+ * Resolves when the work has ended, when `signal` was aborted, or when the patience ended before
+ * the work ran. Rejects with the work's error, or when the store is closed; a busy or unreachable
+ * store is waited for.
  */
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
   const { store, name, patienceMs, signal } = claim;
@@ -58,13 +58,13 @@ export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<vo
 async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork): Promise<void> {
   const { durationMs, patienceMs, signal } = claim;
   const isStopped = () => signal?.aborted === true;
-  // With a limited patience the work is short: ask more often.
+  // With limited patience the work is short, so it polls more often.
   const roundMs = patienceMs === undefined ? durationMs / 3 : Math.min(durationMs / 3, ROUND_MS);
   while (!isStopped()) {
     const asked = performance.now();
     if ((await take(claim)) === true) {
       if (isStopped()) return drop(claim);
-      // Little may be left of it after an answer that took long, such as the first: renew it first.
+      // After a slow answer little of the lease may be left: renew it first.
       if (performance.now() - asked > durationMs / 3) continue;
       if ((await workUnderLease(claim, asked, work)) === "done") return;
     }
@@ -76,7 +76,7 @@ async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork):
 
 const ROUND_MS = 250;
 
-/** Whether the lease is ours now; undefined if unknown. */
+/** Whether the lease is ours; undefined if unknown. */
 async function take({ store, name, owner, durationMs }: LeaseClaim): Promise<boolean | undefined> {
   try {
     return await store.takeLease(name, owner, durationMs);
@@ -86,7 +86,7 @@ async function take({ store, name, owner, durationMs }: LeaseClaim): Promise<boo
   }
 }
 
-/** `asked` is when the lease was asked for: no later than its time began. */
+/** `asked` is the time of the claim: the lease began no earlier. */
 async function workUnderLease(
   claim: LeaseClaim,
   asked: number,
@@ -103,11 +103,11 @@ async function workUnderLease(
   signal?.addEventListener("abort", stop);
   const keeping = Promise.allSettled([keepLease(claim, asked, over.signal, lose)]);
   const [worked] = await Promise.allSettled([(async () => work(working.signal))()]);
-  // A loss after the work's end does not matter.
+  // A loss after the work's end is irrelevant.
   const outcome = isLost ? "lost" : "done";
   signal?.removeEventListener("abort", stop);
   over.abort();
-  // A renewal that is under way would take the lease back after it was given up.
+  // Wait for a renewal in flight, which would take the released lease again.
   const [kept] = await keeping;
   if (outcome === "done") await drop(claim);
   for (const ended of [worked, kept]) {
@@ -116,7 +116,7 @@ async function workUnderLease(
   return outcome;
 }
 
-/** Renews the lease until that is `over`, or the lease is lost: then `lose` is called at once. */
+/** Renews the lease until `over`, or until it is lost: then calls `lose` at once. */
 async function keepLease(
   claim: LeaseClaim,
   asked: number,
@@ -124,7 +124,7 @@ async function keepLease(
   lose: () => void,
 ): Promise<void> {
   const { durationMs } = claim;
-  // By this process's own clock, so that it also runs out while the store does not answer.
+  // By this process's clock, so that it also expires while the store does not answer.
   const runOut = (from: number) =>
     setTimeout(lose, Math.max(0, from + durationMs - performance.now()));
   let timer = runOut(asked);
@@ -147,7 +147,7 @@ async function keepLease(
   }
 }
 
-/** Lets others in at once. If that fails, the lease runs out by itself. */
+/** Releases the lease. If that fails, it expires. */
 async function drop({ store, name, owner }: LeaseClaim): Promise<void> {
   try {
     await store.dropLease(name, owner);
@@ -163,7 +163,7 @@ function isPassing(error: unknown): boolean {
   );
 }
 
-/** Whether the work has ended because it was told to. */
+/** Whether the work ended because of its signal. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   return error === signal.reason || (error instanceof Error && error.name === "AbortError");

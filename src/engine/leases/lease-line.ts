@@ -1,14 +1,14 @@
 /**
  * A FIFO queue of one process's claims to the same lease.
  *
- * If each claim polled by itself, all would write in every round, and luck would decide. So only
- * the first one polls.
+ * Only the first claim polls; if each polled, all would write in every round and chance would
+ * decide.
  */
 
 import { pause } from "../../async/pause.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Each is told when it has become the first. */
+/** Each is called when it becomes the first. */
 type Line = AbortController[];
 
 /** By store and lease. */
@@ -18,8 +18,8 @@ const lines = new WeakMap<Pick<Store, "takeLease">, Map<string, Line>>();
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Waits to be the first, up to `until` (of `performance.now()`) or until `signal` says to stop. Gives the
- * way out of the line, which must be taken; undefined if the waiting has ended before.
+ * Waits to be the first, up to `until` (of `performance.now()`) or until `signal` is aborted. Gives
+ * a function that leaves the queue and must be called; undefined if the waiting ended before.
  */
 export async function standInLine(
   store: Pick<Store, "takeLease">,

@@ -1,4 +1,4 @@
-/** Every record below a prefix, read page by page. */
+/** Iterates over the records below a prefix, page by page. */
 
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { RecordInfo, StoredRecord } from "../../model/record.ts";
@@ -6,7 +6,7 @@ import type { ListRecordsInput, RecordsApi } from "./records.ts";
 
 type Range = Omit<ListRecordsInput, "cursor">;
 
-/** In the order of their keys; `limit` is the size of a page. */
+/** By key; `limit` is the page size. */
 export function eachRecord(
   records: RecordsApi,
   range: Range & { readonly values: true },

@@ -27,30 +27,30 @@ export interface PutRecordInput {
   readonly value: RecordValue;
   /** The text that `records.search` indexes: at most 256 KiB. It is deleted with the record. */
   readonly text?: string | null;
-  /** Seconds after which the record is gone; null or left out: it stays. */
+  /** Seconds until the record expires. Default or null: never. */
   readonly ttl?: number | null;
 }
 
 export interface CompareAndSetInput extends PutRecordInput {
-  /** The version that the caller has seen; null: there is no such record. */
+  /** The version that the caller has read; null: no record. */
   readonly expectedVersion: string | null;
 }
 
 export interface DeleteRecordOptions {
-  /** Fails with `record_conflict` if the record is at another version. */
+  /** Compare-and-swap: fails with `record_conflict` at another version. */
   readonly expectedVersion?: string;
 }
 
-/** One of `put` and `delete`. */
+/** A `put` or a `delete`. */
 export interface RecordOperation {
   readonly put?: RecordPut;
   readonly delete?: RecordDelete;
 }
 
 export interface RecordPut extends PutRecordInput {
-  /** Left out: whatever is there is replaced. */
+  /** Default: replaces any version. */
   readonly expectedVersion?: string | null;
-  /** An id for this write: trying again under the same one writes once. */
+  /** An id for this write: a retry with the same id writes once. */
   readonly version?: string;
 }
 
@@ -148,8 +148,8 @@ function checkRecordText(text: string | null | undefined): string | null {
     throw invalid("text", `text must be a string, not ${describe(text)}`);
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_RECORD_TEXT_BYTES) return text;
-  throw tooLarge("text in bytes", MAX_RECORD_TEXT_BYTES, bytes, "give what it is to be found by");
+  throw tooLarge("text in bytes", MAX_RECORD_TEXT_BYTES, bytes, "shorten the search text");
 }
 
-/** Later times have no four digits for the year. */
+/** Later times have a year of five digits. */
 const LAST_MOMENT = Date.UTC(10_000, 0) - 1;

@@ -7,7 +7,7 @@ import { MAX_RECORD_BYTES } from "../../model/limits.ts";
 import { openServer } from "../../server/index.ts";
 import type { RecordsApi } from "./records.ts";
 
-/** The same calls on a store of our own, and over the network. */
+/** The same calls on a local store, and over the network. */
 describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where) => {
   let now = Date.UTC(2026, 0, 1);
   let engine: Engine;
@@ -32,7 +32,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     await engine.close();
   });
 
-  test("hold JSON and bytes as they were given", async () => {
+  test("store JSON and bytes unchanged", async () => {
     const values = [null, 0, "", "\u0000\ud800", [1, [2]], { "a b": { c: null } }, false];
     for (const [i, value] of values.entries()) {
       const info = await records.put({ namespace: "json", key: `k/${i}`, value });
@@ -92,7 +92,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     });
   });
 
-  test("are set only by a writer that has seen the last version", async () => {
+  test("are set only by a writer with the last version", async () => {
     const place = { namespace: "cas", key: "k" };
     const first = await records.compareAndSet({ ...place, value: 1, expectedVersion: null });
     const stale = records.compareAndSet({ ...place, value: 2, expectedVersion: null });
@@ -114,7 +114,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     });
   });
 
-  test("eight who add one by compareAndSet lose nothing", async () => {
+  test("eight concurrent increments by compareAndSet lose nothing", async () => {
     await records.put({ namespace: "cas", key: "sum", value: 0 });
     const add = async () => {
       for (;;) {
@@ -130,7 +130,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     expect((await records.get("cas", "sum")).value).toBe(8);
   });
 
-  test("are gone when their time has run out", async () => {
+  test("expire", async () => {
     const put = { namespace: "ttl", key: "k", value: 1, text: "a wombat", ttl: 60 };
     const { expiresAt } = await records.put(put);
     expect(expiresAt).toBe(now + 60_000);
@@ -163,7 +163,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     expect(await found()).toEqual([]);
   });
 
-  test("are refused with the field that is wrong, and nothing is written", async () => {
+  test("are refused with the invalid field, and nothing is written", async () => {
     const put = (input: object) => records.put({ namespace: "x", key: "k", value: 1, ...input });
     const refused = async (call: Promise<unknown>, code: string, field: string) =>
       expect(call).rejects.toMatchObject({ code, details: { field } });
@@ -183,7 +183,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     expect((await records.list({ namespace: "x" })).records).toEqual([]);
   });
 
-  test("of 16 MiB go in and come out", async () => {
+  test("of 16 MiB round-trip", async () => {
     const value = new Uint8Array(MAX_RECORD_BYTES).fill(7);
     await records.put({ namespace: "large", key: "a", value });
     const [found] = await records.getMany("large", ["a"]);
@@ -191,7 +191,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     await records.delete("large", "a");
   });
 
-  test("are part of what a verification counts", async () => {
+  test("are counted by a verification", async () => {
     expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
   });
 });

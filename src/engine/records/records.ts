@@ -1,4 +1,4 @@
-/** The records of a tenant: values under a namespace and a key, with versions and an end. */
+/** The records of a tenant: values under a namespace and a key, with versions and expiry. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -43,29 +43,29 @@ export type { RecordRecord } from "../../store/record/record-port.ts";
 
 export interface ListRecordsInput {
   readonly namespace: string;
-  /** Keys that begin so; all if left out. */
+  /** A key prefix. Default: all. */
   readonly prefix?: string;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
-  /** At most 500; 50 if left out. A page with values also ends after 17 MiB. */
+  /** At most 500. Default 50. A page with values also ends after 17 MiB. */
   readonly limit?: number;
-  /** Whether the records come whole. */
+  /** Whether values are included. */
   readonly values?: boolean;
 }
 
 export interface RecordPage<Item = RecordInfo> {
-  /** In the order of the keys' bytes as UTF-8. */
+  /** By the UTF-8 bytes of their keys. */
   readonly records: readonly Item[];
-  /** Where the next page begins; absent on the last one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly next?: string;
 }
 
 export interface SearchRecordsInput {
-  /** Left out: in all namespaces. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
-  /** Keys that begin so, with a namespace; all if left out. */
+  /** A key prefix within the namespace. Default: all. */
   readonly prefix?: string;
-  /** At most 20; 10 if left out. */
+  /** At most 20. Default 10. */
   readonly limit?: number;
 }
 
@@ -82,12 +82,12 @@ export class Records {
     this.#engine = engine;
   }
 
-  /** Writes a record; a stored one under the same key is replaced. */
+  /** Writes a record, replacing one under the same key. */
   async put(input: PutRecordInput): Promise<RecordInfo> {
     return this.#putOne(checkInput(input, "record", INPUTS.putRecord));
   }
 
-  /** As `put`, if the record is as the caller has seen it; else `record_conflict`. */
+  /** Compare-and-swap: as `put`, if the record is at the given version; else `record_conflict`. */
   async compareAndSet(input: CompareAndSetInput): Promise<RecordInfo> {
     checkInput(input, "record", INPUTS.compareAndSetRecord);
     if (input.expectedVersion === undefined) {
@@ -99,15 +99,15 @@ export class Records {
     return this.#putOne(input);
   }
 
-  /** `record_not_found` if there is none. */
+  /** Throws `record_not_found`. */
   async delete(namespace: string, key: string, options: DeleteRecordOptions = {}): Promise<void> {
     checkInput(options, "options", INPUTS.deleteRecord);
     await this.write([{ delete: { namespace, key, ...options } }]);
   }
 
   /**
-   * Puts and deletes records in one transaction, at most 1,000. Gives one result for each operation:
-   * null for a deletion.
+   * Puts and deletes records in one transaction, at most 1,000. Gives a result per operation: null
+   * for a deletion.
    */
   async write(operations: readonly RecordOperation[]): Promise<readonly (RecordInfo | null)[]> {
     const writes = toRecordWrites(this.#engine, operations);
@@ -116,7 +116,7 @@ export class Records {
     return store.writeRecords(tenant, { operations: writes, now: this.#engine.now() });
   }
 
-  /** The record, else `record_not_found`. */
+  /** The record; throws `record_not_found`. */
   async get(namespace: string, key: string): Promise<StoredRecord> {
     const record = await this.find(namespace, key);
     if (record === undefined) throw recordNotFound(namespace, key);
@@ -128,7 +128,7 @@ export class Records {
     return record;
   }
 
-  /** The records under some keys, at most 500, in their order; undefined where there is none. */
+  /** The records under some keys, at most 500, in order; undefined for missing ones. */
   async getMany(
     namespace: string,
     keys: readonly string[],
@@ -140,13 +140,13 @@ export class Records {
     return keys.map((key) => found.get(key));
   }
 
-  /** The existing ones, with stored values, for callers that pass them on. */
+  /** The existing ones, with stored values, for callers that forward them. */
   async readStored(namespace: string, keys: readonly string[]): Promise<readonly RecordRecord[]> {
     const places = checkPlaces(namespace, keys);
     return places.length === 0 ? [] : this.#read(places, "all");
   }
 
-  /** As `readStored`, but no more than one answer should carry; `left` are the keys to ask for next. */
+  /** As `readStored`, bounded to one answer's size; `left` are the remaining keys. */
   async readFitting(
     namespace: string,
     keys: readonly string[],
@@ -175,7 +175,7 @@ export class Records {
     };
   }
 
-  /** As `list`, with stored values, for callers that pass them on. */
+  /** As `list`, with stored values, for callers that forward them. */
   async listStored(input: ListRecordsInput): Promise<RecordPage<RecordRecord>> {
     const { namespace, cursor } = checkInput(input, "options", INPUTS.listRecords);
     const which = {
@@ -196,7 +196,7 @@ export class Records {
     };
   }
 
-  /** The records whose texts and keys fit a query best, without their values. */
+  /** The records whose texts and keys match best, without their values. */
   async search(query: string, input: SearchRecordsInput = {}): Promise<readonly RecordHit[]> {
     checkInput(input, "options", INPUTS.searchRecords);
     const { namespace } = input;
@@ -215,7 +215,7 @@ export class Records {
       return { namespace: namespaceOf(agent) ?? "", key: name };
     });
     const records = places.length === 0 ? [] : await this.#read(places, "text");
-    // One that was deleted, or written without a text, since it was found is left out.
+    // Leaves out records that were deleted, or rewritten without a text, since.
     return records.flatMap((record) =>
       record.text === null ? [] : [{ ...toInfo(record), text: record.text }],
     );
@@ -233,7 +233,7 @@ export class Records {
   }
 }
 
-/** Each key once. */
+/** Checks that keys are distinct. */
 function checkPlaces(namespace: string, keys: readonly string[]): RecordPlace[] {
   checkList(keys, "keys");
   if (keys.length > MAX_PAGE)
@@ -251,7 +251,7 @@ function toStored(record: RecordRecord): StoredRecord {
 
 function readValue(record: RecordRecord): RecordValue {
   const bytes = record.bytes ?? new Uint8Array();
-  // A driver may hand out a class of its own.
+  // A driver may return a subclass of Uint8Array.
   if (record.type === "bytes") return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   const damaged = (cause: unknown) => rowDamaged(nameOf(record), "its value is no JSON", cause);
   return parseStored(Buffer.from(bytes).toString(), damaged) as RecordValue;

@@ -14,12 +14,12 @@ import type { EngineContext } from "../engine-context.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import { coveredEntries } from "./covered-entries.ts";
 
-/** Entries of one transaction: everybody else waits for it. */
+/** Entries per transaction, which blocks other writers. */
 const BATCH = 200;
-/** Sessions that are looked up at a time. */
+/** Sessions per page. */
 const DUE_PAGE = 50;
 
-/** Applies the retention of one session to all that is summarised on its active path. */
+/** Applies the retention of one session to all covered entries of its active path. */
 export async function applyRetention(
   engine: EngineContext,
   sessionId: string,
@@ -33,8 +33,8 @@ export async function applyRetention(
 }
 
 /**
- * The same for every session of the tenant where it was not done, or not to its end. What goes wrong
- * with one is thrown when the others are done.
+ * The same for every session of the tenant that is due. An error of one session is thrown after the
+ * others are done.
  */
 export async function applyAllRetention(engine: EngineContext): Promise<number> {
   const { store, tenant } = engine;
@@ -93,8 +93,8 @@ async function applyTo(engine: EngineContext, due: RetentionDue): Promise<number
 }
 
 /**
- * The sequence up to which all compactions are applied. One on an abandoned branch is not: it may
- * cover the active path, so it waits until its branch is active again.
+ * The sequence up to which all compactions are applied. One on an abandoned branch waits until its
+ * branch is active again, because it may cover the active path.
  */
 async function appliedNow(
   engine: EngineContext,
@@ -109,7 +109,7 @@ async function appliedNow(
   return Math.min(sequence, ...left.map((each) => each - 1));
 }
 
-/** The compactions of the active path, or of all branches: at most 500, the newest last. */
+/** The compactions of the active path, or of all branches: at most 500, newest last. */
 async function readCompactions(
   engine: EngineContext,
   sessionId: string,

@@ -11,19 +11,19 @@ export interface Coverage {
   /** The newest compaction of the path, and its sequence. */
   readonly compaction: string;
   readonly sequence: number;
-  /** It covers the entries of its path up to this sequence. */
+  /** It covers its path up to this sequence. */
   readonly throughSequence: number;
-  /** The entry up to which the path was erased before. */
+  /** The entry up to which the path is already erased. */
   readonly doneThrough: string | undefined;
-  /** Entries that it left out of its summary by their pins. */
+  /** Pinned entries that its summary leaves out. */
   readonly standing: ReadonlySet<string>;
-  /** Entries that earlier ones had left out. */
+  /** Entries that earlier ones left out. */
   readonly released: readonly string[];
   /** Summaries that its text consists of. */
   readonly summaries: ReadonlySet<string>;
 }
 
-/** `compactions` are those of the path; undefined if there is none that covers anything. */
+/** `compactions` are the path's; undefined if none covers anything. */
 export async function readCoverage(
   engine: EngineContext,
   sessionId: string,
@@ -38,7 +38,7 @@ export async function readCoverage(
   if (view === undefined || throughSequence === undefined) return undefined;
   const standing = new Set(view.pinned);
   const released = new Set<string>();
-  // Each is read and let go: a structure may be large.
+  // Each is released after reading: a structure may be large.
   for (const { id, sequence } of compactions) {
     if (id === newest.id || sequence < (applied?.sequence ?? 0)) continue;
     for (const pinned of (await readCompaction(engine, id))?.pinned ?? []) {
@@ -57,7 +57,7 @@ export async function readCoverage(
   };
 }
 
-/** Whether a summary predates the retention, and so may quote. */
+/** Whether a summary predates the retention and may quote. */
 export function mayQuote({ data }: Entry): boolean {
   const retention = isPlainObject(data) ? data["retention"] : undefined;
   return retention !== "audit-only" && retention !== "ephemeral";
@@ -74,8 +74,8 @@ async function readCompaction(
 }
 
 /**
- * By entry ids: a fork's sequences differ from the original's. An imported compaction may name only
- * the first entry that it kept.
+ * By entry ids, because a fork's sequences differ. An imported compaction may name only its first
+ * kept entry.
  */
 async function boundaryOf(
   engine: EngineContext,

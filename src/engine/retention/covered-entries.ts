@@ -1,9 +1,9 @@
 /**
- * The entries of a session that are to lose their content.
+ * Selects the entries to erase.
  *
- * All that the newest compaction covers along its path, annotations included. On other branches
- * only entries superseded by an edit or another answer, with their descendants: the rest was not
- * summarised, and a user may return to it. And earlier summaries, which may quote.
+ * Everything that the newest compaction covers along its path, annotations included. On other
+ * branches only entries superseded by an edit or another answer, with their descendants: the rest
+ * was not summarised, and a user may return to it. Also earlier summaries, which may quote.
  */
 
 import { kindRules } from "../../model/entry.ts";
@@ -16,10 +16,10 @@ import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 import { type Coverage, mayQuote } from "./coverage.ts";
 
-/** Records hold content, so a page is not large. */
+/** Small, because records hold content. */
 const PAGE = 100;
 
-/** Ids, those of the path first and in its order. One may be named twice. */
+/** Ids, those of the path first and in order. May repeat. */
 export async function* coveredEntries(
   engine: EngineContext,
   sessionId: string,
@@ -49,7 +49,7 @@ export async function* coveredEntries(
   yield* oldSummaries(engine, sessionId, mode, coverage);
 }
 
-/** Whether there is something left to erase. */
+/** Whether something is left to erase. */
 function hasMore({ content, contentHash }: EntryRecord, mode: EraseMode): boolean {
   return content !== null || (mode === "ephemeral" && contentHash !== null);
 }
@@ -60,7 +60,7 @@ interface Path {
   readonly after: string | null | undefined;
 }
 
-/** The entries of a path after one of them; all if that is not on it. */
+/** The entries of a path after a given one; all if it is not on the path. */
 async function* walk(
   engine: EngineContext,
   { sessionId, leaf, after }: Path,
@@ -87,7 +87,7 @@ async function* walk(
   }
 }
 
-/** A replaced entry that is off the path, and the entries that follow it. */
+/** A superseded entry off the path, with its descendants. */
 async function* replaced(
   engine: EngineContext,
   sessionId: string,
@@ -109,7 +109,7 @@ async function* replaced(
   }
 }
 
-/** Those before the newest that are no part of it, and were written when all was to be kept. */
+/** Earlier summaries that are not part of the newest, from a time of full retention. */
 async function* oldSummaries(
   engine: EngineContext,
   sessionId: string,
@@ -126,7 +126,7 @@ async function* oldSummaries(
   }
 }
 
-/** The entries with a mark, of a path or of all branches: at most 500, the newest. */
+/** Marked entries of a path or of all branches: the newest 500. */
 async function marked(
   engine: EngineContext,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** One session that cannot be read must not keep others, or other tenants, from forgetting. */
+/** An unreadable session must not block the erasures of other sessions and tenants. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { open } from "../../open.ts";
 
-test("a damaged session is told of when all others have forgotten", async () => {
+test("a damaged session is reported after all others are erased", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "store.db");

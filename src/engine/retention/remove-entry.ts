@@ -1,4 +1,4 @@
-/** Removing one entry for good. */
+/** Removes one entry permanently. */
 
 import { type Entry, kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -6,9 +6,8 @@ import type { EngineContext } from "../engine-context.ts";
 import { getEntry } from "../read.ts";
 
 /**
- * Gives the tombstone. It has the entry's place in the tree and its hash, so that the rest of the session
- * can still be verified. `invalid_input` for an entry that others depend on, and for one that is still
- * being written.
+ * Gives the tombstone, with the entry's place and hash, so that the session can still be verified.
+ * Throws `invalid_input` for an entry that others depend on, and for an open message.
  */
 export async function removeEntry(engine: EngineContext, entry: Entry): Promise<Entry> {
   const { store, tenant, by } = engine;

@@ -1,4 +1,4 @@
-/** Forgetting through the engine: the same cases on both databases. */
+/** Retention through the engine: the same cases on both databases. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
@@ -20,12 +20,13 @@ function retentionCases(name: string, address: () => Promise<string>): void {
       engine: () => engine,
       tenant: () => engine.forTenant(`tenant-${++tenants}`),
     };
-    // `forgetCases` leaves thousands of entries, after which these took a second each on PostgreSQL.
+    // `forgetCases` leaves thousands of entries, after which these take a second each on
+    // PostgreSQL.
     coverageCases(cases);
     forgetCases(cases);
 
-    // Once, for all that the cases have left.
-    test("no case has broken a hash", async () => {
+    // Once, over the rows of all cases.
+    test("every hash is intact after all cases", async () => {
       expect((await engine.verify()).problems).toEqual([]);
     });
   });

@@ -1,4 +1,4 @@
-/** Checks a route's fields: those with a meaning are of their type, others are any JSON. */
+/** Checks a route's fields: known ones by type, others as any JSON. */
 
 import { checkText } from "../../model/ids.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -6,7 +6,7 @@ import { MAX_PATH_BYTES } from "../../model/limits.ts";
 import type { RouteFields, SessionRoute } from "../../model/route.ts";
 import { checkCount, checkMetadata, checkOneOf, invalid } from "../check.ts";
 
-/** Null takes a field away. */
+/** Null removes a field. */
 export type RoutePatch = { readonly [Name in keyof RouteFields]?: RouteFields[Name] | null } & {
   readonly [name: string]: unknown;
 };
@@ -45,10 +45,10 @@ const CHECKS: Readonly<Record<keyof RouteFields, Check>> = {
   memoryFlushCompactionCount: count,
 };
 
-/** The names that have a meaning. */
+/** The known names. */
 export const ROUTE_FIELDS: readonly string[] = Object.keys(CHECKS);
 
-/** Checks fields that are to replace all others. */
+/** Checks fields that replace all others. */
 export function checkRouteFields(fields: unknown): SessionRoute["fields"] {
   const checked = checkRoutePatch(fields);
   const given = Object.entries(checked).filter(([, value]) => value !== null);
@@ -58,7 +58,7 @@ export function checkRouteFields(fields: unknown): SessionRoute["fields"] {
 export function checkRoutePatch(fields: unknown): JsonObject {
   const checked = checkMetadata(fields, "fields");
   if (isPlainObject(fields)) {
-    // An undefined value, which JSON would omit, is a mistake, not a wish to keep the old value.
+    // JSON would drop an undefined value, so it is refused.
     const missing = Object.keys(fields).find((name) => fields[name] === undefined);
     if (missing !== undefined) {
       throw invalid(`fields.${missing}`, `fields.${missing} is undefined; null takes a field away`);

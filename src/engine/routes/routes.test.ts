@@ -14,7 +14,7 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
 
 const create = { agent: "main", createdBy: "ana" };
 
-test("the fields that gateways know are these", () => {
+test("the known fields are these", () => {
   expect(ROUTE_FIELDS).toEqual([
     "sessionFile",
     "chatType",
@@ -51,7 +51,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
   });
   afterAll(() => engine.close());
 
-  test("a route keeps every field under its name, also unknown ones", async () => {
+  test("a route keeps every field, also unknown ones", async () => {
     const routes = newRoutes();
     const fields: NonNullable<PutRouteInput["fields"]> = {
       sessionFile: "/a.jsonl",
@@ -86,7 +86,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect(patched.fields).toEqual({ ...rest, subject: "t", later: true });
   });
 
-  test("a route leads on, its sessions are listed, and each knows its keys", async () => {
+  test("a route moves on, its sessions are listed, and each knows its keys", async () => {
     const routes = newRoutes();
     const first = await routes.put("key", { create, expectedVersion: 0, reason: "first" });
     const second = await routes.put("key", { create, expectedVersion: first.version });
@@ -106,7 +106,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await expect(routes.get("key")).rejects.toMatchObject({ code: "session_key_not_found" });
   });
 
-  test("a late caller creates nothing", async () => {
+  test("a caller with a stale version creates nothing", async () => {
     const tenant = engine.forTenant(`tenant-${++tenants}`);
     await tenant.routes.put("key", { create });
     await expect(tenant.routes.put("key", { create, expectedVersion: 0 })).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 /**
- * The routes of a tenant: session keys, and the session that each leads to now.
+ * The routes of a tenant: session keys and their current sessions.
  *
- * Mechanism only. Which key a message has, and when another session begins, is for a gateway to say.
+ * Mechanism only: a gateway derives keys and decides resets.
  */
 
 import type { ChangeAuthor } from "../../model/change.ts";
@@ -16,15 +16,15 @@ import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 import { checkRouteFields, checkRoutePatch, type RoutePatch } from "./route-fields.ts";
 
 export interface PutRouteInput {
-  /** A session that is there, or else `create`. */
+  /** An existing session; or use `create`. */
   readonly sessionId?: string;
-  /** A session that is made in the same transaction. */
+  /** A session created in the same transaction. */
   readonly create?: Omit<CreateSessionInput, "idempotencyKey">;
-  /** All of the route's fields; none if left out. */
+  /** All fields of the route. Default: none. */
   readonly fields?: RouteFields & { readonly [name: string]: unknown };
-  /** Fails with `route_conflict` if the route is at another version; 0: if there is one. */
+  /** Compare-and-swap: fails with `route_conflict` at another version; 0: no route may exist. */
   readonly expectedVersion?: number;
-  /** Why it leads there, for the list of its sessions; `set` if left out. */
+  /** The reason, for the route's history. Default `set`. */
   readonly reason?: string;
 }
 
@@ -33,16 +33,16 @@ export interface PatchRouteOptions {
 }
 
 export interface ListRoutesInput {
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after?: string;
-  /** At most 500; 50 if left out. */
+  /** At most 500. Default 50. */
   readonly limit?: number;
 }
 
 export interface RouteHistoryInput {
-  /** The version of the last session of the page before. */
+  /** The version of the last session of the previous page. */
   readonly before?: number;
-  /** At most 500; 50 if left out. */
+  /** At most 500. Default 50. */
   readonly limit?: number;
 }
 
@@ -53,7 +53,7 @@ export class Routes {
     this.#engine = engine;
   }
 
-  /** The route of a key, else `session_key_not_found`. */
+  /** The route of a key; throws `session_key_not_found`. */
   async get(key: string): Promise<SessionRoute> {
     const route = await this.find(key);
     if (route === undefined) throw routeKeyNotFound(key);
@@ -64,14 +64,14 @@ export class Routes {
     return this.#engine.store.findRoute(this.#engine.tenant, checkKey(key, "key"));
   }
 
-  /** By key. */
+  /** Ordered by key. */
   async list(input: ListRoutesInput = {}): Promise<readonly SessionRoute[]> {
     const { after, limit } = checkInput(input, "input", INPUTS["routes.list"]);
     if (after !== undefined) checkKey(after, "after");
     return this.#engine.store.listRoutes(this.#engine.tenant, after, checkLimit(limit));
   }
 
-  /** Leads a key to a session. The one that it led to before stays, and stands in `history`. */
+  /** Points a key at a session. The previous one stays in `history`. */
   async put(key: string, input: PutRouteInput): Promise<SessionRoute> {
     const { store, tenant } = this.#engine;
     const {
@@ -96,7 +96,7 @@ export class Routes {
     });
   }
 
-  /** Changes fields of a route; null takes one away. Fields that others change meanwhile stay so. */
+  /** Changes fields of a route; null removes one. Concurrent changes of other fields are kept. */
   async patch(
     key: string,
     fields: RoutePatch,
@@ -111,7 +111,7 @@ export class Routes {
     });
   }
 
-  /** Takes a route away. Its sessions stay. */
+  /** Deletes a route. Its sessions stay. */
   async delete(key: string): Promise<void> {
     await this.#engine.store.deleteRoute(
       this.#engine.tenant,
@@ -121,7 +121,7 @@ export class Routes {
     );
   }
 
-  /** The sessions that a key leads and led to, the newest first. */
+  /** The sessions of a key, past and present, newest first. */
   async history(key: string, input: RouteHistoryInput = {}): Promise<readonly RouteSession[]> {
     const { before, limit } = checkInput(input, "input", INPUTS["routes.history"]);
     if (before !== undefined) checkCount(before, "before");
@@ -129,7 +129,7 @@ export class Routes {
     return store.listRouteSessions(tenant, checkKey(key, "key"), before, checkLimit(limit));
   }
 
-  /** The keys that lead or led to a session, the newest first; at most 50. */
+  /** The keys of a session, past and present, newest first; at most 50. */
   async ofSession(sessionId: string): Promise<readonly RouteSession[]> {
     const { store, tenant } = this.#engine;
     return store.listSessionRoutes(tenant, checkKey(sessionId, "sessionId"), checkLimit(undefined));

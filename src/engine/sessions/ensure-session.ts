@@ -9,14 +9,16 @@ import type { EngineContext } from "../engine-context.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 
 export interface EnsureSessionInput extends Omit<CreateSessionInput, "origin" | "idempotencyKey"> {
-  /** The caller's own name of the session, unique within the tenant: any text, kept as `origin.key`. */
+  /**
+   * The caller's name of the session, unique within the tenant: any text, stored as `origin.key`.
+   */
   readonly key: string;
   readonly origin?: Omit<Origin, "key">;
 }
 
 /**
- * Gives the id of the session with this key. If there is none it is created as `input` says; of one that
- * is there, nothing changes. However many callers ask at once, one session is created.
+ * Gives the id of the session with this key, creating it from `input` if missing. An existing
+ * session is unchanged. Concurrent calls create one session.
  */
 export async function ensureSession(
   engine: EngineContext,

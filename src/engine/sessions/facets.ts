@@ -1,5 +1,5 @@
 /**
- * Facets: how many sessions a list or a search has for each value of a filter.
+ * Facets: the number of sessions of a list or a search by filter value.
  *
  * A list counts its newest 10,000 sessions, a search its best 100.
  */
@@ -19,13 +19,13 @@ export interface FacetsInput
       | ("workstation" | "model" | "source" | "since" | "until")
     >,
     Pick<SearchInput, "asYouType" | "machineMade" | "branches" | "signal"> {
-  /** Counts what a search for it finds; left out, what a list has. */
+  /** Counts the hits of a search. Default: a list. */
   readonly query?: string;
-  /** The role of the found message. It needs a query, as do `branches` and `asYouType`. */
+  /** The role of the found message. Needs a query, as do `branches` and `asYouType`. */
   readonly role?: string;
 }
 
-/** Fields that a list of sessions has no use for. */
+/** Fields without a meaning for a list. */
 const OF_SEARCH = ["role", "branches", "asYouType"] as const;
 
 export interface FacetCount {
@@ -33,20 +33,20 @@ export interface FacetCount {
   readonly count: number;
 }
 
-/** At most 50 values per filter, the most frequent first. */
+/** At most 50 values per filter, most frequent first. */
 export interface Facets {
-  /** Sessions that were counted. */
+  /** Counted sessions. */
   readonly sessions: number;
-  /** There are sessions that were not counted. */
+  /** True: the limit was reached, so more sessions exist. */
   readonly more: boolean;
   readonly agent: readonly FacetCount[];
-  /** By the project's path. */
+  /** By project path. */
   readonly project: readonly FacetCount[];
   readonly workstation: readonly FacetCount[];
   readonly repo: readonly FacetCount[];
   readonly source: readonly FacetCount[];
   readonly model: readonly FacetCount[];
-  /** Empty without a query: messages of a list are not read. */
+  /** Empty without a query: a list reads no messages. */
   readonly role: readonly FacetCount[];
   /** Sessions with an interaction within the last `1d`, `7d`, `30d` and `365d`. */
   readonly since: readonly FacetCount[];

@@ -1,4 +1,4 @@
-/** Pages of sessions, the newest interaction first. */
+/** Pages of sessions, newest interaction first. */
 
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe } from "../../model/json.ts";
@@ -19,13 +19,13 @@ import type { EngineContext } from "../engine-context.ts";
 
 /** Each field narrows the list. Times may be dates. */
 export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until" | "machineMade"> {
-  /** Also sessions in which only a program has asked anything; false if left out. */
+  /** Includes machine-made sessions. Default false. */
   readonly machineMade?: boolean;
   readonly since?: number | Date;
   readonly until?: number | Date;
-  /** At most 500; 50 if left out. */
+  /** At most 500. Default 50. */
   readonly limit?: number;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string;
 }
 

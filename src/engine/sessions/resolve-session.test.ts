@@ -25,7 +25,7 @@ async function refused(code: ErrorCode, action: () => Promise<unknown>): Promise
   return (error as Error).message;
 }
 
-test("reads take a short id and the agent's own id", async () => {
+test("reads accept a short id and the agent's own id", async () => {
   await using engine = await filled();
   for (const [ref, id] of [
     ["one", "one"],
@@ -54,13 +54,13 @@ test("several sessions with one agent's id are all named", async () => {
   expect(message).toContain("0f3c9a12 (Invoices), 0f3c9a12-77 (Third)");
 });
 
-test("part of an id is none, and the ids that begin so are told", async () => {
+test("a prefix of an id is refused, and matching ids are named", async () => {
   await using engine = await filled();
   const message = await refused("session_not_found", () => engine.getSession("0f3c9"));
   expect(message).toContain("0f3c9a12 (Invoices), 0f3c9a12-7 (Orders)");
 });
 
-test("writes and deletions take the id alone", async () => {
+test("writes and deletions accept the full id only", async () => {
   await using engine = await filled();
   const message = { role: "user", actor: "ana", content: "x" } as const;
   await refused("session_not_found", () => engine.deleteSession("0f3c9a12"));

@@ -1,9 +1,8 @@
 /**
- * From what a person or an agent calls a session to the session: its id, its short id, or the id that
- * its own agent uses. Part of an id is none: a mistyped or a deleted one must not lead to another
- * session.
+ * Resolves a session reference: its id, its short id, or its agent's own id. A prefix is refused: a
+ * mistyped or deleted id must not resolve to another session.
  *
- * For reads. A write or a deletion names the session's id.
+ * For reads only; a write or a deletion names the full id.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -14,7 +13,10 @@ import { checkKey, checkObject } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { SearchInput } from "../search.ts";
 
-/** `session_not_found`, with ids that begin so; or `session_ambiguous`, with those that have it. */
+/**
+ * Throws `session_not_found`, with ids of the same prefix, or `session_ambiguous`, with the
+ * candidates.
+ */
 export async function resolveSession(engine: EngineContext, ref: string): Promise<Session> {
   const { store, tenant } = engine;
   const exact = await store.findSession(tenant, checkKey(ref, "sessionId"));
@@ -27,7 +29,7 @@ export async function resolveSession(engine: EngineContext, ref: string): Promis
   throw sessionNotFound(ref, alike.length === 0 ? undefined : listRefs(alike));
 }
 
-/** The id of the session that `ref` names; `ref` itself if it names none. */
+/** The id that `ref` resolves to; `ref` itself if nothing matches. */
 export async function resolveSessionId(engine: EngineContext, ref: string): Promise<string> {
   try {
     return (await resolveSession(engine, ref)).id;
@@ -37,7 +39,7 @@ export async function resolveSessionId(engine: EngineContext, ref: string): Prom
   }
 }
 
-/** Reads by the id itself, and looks for what else it may be only if there is no such session. */
+/** Reads by the id itself, and resolves it only if no such session exists. */
 export async function resolveIfMissing<Result>(
   engine: EngineContext,
   ref: string,
@@ -53,7 +55,7 @@ export async function resolveIfMissing<Result>(
   }
 }
 
-/** An argument in which a field names a session. */
+/** Resolves a field that names a session. */
 export async function resolveField<Name extends string, Input extends { [_ in Name]?: string }>(
   engine: EngineContext,
   input: Input,
@@ -64,10 +66,10 @@ export async function resolveField<Name extends string, Input extends { [_ in Na
   return { ...input, [field]: await resolveSessionId(engine, ref) };
 }
 
-/** A longer list is a program's, which has whole ids. */
+/** A longer list comes from a program, which has full ids. */
 const MAX_TYPED = 20;
 
-/** A search in some sessions, or in all but some. */
+/** Resolves the included and excluded sessions of a search. */
 export async function resolveSearch(
   engine: EngineContext,
   input: SearchInput,

@@ -6,7 +6,7 @@ import type { UsageInput } from "../check.ts";
 
 const NOON = Date.parse("2026-05-04T12:00:00Z");
 
-/** A session of `agent` with an answer for each usage, all at noon. */
+/** A session of `agent` with an answer per usage, all at noon. */
 async function filled() {
   let now = NOON;
   const source = { now: () => now++, random: (bytes: Uint8Array) => bytes.fill(now % 251) };
@@ -45,7 +45,7 @@ async function filled() {
 }
 
 describe("token usage is summed", () => {
-  test("by kind, a sub-agent's in its parent's, and a copy not again", async () => {
+  test("by kind, with sub-agents in their parents, and copies once", async () => {
     await using engine = await filled();
     const { total, agents, projects } = await engine.stats();
     expect(total).toMatchObject({ sessions: 3, subagents: 1, messages: 4 });
@@ -75,7 +75,7 @@ describe("token usage is summed", () => {
     expect(prices).toEqual({ asOf: LIST_PRICES.asOf, unknown: ["walrus-9"] });
   });
 
-  test("by other prices, of the call or of the host", async () => {
+  test("with other prices, of the call or of the host", async () => {
     await using engine = await filled();
     const text = JSON.stringify({
       as_of: "2026-11-01",
@@ -86,7 +86,7 @@ describe("token usage is summed", () => {
     expect(prices).toEqual({ asOf: "2026-11-01", unknown: [] });
   });
 
-  test("of one repository, however it was cloned, and of one project by its name", async () => {
+  test("by repository, however it was cloned, and by project name", async () => {
     await using engine = await open(":memory:");
     const file = fixture("pi/version-3.jsonl");
     await importText(engine, file, { key: "a", repo: "example.org/team/shop", projectId: "p1" });
@@ -126,7 +126,7 @@ describe("prices", () => {
     },
   );
 
-  test("cache tokens cost as much as input tokens, unless the table has a price of their own", () => {
+  test("cache tokens cost as much as input tokens, unless the table has a separate price", () => {
     const usage = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 2, cacheReadTokens: 3 };
     expect(costOf(usage, { input: 2, output: 9 })).toBe(10);
   });

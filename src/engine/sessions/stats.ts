@@ -1,4 +1,4 @@
-/** Sessions added up: by agent, by project, by model and by day, with tokens by kind and their cost. */
+/** Sums over sessions: by agent, project, model and day, with tokens by kind and cost. */
 
 import { totalTokens, type Usage } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -11,12 +11,12 @@ import type { EngineContext } from "../engine-context.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
 
 export interface Sum {
-  /** Sub-agents are not counted: what they did is their parent's. */
+  /** Sub-agents count with their parent. */
   sessions: number;
   subagents: number;
   messages: number;
   tokens: Usage;
-  /** In whole microdollars, by list prices; what models without a known price took is not in it. */
+  /** In whole microdollars by list prices, without models of unknown price. */
   costMicroUsd: number;
 }
 
@@ -33,19 +33,19 @@ export interface BusySession {
 export interface Stats {
   readonly total: Sum;
   readonly agents: ReadonlyMap<string, Sum>;
-  /** By the project's path; sessions without one are under the empty path. */
+  /** By project path; sessions without a project under the empty path. */
   readonly projects: ReadonlyMap<string, Sum>;
-  /** By the name that the agent wrote down. `messages` are those with usage. */
+  /** By the agent's model name. `messages` are those with usage. */
   readonly models: ReadonlyMap<string, Sum>;
-  /** By the local day, `2026-05-04`: sessions by their last interaction, tokens by their message. */
+  /** By local day, `2026-05-04`: sessions by last interaction, tokens by message. */
   readonly days: ReadonlyMap<string, Sum>;
-  /** How often each tool was called, in sessions that were read from agents' files. */
+  /** Calls per tool, in ingested sessions. */
   readonly tools: ReadonlyMap<string, number>;
-  /** The 20 sessions that used most tokens, the most first. */
+  /** The 20 sessions with most tokens, descending. */
   readonly busiest: readonly BusySession[];
   readonly prices: {
     readonly asOf: string;
-    /** Models that used tokens and have no price. */
+    /** Used models without a price. */
     readonly unknown: readonly string[];
   };
 }
@@ -55,7 +55,7 @@ export interface StatsInput
     ListSessionsInput,
     "agent" | "project" | "projectId" | "repo" | "workstation" | "since" | "until"
   > {
-  /** Those of the store's host if left out. */
+  /** Default: the store's. */
   readonly prices?: PriceTable;
 }
 
@@ -117,7 +117,7 @@ class Tally {
     this.#page.set(id, { sessionId: id, shortId, title, agent, messages, tokens, costMicroUsd: 0 });
   }
 
-  /** All usage of the sessions added since the last call is known. */
+  /** Called when the usage of all sessions so far is complete. */
   endPage(): void {
     this.#busiest = [...this.#busiest, ...this.#page.values()]
       .filter(({ tokens }) => totalTokens(tokens) > 0)

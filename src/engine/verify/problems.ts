@@ -1,4 +1,4 @@
-/** The problems that a verification has found so far. */
+/** The problems found by a verification. */
 
 import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
 
@@ -10,7 +10,7 @@ export interface Problem {
   readonly problem: string;
 }
 
-/** After this many problems more would only repeat the news. They are still counted. */
+/** The limit of listed problems; further ones are counted. */
 const MAX_PROBLEMS = 1_000;
 
 export class Problems {
@@ -22,7 +22,7 @@ export class Problems {
     if (this.list.length < MAX_PROBLEMS) this.list.push({ tenant, sessionId, entryId, problem });
   }
 
-  /** Runs a step of the verification. Damage becomes a problem; the steps after it are still taken. */
+  /** Runs a step of the verification. Damage becomes a problem, and later steps still run. */
   async attempt(
     tenant: string,
     sessionId: string | null,
@@ -33,7 +33,7 @@ export class Problems {
   }
 }
 
-/** Why `read` fails, if it is damage; undefined if it succeeds. */
+/** The reason of a failed read, if it is damage; undefined if it succeeds. */
 export async function damageOf(read: () => Promise<void>): Promise<string | undefined> {
   try {
     await read();

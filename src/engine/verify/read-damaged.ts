@@ -1,6 +1,6 @@
 /**
- * Reading what may be damaged. A read of many entries fails as a whole when one of them cannot be
- * read; then they are read one by one, so that a verification can say which, and look at the rest.
+ * Reads data that may be damaged. If a read of many entries fails, they are read one by one, so
+ * that a verification can name the damaged ones and check the rest.
  */
 
 import type { EntryRecord } from "../../store/records.ts";
@@ -12,7 +12,7 @@ const PAGE = 200;
 
 export interface FoundEntries {
   readonly found: ReadonlyMap<string, EntryRecord>;
-  /** Why some cannot be read, by their ids. */
+  /** Reasons by the ids of unreadable entries. */
   readonly unreadable: ReadonlyMap<string, string>;
 }
 
@@ -40,14 +40,11 @@ export interface ReadableTreePage {
   readonly rootHash: Uint8Array | undefined;
   /** The session's chains, with its first page. */
   readonly chains: readonly Chain[] | undefined;
-  /** Why the next entry cannot be read; then there are no others. */
+  /** Why the next entry is unreadable; then the page has no others. */
   readonly unreadable: string | undefined;
 }
 
-/**
- * What a session has after a sequence, damaged or not: a page of it, or one entry, or why that cannot
- * be read.
- */
+/** A page of a session after a sequence; or one entry; or the reason why it is unreadable. */
 export async function readTree(
   store: Store,
   tenant: string,

@@ -8,7 +8,7 @@ export interface TenantRun {
   readonly tenant: string;
   readonly problems: Problems;
   readonly counted: Counted;
-  /** Sessions that the feed says are there. */
+  /** Sessions that exist according to the feed. */
   readonly told: Set<string>;
   readonly onProgress: () => void;
 }

@@ -1,4 +1,4 @@
-/** The counters of a tenant, against what its sessions and records add up to. */
+/** Compares a tenant's counters with the sum over its sessions and records. */
 
 import type { TenantStatus } from "../../store/records.ts";
 import type { TenantRun } from "./tenant-run.ts";
@@ -6,8 +6,8 @@ import { verifyRecords } from "./verify-records.ts";
 import type { SessionSum } from "./verify-session.ts";
 
 /**
- * Verifies the sessions and the records, and compares their sum with the tenant's row. That is judged
- * only if nothing was written to the tenant meanwhile, and if all of them could be counted.
+ * Verifies the sessions and records, and compares their sum with the tenant's row, if nothing was
+ * written meanwhile and all could be counted.
  */
 export async function verifyCounts(
   run: TenantRun,
@@ -37,7 +37,7 @@ export async function verifyCounts(
   }
 }
 
-/** Undefined, and told, if it cannot be read. */
+/** Undefined, with a problem, if unreadable. */
 async function statusOf({ store, tenant, problems }: TenantRun): Promise<TenantStatus | undefined> {
   let status: TenantStatus | undefined;
   await problems.attempt(tenant, null, async () => {

@@ -1,4 +1,4 @@
-/** What is left of erased entries is vouched for, too. Each test breaks a sound store in one way. */
+/** Erased entries are verified too. Each test damages a sound store in one way. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,10 @@ import { open } from "../../open.ts";
 
 const USAGE = { inputTokens: 3, outputTokens: 4 };
 
-/** Three messages, of which a compaction covers two; and the same id, used before and deleted. */
+/**
+ * Three messages, two of them covered by a compaction; and the same session id, used before and
+ * deleted.
+ */
 async function problemsAfter(retention: Retention, ...sql: readonly string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-verify-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -85,7 +88,7 @@ describe("verify finds", () => {
     }
   });
 
-  test("a tombstone that was given other words", async () => {
+  test("a tombstone with a forged text", async () => {
     const words = "content = CAST('[]' AS BLOB), nonce = randomblob(16)";
     const problems = await problemsAfter(
       "ephemeral",
@@ -95,7 +98,7 @@ describe("verify finds", () => {
     expect(problems).toContain("does not match its hash");
   });
 
-  test("tokens that are not what the entries and the feed add up to", async () => {
+  test("tokens that differ from the sum of the entries and the feed", async () => {
     const problems = await problemsAfter(
       "ephemeral",
       "UPDATE session_state SET output_tokens = output_tokens + 1",

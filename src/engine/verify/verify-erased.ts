@@ -1,8 +1,8 @@
 /**
  * Verifies tombstones: entries whose own hash can no longer be computed.
  *
- * The feed vouches for them. The change of an erasure has a digest of the rest of each entry, and
- * the removed tokens; and a session has as many tombstones as the feed names, so an emptied row
+ * The feed attests them. The change of an erasure has a digest of each entry's remaining fields,
+ * and the removed tokens; and a session has as many tombstones as the feed names, so an emptied row
  * cannot pass for one.
  */
 
@@ -34,13 +34,13 @@ export class FeedErasures {
     this.#tenant = tenant;
   }
 
-  /** Takes the next changes of the feed; gives those that contradict the stored rows. */
+  /** Processes the next changes of the feed; gives those that contradict the stored rows. */
   async take(changes: readonly ChangeRecord[]): Promise<ChangeRecord[]> {
     const wrong: ChangeRecord[] = [];
     for (const change of changes) {
       this.#through = change.position;
       const { kind, sessionId } = change;
-      // An id may be used again after a deletion.
+      // An id may be reused after a deletion.
       if (kind === "session_deleted") this.#bySession.delete(sessionId ?? "");
       const erasure = kind === "content_erased" ? parse(change) : undefined;
       if (erasure === undefined || sessionId === null) continue;
@@ -77,7 +77,7 @@ export class FeedErasures {
     return this.#bySession.get(sessionId) ?? NOTHING;
   }
 
-  /** Including erasures since the feed was read. */
+  /** Includes erasures since the feed was read. */
   async #ofNow(sessionId: string): Promise<Buried> {
     let buried = this.#of(sessionId);
     for (let after = this.#through; ; ) {

@@ -1,4 +1,4 @@
-/** The change feed: its positions, its chain of hashes, its head, and the entries that it names. */
+/** Verifies the change feed: positions, hash chain, head, and the entries that it names. */
 
 import type { ChangePage, ChangeRecord } from "../../store/records.ts";
 import { changeBody, changeHash, toHex, ZERO_HASH } from "../../transcript/hash.ts";
@@ -9,13 +9,13 @@ import type { FeedErasures } from "./verify-erased.ts";
 
 const PAGE = 200;
 
-/** So many changes in a row that cannot be read are an end of the feed. */
+/** This many unreadable changes in a row end the feed. */
 const MAX_UNREADABLE = 1_000;
 
 export interface VerifiedFeed {
   /** The feed's head, in hex. */
   readonly head: string;
-  /** Whether the feed passes through the hash that was asked for. */
+  /** Whether the feed contains the requested hash. */
   readonly passed: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function verifyFeed(
     const changes = page.changes.filter((change) => change.position <= head.position);
     const through = Math.max(page.through, changes.at(-1)?.position ?? 0);
     if (through <= looked) break;
-    // A page without changes lies in a hole: what comes behind it is looked at as well.
+    // A page without changes lies in a gap: continue after it.
     looked = through;
     for (const change of changes) {
       previous = verifyChange(run, change, position + 1, previous);
@@ -108,13 +108,13 @@ function verifyChange(
 }
 
 /**
- * Entries whose hash is not the one in the feed, by their session: it counts unless the feed tells
- * further on that the session was deleted.
+ * Entries whose hash differs from the feed, by session: a problem unless a later change deletes the
+ * session.
  */
 const DELETED = "session_deleted";
 type Mismatched = Map<string, string[]>;
 
-/** Every entry that the feed names must exist unchanged, unless its session was deleted. */
+/** Every entry named in the feed must exist unchanged, unless its session was deleted. */
 async function verifyNamedEntries(
   run: TenantRun,
   changes: readonly ChangeRecord[],
@@ -144,11 +144,11 @@ async function verifyNamedEntries(
   }
 }
 
-/** Undefined if the entry went with its session, as it should. */
+/** Undefined if the entry was deleted with its session. */
 async function whyMissing({ store, tenant }: TenantRun, sessionId: string) {
   if ((await store.findTombstone(tenant, sessionId)) !== undefined) return undefined;
   let isThere = true;
-  // A session that is there and cannot be read is there.
+  // An unreadable session exists.
   const damage = await damageOf(async () => {
     isThere = (await store.findSession(tenant, sessionId)) !== undefined;
   });

@@ -22,8 +22,8 @@ export async function verifyNotes(run: TenantRun): Promise<void> {
 }
 
 /**
- * Reads page by page. A page that is damaged is read again row by row, so that all before the damage is
- * read; what follows a row that cannot be read has no cursor.
+ * Reads page by page. A damaged page is read again row by row, up to the damage; the rows after an
+ * unreadable one cannot be reached.
  */
 async function readAll<Row>(
   { tenant, problems, onProgress }: TenantRun,

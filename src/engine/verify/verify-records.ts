@@ -1,4 +1,4 @@
-/** Every record against its hash, and what they all count for in the tenant's content. */
+/** Verifies every record against its hash, and sums their content. */
 
 import { recordBytes } from "../../store/record/plan-records.ts";
 import type { RecordPlace } from "../../store/record/record-port.ts";
@@ -6,7 +6,7 @@ import type { TenantRun } from "./tenant-run.ts";
 
 const PAGE = 200;
 
-/** The bytes of content of all records, those whose time has run out included. */
+/** Content bytes of all records, expired ones included. */
 export async function verifyRecords(run: TenantRun): Promise<number> {
   const { store, tenant, problems } = run;
   let total = 0;
@@ -23,7 +23,7 @@ export async function verifyRecords(run: TenantRun): Promise<number> {
       await problems.attempt(tenant, null, async () => {
         const request = { which: [place], now: 0, parts: "all" } as const;
         const [record] = (await store.readRecords(tenant, request)).records;
-        // One that was deleted meanwhile counts for nothing.
+        // A record deleted meanwhile counts nothing.
         if (record !== undefined) total += contentBytes(record.bytes, record.text);
       });
     }

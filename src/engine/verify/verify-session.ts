@@ -1,4 +1,4 @@
-/** One session: its entries, their hashes and places, and what its row says of them. */
+/** Verifies one session: its entries, their hashes and places, and its row. */
 
 import { kindRules } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
@@ -19,10 +19,10 @@ export interface SessionSum {
   readonly contentBytes: number;
 }
 
-/** Payloads that are held in memory at one time. */
+/** Payload bytes held in memory at a time. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 
-/** The state of an entry that its children need. */
+/** The fields of an entry that its children need. */
 interface Known {
   readonly hash: string;
   readonly chain: number;
@@ -30,7 +30,7 @@ interface Known {
   readonly ordinal: number;
 }
 
-/** Undefined if some entries are unreadable, so that counts are impossible. */
+/** Undefined if entries are unreadable, so that counts are impossible. */
 export async function verifySession(
   run: TenantRun,
   session: Session,
@@ -113,14 +113,14 @@ export async function verifySession(
 }
 
 function matches(entry: EntryRecord, parent: string): boolean {
-  // SQLite types values, not columns: a damaged record may hold a text or a number here.
+  // SQLite has dynamic types: a damaged record may hold a text or a number here.
   if (entry.nonce !== null && !(entry.nonce instanceof Uint8Array)) return false;
   const nonce = entry.nonce === null ? null : toHex(entry.nonce);
   const hash = expectedHash(entry, nonce, parent);
   return hash === undefined || hash === entry.hash;
 }
 
-/** The first entry of a chain says where the chain left its parent's. */
+/** The first entry of a chain records where it left its parent's. */
 function noteChain(made: Map<number, Chain>, entry: EntryRecord, parent: Known | undefined): void {
   const { chain } = entry;
   const isNode = kindRules(entry.kind).movesLeaf && entry.status === "committed";
@@ -133,7 +133,7 @@ function noteChain(made: Map<number, Chain>, entry: EntryRecord, parent: Known |
   });
 }
 
-/** Chains that were made after the look began are not among the entries yet. */
+/** Skips chains created after the start. */
 function* wrongChains(
   made: ReadonlyMap<number, Chain>,
   stored: readonly Chain[],
@@ -149,7 +149,7 @@ function* wrongChains(
   }
 }
 
-/** A read of the active path, however short, compares the leaf with its entry. */
+/** Any read of the active path compares the leaf with its entry. */
 async function readOne({ store, tenant }: TenantRun, sessionId: string): Promise<void> {
   const query = { select: "messages", sessionId, offset: 0, limit: 1, payloads: false } as const;
   await store.readEntries(tenant, query);
@@ -175,7 +175,7 @@ async function sizeOf({ store, tenant }: TenantRun, id: string): Promise<number 
   return size?.contentBytes;
 }
 
-/** Large payloads are read a few at a time: a page of them could be gigabytes. */
+/** Large payloads are read a few at a time: a page of them may be gigabytes. */
 async function verifyPayloads(
   { store, tenant, problems }: TenantRun,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** All sessions of a tenant, whatever is written meanwhile. */
+/** Verifies all sessions of a tenant beside writers. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
@@ -10,7 +10,7 @@ import { type SessionSum, verifySession } from "./verify-session.ts";
 
 const PAGE = 200;
 
-/** Gives what the sessions add up to. */
+/** Gives the sum over the sessions. */
 export async function verifySessions(
   run: TenantRun,
   erasures: FeedErasures,
@@ -27,8 +27,8 @@ export async function verifySessions(
     });
   };
   let since = 0;
-  // Sessions are listed by their last interaction, so one that is written to meanwhile moves to the
-  // front, past the page that is being read: the front is read again until it has no new session.
+  // Sessions are listed by last interaction, so one written to meanwhile moves to the front, past
+  // the reader: the front is read again until it has no new session.
   for (let before = -1; seen.size > before; ) {
     before = seen.size;
     await problems.attempt(tenant, null, async () => {
@@ -70,7 +70,7 @@ interface ReadPage {
   readonly next?: SessionPosition;
 }
 
-/** A page of sessions. One that cannot be read is told, and passed over. */
+/** A page of sessions. Unreadable ones are reported and skipped. */
 async function readSessions(
   run: TenantRun,
   since: number,
@@ -99,7 +99,7 @@ async function readSessions(
   }
 }
 
-/** Where the session that an error names stands in the list. */
+/** The place of the session that an error names. */
 function positionIn({
   details,
 }: BackscrollError): (SessionPosition & { readonly sessionId: string }) | undefined {

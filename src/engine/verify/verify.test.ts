@@ -1,4 +1,4 @@
-/** Every change behind the store's back is found. Each test breaks a sound store in one way. */
+/** Every change behind the store's back is found. Each test damages a sound store in one way. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ async function createStore(): Promise<{ path: string; head: string }> {
   return { path, head: report.heads["default"] ?? "" };
 }
 
-/** Runs `sql` on the file, and gives what a verification then finds. */
+/** Runs `sql` on the file, and gives the verification's problems. */
 async function problemsAfter(...sql: readonly string[]): Promise<string> {
   const { path } = await createStore();
   const db = new DatabaseSync(path);
@@ -50,7 +50,7 @@ async function problemsAfter(...sql: readonly string[]): Promise<string> {
 const FIRST = "session = 1 AND sequence = 1";
 
 describe("verify finds", () => {
-  test("nothing wrong with what may change: pins, titles, what replaced an entry", async () => {
+  test("no problem in mutable fields: pins, titles, superseding entries", async () => {
     const unchanged = [
       `UPDATE entries SET pinned = 1 WHERE ${FIRST}`,
       `UPDATE entries SET superseded_by = 'x' WHERE ${FIRST}`,
@@ -76,7 +76,7 @@ describe("verify finds", () => {
     );
   });
 
-  test("a change that took the trouble to forge the hash", async () => {
+  test("a change with a forged hash", async () => {
     const problems = await problemsAfter(`UPDATE entries SET hash = randomblob(32) WHERE ${FIRST}`);
     expect(problems).toContain("change 2 does not match its hash");
     expect(problems).toContain("the entry does not match its hash");
@@ -84,7 +84,7 @@ describe("verify finds", () => {
     expect(await problemsAfter(label)).toContain("is not the one in the feed");
   });
 
-  test("an entry that is gone, and the last one of a session, too", async () => {
+  test("a missing entry, and the last one of a session", async () => {
     expect(await problemsAfter(`DELETE FROM entries WHERE ${FIRST}`)).toContain("missing");
     const last = `DELETE FROM entries WHERE session = 1
       AND sequence = (SELECT max(sequence) FROM entries WHERE session = 1)`;
@@ -93,7 +93,7 @@ describe("verify finds", () => {
     expect(problems).toContain("its row says");
   });
 
-  test("counters that do not count", async () => {
+  test("wrong counters", async () => {
     expect(
       await problemsAfter("UPDATE session_state SET message_count = message_count + 1"),
     ).toContain("messages, its row says");
@@ -102,7 +102,7 @@ describe("verify finds", () => {
     );
   });
 
-  test("a feed that was rewritten, shortened or stripped", async () => {
+  test("a rewritten, truncated or stripped feed", async () => {
     expect(await problemsAfter("UPDATE changes SET at = at + 1 WHERE position = 1")).toContain(
       "change 1 does not match its hash",
     );
@@ -145,7 +145,7 @@ describe("verify finds", () => {
     expect(await problemsAfter("DELETE FROM tombstones")).toContain("without a tombstone");
   });
 
-  test("every entry of a pack that cannot be read, and what is wrong elsewhere", async () => {
+  test("every entry of an unreadable pack, and other problems", async () => {
     const { path } = await createStore();
     {
       await using engine = await open(path, { inThread: true });
@@ -167,7 +167,7 @@ describe("verify finds", () => {
     expect(others.map(({ sessionId }) => sessionId)).toEqual(["s"]);
   });
 
-  test("a payload that is not what its address says", async () => {
+  test("a payload that differs from its hash", async () => {
     const forged = "UPDATE blobs SET codec = 'none', bytes = CAST('\"forged\"' AS BLOB)";
     expect(await problemsAfter(forged)).toContain("does not match its address");
   });
@@ -185,7 +185,7 @@ describe("verify finds", () => {
     const held = problems.filter(({ entryId }) => entryId !== null);
     expect(held.length).toBeGreaterThan(0);
     expect(problems.map(({ problem }) => problem).join("; ")).toContain("is missing, or does not");
-    // In the tail, where the head of the payload is still known, and in a segment.
+    // In the tail, where the payload's head is still known, and in a segment.
     for (const task of ["upkeep", "rebuild"] as const) {
       expect((await engine.searchSessions("first")).hits).toHaveLength(1);
       expect((await engine.searchSessions("large", { branches: "all" })).hits).toHaveLength(1);
@@ -194,7 +194,7 @@ describe("verify finds", () => {
     expect((await engine.searchSessions("first")).hits).toHaveLength(1);
   });
 
-  test("a feed that was cut and given a new head, by the head that was noted before", async () => {
+  test("a truncated feed with a new head, by a head noted before", async () => {
     const { path, head } = await createStore();
     const db = new DatabaseSync(path);
     const sound = db.prepare(
@@ -210,7 +210,7 @@ describe("verify finds", () => {
     expect(problems.map((each) => each.problem).join()).toContain(`the head ${head}`);
   });
 
-  test("that a feed goes on from the head that was noted before", async () => {
+  test("that a feed continues from a head noted before", async () => {
     const { path, head } = await createStore();
     await using engine = await open(path, { inThread: true });
     await (await engine.getSession("s")).append({ role: "user", content: "later" });

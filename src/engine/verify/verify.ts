@@ -31,13 +31,13 @@ export interface VerifyReport {
   readonly sessions: number;
   readonly entries: number;
   readonly changes: number;
-  /** Findings of the database's own check of its files, as `checkIntegrity` gives them. */
+  /** Findings of the database's own file check, as `checkIntegrity` gives them. */
   readonly damage: readonly string[];
-  /** The first thousand of them. */
+  /** The first thousand. */
   readonly problems: readonly Problem[];
-  /** How many problems there are, those that are not listed included. */
+  /** The number of problems, unlisted ones included. */
   readonly problemCount: number;
-  /** The feed heads that were verified, by tenant: note them to find a later truncation. */
+  /** The verified feed heads by tenant: keep them to detect a later truncation. */
   readonly heads: Readonly<Record<string, string>>;
 }
 

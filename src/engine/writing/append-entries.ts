@@ -1,4 +1,4 @@
-/** One atomic append of entries, some of which may be there already under their external ids. */
+/** Appends entries atomically, some of which may exist under their external ids. */
 
 import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -15,17 +15,17 @@ const EXISTING = ["keep", "replace"] as const;
 
 export interface AppendEntriesOptions extends AppendOptions {
   /**
-   * What happens to an entry that is there under its external id: `keep` (if left out) gives it back as it
-   * is. `replace` puts the new one in its place as a sibling, as an edit does, unless both are the same.
-   * An entry that was erased is kept in either case.
+   * For an existing external id: `keep` (the default) returns the stored entry; `replace` adds the
+   * new one as a superseding sibling, as an edit does, unless both are equal. An erased entry is
+   * kept in either case.
    */
   readonly existing?: (typeof EXISTING)[number];
 }
 
-/** How often an append is planned again because others wrote the same entries meanwhile. */
+/** How often an append is planned again after concurrent writes of the same entries. */
 const MAX_TRIES = 16;
 
-/** The entries of the drafts, in their order: those that were stored now, and those that were there. */
+/** The entries of the drafts, in order: new and existing ones. */
 export async function appendEntries(
   engine: EngineContext,
   sessionId: string,
@@ -66,7 +66,7 @@ export async function appendEntries(
   }
 }
 
-/** An external id that is there twice in one request is one entry. */
+/** A repeated external id in one request is one entry. */
 function withoutRepeats(drafts: readonly Draft[], doesReplace: boolean): Draft[] {
   const seen = new Set<string>();
   return drafts.filter(({ externalId }) => {
@@ -110,7 +110,7 @@ function planEntries(
   return { drafts: planned, guard: { absent, current } };
 }
 
-/** Large payloads stand in the content by their hashes, so that equal texts are equal contents. */
+/** Large payloads are compared by hash. */
 function isOther({ entry }: Draft, stored: EntryRecord): boolean {
   if (stored.content === null) return false;
   return (
@@ -126,8 +126,8 @@ function isOther({ entry }: Draft, stored: EntryRecord): boolean {
 }
 
 /**
- * `added` is in the order of the drafts, also if it is a replay; those of them that were there when the
- * request first came are missing.
+ * `added` is in the order of the drafts, also in a replay, without those that existed when the
+ * request first came.
  */
 async function inOrder(
   engine: EngineContext,
@@ -142,7 +142,7 @@ async function inOrder(
     engine,
     missing.map(({ entry }) => entry.id),
   );
-  // An erased entry has lost its external id, but not its place among the versions.
+  // An erased entry loses its external id, but keeps its place among the versions.
   const ofNamed = new Set([...versions.values()].flatMap((all) => all.map(({ id }) => id)));
   const plain = added
     .filter(({ externalId, id }) => externalId === null && !ofNamed.has(id))

@@ -1,4 +1,4 @@
-/** How a message that was written piece by piece is ended, checked and completed. */
+/** Checks and completes the input of a streamed message's commit. */
 
 import type { Usage } from "../../model/entry.ts";
 import { checkName } from "../../model/ids.ts";
@@ -20,11 +20,11 @@ export interface CommitInput {
   readonly model?: string;
   readonly adapter?: string;
   readonly metadata?: JsonObject;
-  /** Fails with `stale_leaf` unless this is still the leaf. */
+  /** Compare-and-swap: fails with `stale_leaf` unless this is the leaf. */
   readonly expectedLeaf?: string | null;
-  /** The entry to answer; the active leaf if left out. */
+  /** The entry to continue from. Default: the active leaf. */
   readonly parent?: string | null;
-  /** The entry that this message takes the place of, such as an aborted one. */
+  /** The entry that this message replaces, such as an aborted one. */
   readonly supersedes?: string;
   readonly idempotencyKey?: string;
 }

@@ -1,4 +1,4 @@
-/** Entries of several kinds that are appended together. */
+/** Entries of several kinds in one append. */
 
 import { checkName, checkText } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -14,7 +14,7 @@ import {
 } from "../message-input.ts";
 import type { CustomMessageInput } from "../session-options.ts";
 
-/** A message: the kind of an entry that names none. */
+/** A message: the default kind. */
 export interface MessageEntryInput extends Omit<MessageInput, "toolResults"> {
   readonly kind?: "message";
 }
@@ -22,7 +22,7 @@ export interface MessageEntryInput extends Omit<MessageInput, "toolResults"> {
 /** An extension's state at this point of the conversation. The model never sees it. */
 export interface CustomEntryInput extends WriterFields {
   readonly kind: "custom";
-  /** The extension's own name for it. */
+  /** The extension's name for it. */
   readonly type: string;
   readonly data: JsonValue;
 }
@@ -35,9 +35,9 @@ export interface CustomMessageEntryInput extends CustomMessageInput, WriterField
 export type EntryInput = MessageEntryInput | CustomEntryInput | CustomMessageEntryInput;
 
 interface WriterFields {
-  /** The caller's own id of the entry, unique within the session for good: any text. */
+  /** The caller's id of the entry, unique within the session forever: any text. */
   readonly externalId?: string;
-  /** When it was written, if not now. */
+  /** The time of the entry. Default: now. */
   readonly createdAt?: number | Date;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Ids that writers choose for their entries.
  *
- * An external id becomes the entry's own id in the way in which imports make theirs: always the same
- * one, so that it is unique and found for as long as the session is there, without a table of its own.
- * A later version of the entry has an id of its own; it is found by what superseded what.
+ * The entry's own id is derived from the external one, as in imports, so it is unique and found as
+ * long as the session exists, without a table. A later version has its own id and is found by
+ * following `supersedes`.
  */
 
 import type { Entry } from "../../model/entry.ts";
@@ -20,13 +20,13 @@ export function entryIds(engine: EngineContext, sessionId: string): NewEntryId {
   let external: ImportedIds | undefined;
   return (externalId) => {
     if (externalId === undefined) return engine.newId();
-    // No origin key holds a NUL, so an import into the same session makes other ids.
+    // No origin key contains a NUL, so imports into the same session derive other ids.
     external ??= new ImportedIds(`${sessionId}\0external`);
     return external.of(externalId);
   };
 }
 
-/** The newest version of the entry with an external id; `entry_not_found` if there is none. */
+/** The newest version of the entry with an external id; throws `entry_not_found`. */
 export async function getByExternalId(
   engine: EngineContext,
   sessionId: string,
@@ -43,7 +43,7 @@ export async function getByExternalId(
   );
 }
 
-/** For each id of a stored entry: its newest version, without its payloads. */
+/** Each stored entry's newest version, by id, without payloads. */
 export async function newestVersions(
   engine: EngineContext,
   ids: readonly string[],
@@ -52,7 +52,7 @@ export async function newestVersions(
   return new Map([...versions].map(([id, all]) => [id, all.at(-1) as EntryRecord]));
 }
 
-/** For each id of a stored entry: its versions, the oldest first. */
+/** Each stored entry's versions, by id, oldest first. */
 export async function readVersions(
   { store, tenant }: EngineContext,
   ids: readonly string[],

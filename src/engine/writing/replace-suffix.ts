@@ -1,4 +1,4 @@
-/** Replacing the end of the active path by other entries, or by nothing. */
+/** Replaces the end of the active path by other entries, or by none. */
 
 import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -13,17 +13,17 @@ import { settleSummary } from "./rewrite.ts";
 
 export interface ReplaceSuffixInput {
   /**
-   * The last entries of the active path that are no annotations, in order: their ids. `stale_leaf` if the
-   * path ends otherwise.
+   * Compare-and-swap: the ids of the path's last entries (without annotations), in order.
+   * `stale_leaf` if the path ends otherwise.
    */
   readonly expected: readonly string[];
-  /** The entries in their place; it may be empty. */
+  /** The new entries; may be empty. */
   readonly replacement: readonly EntryInput[];
-  /** The same request under the same key is carried out once, for as long as the session is there. */
+  /** A repeated request with the same key is carried out once, as long as the session exists. */
   readonly key?: string;
 }
 
-/** Gives the entries of the replacement. The replaced entries stay in the tree, on a branch of their own. */
+/** Gives the new entries. The replaced ones stay in the tree, on their own branch. */
 export async function replaceSuffix(
   engine: EngineContext,
   sessionId: string,

@@ -77,7 +77,7 @@ export async function editMessage(
   return entry as Entry;
 }
 
-/** Gives the entries of the message that takes the place of `old`. */
+/** Gives the entries of the message that replaces `old`. */
 export async function replaceMessage(
   engine: EngineContext,
   old: Entry,
@@ -99,13 +99,13 @@ export async function replaceMessage(
   return entries;
 }
 
-/** How often a summary is settled again because a compaction came between the reads and the update. */
+/** How often the summary is settled again after concurrent compactions. */
 const MAX_ROUNDS = 16;
 
 /**
- * The session's summary is that of the newest compaction on its path: where the path has another one
- * now, or none, so has the session. A summary that a host has set itself stays. After an update both are
- * compared again: a compaction stores its summary with its entry, and the update may have replaced it.
+ * The session's summary is that of the newest compaction on its path: after the path changed, it is
+ * set again or cleared. A summary that a host set stays. After an update both are compared again,
+ * because a concurrent compaction stores its summary with its entry.
  */
 export async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {

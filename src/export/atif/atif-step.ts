@@ -1,6 +1,6 @@
 /**
- * Entries as steps of ATIF. Results of tools belong to the step with their calls, so a step is held
- * until something else follows it.
+ * Entries as steps of ATIF. Tool results belong to their calls' step, so a step is held until
+ * another entry follows.
  */
 
 import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
@@ -12,7 +12,7 @@ import { countKind, type LossLog } from "../losses.ts";
 
 export const FORMAT = "atif";
 
-/** Under this name `extra` holds what the format has no field for. */
+/** The key of `extra` for fields that the format lacks. */
 export const OWN = "backscroll";
 
 interface OpenStep {
@@ -20,7 +20,7 @@ interface OpenStep {
   readonly calls: ReadonlySet<string>;
   readonly results: JsonObject[];
   readonly errors: string[];
-  /** When the results came, where the format's own field does not say it. */
+  /** The results' time, where the format's own field lacks it. */
   observedAt?: string;
 }
 
@@ -48,7 +48,7 @@ export class AtifSteps {
     this.#open = step;
   }
 
-  /** The step that is held. */
+  /** The held step. */
   *end(): Generator<JsonObject> {
     const open = this.#open;
     if (open === undefined) return;
@@ -139,13 +139,13 @@ export class AtifSteps {
     };
   }
 
-  /** They must be an object there. */
+  /** The format requires an object. */
   #arguments(input: string): unknown {
     try {
       const value = parseExact(input);
       if (isPlainObject(value)) return value;
     } catch {
-      // No JSON: what the model wrote is kept as text.
+      // Invalid JSON: the model's text is kept.
     }
     this.#losses.add("arguments that are no JSON object");
     return { input };
@@ -187,7 +187,7 @@ export class AtifSteps {
     };
   }
 
-  /** Text; parts with images only if the source had them: older versions know no images. */
+  /** Text; parts with images only if the source had them: older versions have no images. */
   #message(blocks: readonly Block[], hasParts: boolean): JsonValue {
     const parts = blocks.flatMap((block): JsonObject[] => {
       if (block.type === "text") return [{ type: "text", text: block.text }];
@@ -214,7 +214,7 @@ export class AtifSteps {
   }
 }
 
-/** Adds to what an earlier export wrote there. */
+/** Merges with an earlier export's fields. */
 function addExtra(step: Record<string, unknown>, added: JsonObject): void {
   const extra = isPlainObject(step["extra"]) ? step["extra"] : {};
   const own = isPlainObject(extra[OWN]) ? extra[OWN] : {};

@@ -21,7 +21,7 @@ test("a trajectory is written as it was read", async () => {
   expect(losses).toEqual({});
 });
 
-test("a session of ours comes back with its calls, failures, tokens and title", async () => {
+test("our own session round-trips with its calls, failures, tokens and title", async () => {
   await using engine = await open(":memory:");
   await using other = await open(":memory:");
   const session = await engine.createSession({ agent: "a", createdBy: "ana", title: "Cron" });
@@ -65,7 +65,7 @@ test("a session of ours comes back with its calls, failures, tokens and title", 
   expect(JSON.parse((await exportText(handle, "atif")).text)).toEqual(JSON.parse(text));
 });
 
-test("a summary comes back as one, and what does not fit is counted", async () => {
+test("a summary round-trips, and losses are counted", async () => {
   await using engine = await open(":memory:");
   await using other = await open(":memory:");
   const first = await importText(engine, fixture("openhands/events.jsonl"), { path: "/a.jsonl" });

@@ -1,6 +1,6 @@
 /**
- * A session as a trajectory in the Agent Trajectory Interchange Format. Version 1.4 holds all that is
- * written here; a trajectory that was read keeps its own version.
+ * A session as a trajectory in the Agent Trajectory Interchange Format. Version 1.4 suffices for
+ * our own sessions; a trajectory that was read keeps its version.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -58,7 +58,7 @@ export const ATIF: ExportFormat = {
   },
 };
 
-/** What the source says of the whole run holds, unless steps were added to it here. */
+/** The source's metrics of the whole run apply, unless steps were added here. */
 function toFinalMetrics(
   totals: AtifSteps["totals"],
   kept: unknown,

@@ -11,7 +11,7 @@ export const CLAW_JSONL: ExportFormat = {
   async *write(input, losses) {
     const { session } = input;
     const compaction = await findCompaction(input);
-    // The record needs these, also where the session was read from a file without them.
+    // Required by the format, also for a session without them.
     const needed = {
       session_id: session.id,
       created_at_ms: session.startedAt,

@@ -1,4 +1,4 @@
-/** Entries as messages of claw-code, with the keys in the order in which its documents have them. */
+/** Entries as messages of claw-code, with keys in its documented order. */
 
 import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -8,7 +8,7 @@ import { countKind, type LossLog } from "../losses.ts";
 
 const FORMAT = "claw-code";
 
-/** Undefined if the format has no place for the entry. */
+/** Undefined if the format cannot hold the entry. */
 export function toClawMessage(entry: Entry, losses: LossLog): JsonObject | undefined {
   if (entry.kind === "custom_message") losses.add("custom messages written as the user's");
   else if (entry.kind !== "message") {

@@ -21,24 +21,24 @@ import { toClawMessage } from "./claw-message.ts";
 /** Parts to write, in order: messages, and the user's prompts. */
 export type ClawPart = { readonly message: JsonObject } | { readonly asked: JsonObject };
 
-/** The compaction on the path, and the messages that it keeps. */
+/** The compaction on the path, and its kept messages. */
 export interface ClawCompaction {
   readonly entry: Entry;
   readonly firstKept: string | null;
   /** The record of it. */
   readonly record: JsonObject;
-  /** The last entry that the summary covers, where it says so. */
+  /** The last covered entry, if recorded. */
   readonly through: string | null;
   /** Pinned messages that the compaction does not cover. */
   readonly pinned: ReadonlySet<string>;
 }
 
-/** The last compaction of the path, unless everything is asked for. Reads the path once. */
+/** The path's last compaction, unless everything is requested. Reads the path once. */
 export async function findCompaction(input: ExportInput): Promise<ClawCompaction | undefined> {
   if (input.full) return undefined;
   let found: Entry | undefined;
   let count = 0;
-  /** Messages before each one that a compaction might keep from: only the last matters. */
+  /** Messages before each possible first kept one: only the last matters. */
   let covered = 0;
   let removed = 0;
   const places = new Map<string, number>();
@@ -74,7 +74,7 @@ export async function* clawParts(
   compaction: ClawCompaction | undefined,
   losses: LossLog,
 ): AsyncGenerator<ClawPart> {
-  // Buffered until it is known whether anything is kept: the continuation says so.
+  // Buffered until it is known whether anything is kept, which the continuation states.
   let continuation: Entry | undefined = compaction?.entry;
   let isKept = compaction === undefined;
   let isThrough = false;
@@ -89,7 +89,7 @@ export async function* clawParts(
       isKept = true;
       continue;
     }
-    // What came while everything was being summarised stands before the compaction, and is kept.
+    // Entries appended during a summary of everything precede the compaction, and are kept.
     if (isThrough) isKept = true;
     isThrough = compaction?.firstKept === null && entry.id === compaction.through;
     if (entry.kind === "compaction") {
@@ -97,7 +97,7 @@ export async function* clawParts(
       continue;
     }
     if (!isKept && !compaction?.pinned.has(entry.id)) {
-      if (entry.kind === "message") losses.add("messages that a summary stands for");
+      if (entry.kind === "message") losses.add("summarised messages");
       continue;
     }
     const message = toClawMessage(entry, losses);
@@ -113,7 +113,7 @@ export async function* clawParts(
 export function clawMeta(session: Session, losses: LossLog): JsonObject {
   const source = sourceFieldsOf(session, "claw-code");
   if (givenTitle(session) !== "") losses.add("titles");
-  // Version 1 has messages only: a session read without an id is written without one.
+  // Version 1 has messages only: a session without an id is written without one.
   if (source !== undefined && source.id === null) return { ...source.fields };
   const { projectPath } = session.origin;
   const { model, ...fields } = source?.fields ?? {};
@@ -136,7 +136,7 @@ function continuationOf(entry: Entry, tailKept: boolean): ClawPart {
   return { message: { role: "system", blocks: [{ type: "text", text }] } };
 }
 
-/** A mechanical summary is written as claw-code writes its own; others keep their words. */
+/** A mechanical summary is written in claw-code's own form; others keep their text. */
 function summaryOf(entry: Entry): string {
   const { structure, summarizer } = dataOf(entry);
   const isMechanical = typeof summarizer === "string" && summarizer.startsWith("mechanical");
@@ -144,7 +144,7 @@ function summaryOf(entry: Entry): string {
   return renderSummary(structure, "claw");
 }
 
-/** What the user typed, which claw-code keeps apart from the conversation. */
+/** The user's typed prompts, which claw-code keeps apart from the conversation. */
 function askedOf(entry: Entry): JsonObject | undefined {
   const { type, data } = dataOf(entry);
   const isAsked = entry.kind === "custom" && type === "prompt_history" && isPlainObject(data);

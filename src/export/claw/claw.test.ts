@@ -9,13 +9,13 @@ async function roundTrip(content: string, format: string): Promise<string> {
 }
 
 describe("claw-json", () => {
-  test("gives the example of its documents back, value by value and key by key", async () => {
+  test("reproduces its documented example, value by value and key by key", async () => {
     const example = fixture("claw-code/version-1.json");
     const text = await roundTrip(example, "claw-json");
     expect(JSON.stringify(JSON.parse(text))).toBe(JSON.stringify(JSON.parse(example)));
   });
 
-  test("gives back all that the format holds", async () => {
+  test("reproduces everything that the format holds", async () => {
     const content = fixture("claw-code/tools.json");
     expect(JSON.parse(await roundTrip(content, "claw-json"))).toEqual(JSON.parse(content));
   });
@@ -30,12 +30,12 @@ describe("claw-json", () => {
 });
 
 describe("claw-jsonl", () => {
-  test("gives a compacted session back, its continuation word for word", async () => {
+  test("reproduces a compacted session, its continuation verbatim", async () => {
     const content = fixture("claw-code/compacted.jsonl");
     expect(jsonLines(await roundTrip(content, "claw-jsonl"))).toEqual(jsonLines(content));
   });
 
-  test("writes all messages when all are asked for", async () => {
+  test("writes all messages on request", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("pi/version-1.jsonl"));
     const short = await exportText(handle, "claw-jsonl");
@@ -59,12 +59,12 @@ describe("claw-jsonl", () => {
       removed_message_count: 1,
       summary: "One was said.",
     });
-    expect(short.losses).toMatchObject({ "messages that a summary stands for": 1 });
+    expect(short.losses).toMatchObject({ "summarised messages": 1 });
     expect(texts(full.text)).toEqual(["user: One", "user: Two", "user: Three"]);
     expect(full.losses).toMatchObject({ summaries: 1, "changes of the thinking level": 1 });
   });
 
-  test("names what it cannot hold, with counts", async () => {
+  test("reports losses with counts", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("pi/version-3.jsonl"));
     const { losses } = await exportText(handle, "claw-jsonl");
@@ -82,7 +82,7 @@ describe("claw-jsonl", () => {
     });
   });
 
-  test("goes to pi's format and back without a loss that is not told", async () => {
+  test("converts to pi's format and back without unreported losses", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("claw-code/version-1.json"), {
       path: "/a",

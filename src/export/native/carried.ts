@@ -1,6 +1,6 @@
 /**
- * The messages of a path as another agent can be given them: in pairs of calls and results that every
- * provider accepts, without what only the first provider can read.
+ * The messages of a path for another agent: with complete tool pairs that every provider accepts,
+ * without data of the first provider.
  */
 
 import type { Block, ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
@@ -10,23 +10,25 @@ import { ToolNames } from "./tool-names.ts";
 
 export interface CarriedMessage {
   readonly role: "user" | "assistant" | "tool";
-  /** Never empty. Of a tool, one result. */
+  /** Never empty. For a tool, one result. */
   readonly blocks: readonly Block[];
   readonly at: number;
   readonly model: string | null;
   /** The entry that it copies; null for added text. */
   readonly entry: string | null;
-  /** The message is synthetic: a summary, or a result that was added to complete a pair. */
+  /** Synthetic: a summary, or a result that completes a pair. */
   readonly injected: boolean;
 }
 
-/** What the agent that continues can read. */
+/** The capabilities of the continuing agent. */
 export interface Reader {
-  /** Whose sealed thoughts and signatures are kept. */
+  /** The provider whose encrypted thoughts and signatures are kept. */
   readonly provider: "anthropic" | "openai" | null;
-  /** Whether thoughts in plain text have a place in its files. */
+  /** Whether its files hold plain thoughts. */
   readonly readsThoughts: boolean;
-  /** Whether a result is a part of its call: then each message with calls is followed by its results. */
+  /**
+   * Whether a result is part of its call: then each message with calls is followed by its results.
+   */
   readonly holdsResults: boolean;
   /** Whether a result can be marked as failed. */
   readonly marksFailures: boolean;
@@ -34,7 +36,7 @@ export interface Reader {
 
 export interface CarryOptions {
   readonly reader: Reader;
-  /** Every message of the path, also where a summary stands for it. */
+  /** Every message of the path, including covered ones. */
   readonly full: boolean;
 }
 
@@ -58,7 +60,7 @@ export function carryMessages(
   return [{ ...opening, entry: null, injected: true }, ...paired];
 }
 
-/** What the newest compaction keeps, and the compaction. */
+/** The newest compaction, and its kept messages. */
 function fromSummary(path: readonly Entry[], full: boolean, losses: LossLog): readonly Entry[] {
   const at = full ? -1 : path.findLastIndex(({ kind }) => kind === "compaction");
   const compaction = path[at];
@@ -67,7 +69,7 @@ function fromSummary(path: readonly Entry[], full: boolean, losses: LossLog): re
   const from = path.findIndex(({ id }) => id === kept);
   const start = from < 0 || from > at ? at : from;
   losses.add(
-    "messages that a summary stands for",
+    "summarised messages",
     path.slice(0, start).filter(({ kind }) => kind === "message").length,
   );
   const rest = path.slice(start).filter(({ kind }) => kind !== "compaction");
@@ -103,7 +105,7 @@ function carryEntry(entry: Entry, reader: Reader, losses: LossLog): CarriedMessa
       return [];
   }
   if (entry.role === "system" || isInjected(entry)) {
-    losses.add("messages that the first agent put in by itself");
+    losses.add("messages injected by the first agent");
     return [];
   }
   const blocks = carryBlocks(entry, reader, losses);
@@ -124,7 +126,7 @@ function carryBlocks(entry: Entry, reader: Reader, losses: LossLog): Block[] {
   return entry.blocks.flatMap((block): Block[] => {
     switch (block.type) {
       case "text":
-        // Providers refuse a text that is blank.
+        // Providers refuse blank text.
         return block.text.trim() === "" ? [] : [text(block.text)];
       case "thinking":
         return carryThought(block, entry, reader, losses);
@@ -164,7 +166,7 @@ function carryThought(
   return [];
 }
 
-/** Puts each result right behind the answers that called for it, and closes calls without one. */
+/** Puts each result right after its call's answer, and completes calls without one. */
 class Pairing {
   readonly #reader: Reader;
   readonly #losses: LossLog;
@@ -244,7 +246,7 @@ class Pairing {
   }
 }
 
-/** Texts and pictures, or a plain string if there are only texts. */
+/** Texts and images, or a plain string for text only. */
 function plainOutput(
   output: ToolResultBlock["output"],
   losses: LossLog,

@@ -1,7 +1,4 @@
-/**
- * Rollouts of Codex CLI: a header, the items sent to the model, and for each said text the event
- * that its window shows.
- */
+/** Rollouts of Codex CLI: a header, the model's items, and a window event per text. */
 
 import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
@@ -52,7 +49,7 @@ function toRecords(message: CarriedMessage): object[] {
   ];
 }
 
-/** An item for each call and each sealed block, and one for the text between two of these. */
+/** An item per call and encrypted block, and one for the text between two. */
 function toItems({ role, blocks }: CarriedMessage): object[] {
   const items: object[] = [];
   let content: object[] = [];

@@ -66,7 +66,7 @@ function toRecord(message: CarriedMessage, { messages, newUuid }: NativeInput): 
 
 function toCall(call: ToolUseBlock, messages: readonly CarriedMessage[]): object {
   const { id, name } = call;
-  // Each call has one: the messages are in pairs.
+  // Pairs are complete, so each call has one.
   const message = messages.find(({ blocks: [block] }) => isResultOf(block, id));
   const result = message?.blocks[0] as ToolResultBlock | undefined;
   const output = result?.output ?? "";

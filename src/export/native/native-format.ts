@@ -5,7 +5,7 @@ import { parseExact } from "../../transcript/exact-json.ts";
 import type { CarriedMessage, Reader } from "./carried.ts";
 
 export interface NativeFormat {
-  /** As its reader is called. */
+  /** The name of its reader. */
   readonly name: string;
   readonly reader: Reader;
   /** The whole file. */
@@ -18,11 +18,11 @@ export interface NativeInput {
   readonly cwd: string;
   readonly gitBranch: string | null;
   readonly title: string;
-  /** Epoch milliseconds: when the file is written. */
+  /** Epoch milliseconds: the time of writing. */
   readonly now: number;
   readonly messages: readonly CarriedMessage[];
   readonly mark: SessionMark;
-  /** Ids of lines: a UUID each time. */
+  /** A new UUID for a line. */
   readonly newUuid: () => string;
 }
 
@@ -43,10 +43,10 @@ export function toArguments(input: string): object {
   try {
     const value = parseExact(input);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    // A number of many digits comes as raw JSON.
+    // A number of many digits is raw JSON.
     if (isObject && !("rawJSON" in value && Object.getPrototypeOf(value) === null)) return value;
   } catch {
-    // What a model wrote need not be JSON.
+    // A model's arguments may be invalid JSON.
   }
   return { input };
 }

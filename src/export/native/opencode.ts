@@ -1,4 +1,4 @@
-/** What `opencode import` takes: a session, and its messages with their parts, as one JSON object. */
+/** The input of `opencode import`: a session with its messages and parts, as one JSON object. */
 
 import {
   type Block,
@@ -63,7 +63,7 @@ class OpencodeIds {
 
   next(prefix: string, index: number): string {
     const { messages, now, newUuid } = this.#input;
-    // Times of another agent need not grow.
+    // Another agent's times may not ascend.
     const at = Math.min(now, now - (messages.length - index));
     const time = (BigInt(at) * 0x1000n + BigInt(this.#count++ % 0x1000)) & 0xffffffffffffn;
     return `${prefix}_${time.toString(16).padStart(12, "0")}${newUuid().replaceAll("-", "").slice(0, 14)}`;
@@ -96,7 +96,7 @@ function toAnswer({ at, model, blocks }: CarriedMessage, parentID: string, cwd: 
   };
 }
 
-/** The mark stands on a message's first part, and on a tool's state for its result. */
+/** The mark is on a message's first part, and on a tool's state for its result. */
 function toPart(
   block: Block,
   message: CarriedMessage,

@@ -39,7 +39,7 @@ function partText(part: PagePart): string {
   }
 }
 
-/** The fence is longer than any in the text, so that the text cannot end it. */
+/** A fence longer than any in the text, so that the text cannot close it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,4 +1,4 @@
-/** What a page for people shows of an entry: a heading, and its blocks in a form of their own. */
+/** An entry as a page shows it: a heading and its blocks. */
 
 import { type Block, inputTextOf } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
@@ -16,14 +16,14 @@ export type PagePart =
 
 export interface PageEntry {
   readonly id: string;
-  /** For styling: the role, or the kind where there is none. */
+  /** For styling: the role, or else the kind. */
   readonly className: string;
   readonly heading: string;
   readonly time: string;
   readonly parts: readonly PagePart[];
 }
 
-/** Undefined for what people are not shown. */
+/** Undefined for entries that people are not shown. */
 export function toPageEntry(
   entry: Entry,
   losses: LossLog,
@@ -121,7 +121,7 @@ function toParts(block: Block, losses: LossLog, showsImages: boolean): PagePart[
   }
 }
 
-/** Only what a browser shows as a picture and cannot run: an SVG may hold a script. */
+/** Only image types that cannot run code: an SVG may hold a script. */
 function isPicture(mediaType: string, data: string): boolean {
   return /^image\/(png|jpeg|gif|webp)$/.test(mediaType) && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
 }

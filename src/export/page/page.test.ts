@@ -5,7 +5,7 @@ import { open } from "../../open.ts";
 const HOSTILE = "</pre><script>alert('x')</script> & \"quotes\"";
 
 describe("markdown", () => {
-  test("shows who said what, and when", async () => {
+  test("shows authors, texts and times", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("pi/version-3.jsonl"));
     const { text, losses } = await exportText(handle, "markdown");

@@ -1,4 +1,4 @@
-/** Blocks as pi has them: the reverse of reading its files. */
+/** Blocks in pi's form: the inverse of its reader. */
 
 import { type Block, inputTextOf } from "../../model/block.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
@@ -41,18 +41,18 @@ export function toPiBlocks(blocks: readonly Block[], losses: LossLog): object[] 
   return blocks.flatMap((block) => toPiBlock(block, losses) ?? []);
 }
 
-/** pi keeps arguments as an object. Text that is none stays text, and is read again as it was. */
+/** pi stores arguments as an object. Other text stays text, and round-trips. */
 function toArguments(input: string): unknown {
   try {
     const value = parseExact(input);
     return typeof value === "object" && value !== null && !isRaw(value) ? value : input;
   } catch {
-    // What a model wrote need not be JSON.
+    // A model's arguments may be invalid JSON.
     return input;
   }
 }
 
-/** A number with more digits than a number has. */
+/** A number with more digits than a double. */
 function isRaw(value: object): boolean {
   return Object.getPrototypeOf(value) === null && "rawJSON" in value;
 }

@@ -1,9 +1,9 @@
 /**
  * pi's session files, version 3: a header, and the tree of records.
  *
- * In pi a note such as a change of the model acts on what comes behind it on the path, so it is
- * written between its entry and the entry's next child. pi takes the last line for the leaf: where
- * that would be wrong, a last record of our own points to it.
+ * In pi a note such as a model change affects later records of the path, so it is written between
+ * its entry and the entry's next child. pi takes the last line for the leaf: where that is wrong, a
+ * final record of ours points to it.
  */
 
 import { type Entry, kindRules } from "../../model/entry.ts";
@@ -25,7 +25,7 @@ export const PI_JSONL: ExportFormat = {
     const { session } = input;
     yield line(header(session));
     const tree = new PiWriter(losses);
-    /** Where the last line stands, and the last entry that moves the leaf. */
+    /** The last line's place, and the last entry that moves the leaf. */
     let last: string | null = null;
     let lastNode: string | null = null;
     let title = "";
@@ -65,10 +65,10 @@ function header(session: Session): JsonObject {
 
 class PiWriter {
   readonly #losses: LossLog;
-  /** pi's ids of our entries, where they differ, and all that are written. */
+  /** pi's ids of our entries, where they differ, and all written ids. */
   readonly #ids = new Map<string, string>();
   readonly #written = new Set<string>();
-  /** The last note at an entry: the next child of the entry stands behind it. */
+  /** The last note at an entry: the entry's next child follows it. */
   readonly #lastNotes = new Map<string | null, string>();
 
   constructor(losses: LossLog) {
@@ -104,7 +104,7 @@ class PiWriter {
     return placed;
   }
 
-  /** The record that whatever comes next after an entry of ours follows. */
+  /** The record that the next child of an entry follows. */
   tipOf(node: string | null): string | null {
     return this.#lastNotes.get(node) ?? (node === null ? null : (this.#idOf(node) ?? null));
   }
@@ -119,7 +119,7 @@ class PiWriter {
     return typeof theirs === "string" && !this.#written.has(theirs) ? theirs : entry.id;
   }
 
-  /** The parent that the source had, as long as it is written, too. */
+  /** The source's parent, as long as it is written too. */
   #parentFor(entry: Entry, source: SourceFields | undefined): string | null {
     if (source !== undefined && typeof source.id === "string") {
       const theirs = source.parentId;

@@ -1,4 +1,4 @@
-/** Messages as pi has them: one result in each tool message, no system messages. */
+/** Messages in pi's form: one result per tool message, no system messages. */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -7,7 +7,7 @@ import type { SourceFields } from "../../transcript/source-fields.ts";
 import type { LossLog } from "../losses.ts";
 import { toPiBlocks } from "./pi-blocks.ts";
 
-/** The messages of pi that one of ours becomes: as many as it has results, and one for the rest. */
+/** The pi messages of one of ours: one per result, and one for the rest. */
 export function toPiMessages(
   entry: Entry,
   source: SourceFields | undefined,
@@ -62,7 +62,7 @@ function assistantMessage(
   return {
     role: "assistant",
     content: toContent(blocks, source, losses),
-    // pi cannot leave these out.
+    // Required by pi.
     ...(native ? { api: "unknown", provider: "unknown", model: "unknown" } : {}),
     ...(entry.model === null ? {} : { model: entry.model }),
     ...(usage === undefined ? {} : { usage }),
@@ -116,7 +116,7 @@ export function toContent(
   return toPiBlocks(blocks, losses);
 }
 
-/** Messages of pi have a time of their own beside that of their record. */
+/** pi's messages have their own time beside their record's. */
 export function stamped(
   entry: Entry,
   kept: JsonObject,

@@ -1,4 +1,4 @@
-/** Entries as records of pi, by their kind. */
+/** Entries as records of pi, by kind. */
 
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -8,7 +8,7 @@ import { hasOwnMetadata, type SourceFields } from "../../transcript/source-field
 import type { LossLog } from "../losses.ts";
 import { stamped, toContent, toPiMessages } from "./pi-message.ts";
 
-/** The records of an entry, without id, parent and time. `idOf` gives pi's id of one of ours. */
+/** The records of an entry, without id, parent and time. `idOf` maps our ids to pi's. */
 export function toPiRecords(
   entry: Entry,
   source: SourceFields | undefined,
@@ -81,7 +81,7 @@ function messageRecords(entry: Entry, source: SourceFields | undefined, losses: 
     return [];
   }
   if (entry.role === "system") {
-    // pi's system message is no part of a session: it keeps this, and shows it to no model.
+    // pi's sessions have no system message: it stores this record and shows it to no model.
     losses.add("system messages written as custom entries");
     return [{ type: "custom", customType: SYSTEM_MARK, data: { blocks: entry.blocks } }];
   }

@@ -11,7 +11,7 @@ async function tree(handle: SessionHandle): Promise<Entry[]> {
   return (await handle.listEntries({ tree: true, limit: 500 })).entries;
 }
 
-/** Entries without what a new store gives them: ids become places in the list. */
+/** Entries without generated fields: ids become list indexes. */
 async function plain(handle: SessionHandle) {
   const entries = await tree(handle);
   const place = new Map(entries.map(({ id }, i) => [id, i]));
@@ -60,7 +60,7 @@ describe("a file of pi", () => {
     },
   );
 
-  test("holds the leaf also where it is not the last line", async () => {
+  test("keeps the leaf also where it is not the last line", async () => {
     await using engine = await open(":memory:");
     const session = await engine.createSession({ agent: "a", createdBy: "ana", title: "Two ways" });
     const first = await session.append({ role: "user", content: "one" });
@@ -68,14 +68,14 @@ describe("a file of pi", () => {
     await session.branch(first.id);
     const { text } = await exportText(session, "pi-jsonl");
     const last = jsonLines(text).at(-1);
-    // pi itself takes the last line for the leaf.
+    // pi takes the last line for the leaf.
     expect(last).toMatchObject({ type: "session_info", name: "Two ways", parentId: first.id });
     const again = await importText(engine, text);
     const [root] = await tree(again.handle);
     expect(await again.handle.meta()).toMatchObject({ leaf: root?.id, title: "Two ways" });
   });
 
-  test("puts a change of the model before what it acts upon", async () => {
+  test("puts a model change before the records that it affects", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("pi/version-1.jsonl"));
     const records = jsonLines((await exportText(handle, "pi-jsonl")).text);
@@ -83,7 +83,7 @@ describe("a file of pi", () => {
     expect(records[3]).toMatchObject({ type: "message", parentId: change?.["id"] });
   });
 
-  test("names what it cannot hold", async () => {
+  test("reports losses", async () => {
     await using engine = await open(":memory:");
     const session = await engine.createSession({ agent: "a", createdBy: "ana" });
     await session.append([
@@ -150,7 +150,7 @@ describe("any tree", () => {
     ),
   });
 
-  test("that pi can hold is read as it was written, and written as it was read", async () => {
+  test("that pi can hold round-trips in both directions", async () => {
     await using engine = await open(":memory:");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), async (steps) => {
@@ -199,7 +199,7 @@ describe("any tree", () => {
   type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 });
 
-/** Text that pi keeps as it is: an object printed without spaces, or no object at all. */
+/** Text that pi keeps unchanged: an object printed without spaces, or not an object. */
 function isStable(input: string): boolean {
   try {
     const value: unknown = JSON.parse(input);
@@ -210,7 +210,7 @@ function isStable(input: string): boolean {
   }
 }
 
-/** The header names another session; the mark of the leaf is named after it. */
+/** The header names another session; the leaf's mark is named after it. */
 function withoutIds(text: string): unknown[] {
   return jsonLines(text).map((record) =>
     record["type"] === "session" || record["customType"] === "backscroll:leaf"

@@ -66,7 +66,7 @@ describe.each([
       expect(decision.reason).toBe("over_tokens");
     });
 
-    test("heeds what a session says of itself, and tells what it did not understand", async () => {
+    test("follows the session's own settings and reports those that it does not understand", async () => {
       const never = await start({ compaction: { strategy: "never" } });
       await talk(never, 30);
       expect((await autoCompaction().afterTurn(never)).decision.reason).toBe("disabled");
@@ -95,7 +95,7 @@ describe.each([
       expect(after.decision.numbers["contextTokens"]).toBeLessThan(5_000);
     });
 
-    test("goes by an estimate, and says so, where no provider reports anything", async () => {
+    test("uses an estimate, and says so, where no provider reports usage", async () => {
       const session = await start();
       await talk(session, 12, 300);
       const { events, compaction } = await auto().afterTurn(session);
@@ -103,9 +103,9 @@ describe.each([
       expect(compaction).not.toBeNull();
     });
 
-    test("does nothing for a gain that is too small, and does not try again at once", async () => {
+    test("skips a compaction whose gain is too small, and waits before the next attempt", async () => {
       const session = await start();
-      // A host whose own instructions fill the window: there is nothing to be gained here.
+      // The host's own instructions fill the window, so a compaction gains nothing.
       await talk(session, 6, 230, 9_000);
       const first = await auto().afterTurn(session);
       expect(outline(first.events)).toEqual([
@@ -118,7 +118,7 @@ describe.each([
       expect((await auto().afterTurn(session)).decision.reason).toBe("over_threshold");
     });
 
-    test("takes what a host counted itself, unless it is stale", async () => {
+    test("uses the host's token count unless it is stale", async () => {
       const session = await start();
       await talk(session, 2);
       const stale = await auto().afterTurn(session, { contextTokens: 9_999, fresh: false });
@@ -128,7 +128,7 @@ describe.each([
     });
   });
 
-  test("a summariser that fails is told, and fails no turn", async () => {
+  test("a failing summarizer is reported and does not fail the turn", async () => {
     const session = await start();
     await talk(session, 30);
     const auto = autoCompaction({ compact: { summarizer: "model" } });
@@ -150,7 +150,7 @@ describe.each([
     expect((await auto.afterTurn(session)).decision.reason).toBe("cooling_down");
   });
 
-  test("an attempt that cannot be marked is told, and fails no turn", async () => {
+  test("an attempt that cannot be marked is reported and does not fail the turn", async () => {
     const session = await start();
     await talk(session, 30);
     const before = async () => {
@@ -178,7 +178,7 @@ describe.each([
     expect(readAutoState((await session.meta()).metadata).attemptAtMessage).toBe(60);
   });
 
-  test("a mark of an attempt beyond the end of the session says nothing", async () => {
+  test("ignores the mark of an attempt beyond the end of the session", async () => {
     const session = await start({ compactionAttempt: { messageCount: 500 } });
     await talk(session, 30);
     expect((await autoCompaction().afterTurn(session)).decision.reason).toBe("over_turns");
@@ -192,7 +192,7 @@ describe.each([
     expect(both.filter(({ compaction }) => compaction !== null)).toHaveLength(1);
   });
 
-  test("room is made with ever less kept, and with none not at all", async () => {
+  test("each overflow keeps less; the policy none compacts nothing", async () => {
     const session = await start();
     await talk(session, 20, 200);
     const none = autoCompaction({ policy: "none", contextWindow: 8_000 });

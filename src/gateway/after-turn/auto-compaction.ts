@@ -31,26 +31,29 @@ import { flushIfDue } from "../flush/flush-session.ts";
 import type { FlushResult } from "../flush/run-flush.ts";
 
 export interface AutoCompactionOptions {
-  /** By name, or with settings of its own; `turns` if left out. */
+  /** A policy's name, or a policy with its own settings. Default: `turns`. */
   readonly policy?: AutoPolicyName | AutoPolicy;
-  /** The model whose window counts, by its name; see `contextWindow`. */
+  /** The name of the model whose window counts; see `contextWindow`. */
   readonly model?: string;
-  /** What the model takes, where its name does not tell. */
+  /** Tokens of the model's window. Default: the catalogue's value for `model`. */
   readonly contextWindow?: number;
   /** The summarizer and its options. */
   readonly compact?: Pick<
     CompactInput,
     "summarizer" | "model" | "fallback" | "profile" | "strategy" | "before"
   >;
-  /** Memories are written down before a compaction; not, if left out. */
+  /** Flushes memories before a compaction. Default: no flush. */
   readonly flush?: MemoryFlushOptions | false;
   readonly onEvent?: EventListener;
-  /** How tokens are counted where no provider did: as the store was opened with. */
+  /** Counts tokens where no provider reported them. Default: the store's counter. */
   readonly tokenCounter?: TokenCounter;
   readonly now?: () => number;
 }
 
-/** By session, of all gateways of this process: two turns that end together flush and compact once. */
+/**
+ * Keyed mutex by session, shared by all gateways of this process: two turns that end together flush
+ * and compact once.
+ */
 const turnEnds = new KeyedQueue();
 
 export interface TurnContext {
@@ -61,10 +64,10 @@ export interface TurnContext {
 
 export interface AfterTurn {
   readonly decision: CompactionDecision;
-  /** Null: there was none. */
+  /** Null: no compaction. */
   readonly compaction: CompactionResult | null;
   readonly flush: FlushResult | null;
-  /** All that happened, in order; `onEvent` has heard it too. */
+  /** All events in order, as `onEvent` received them. */
   readonly events: readonly GatewayEvent[];
 }
 
@@ -194,7 +197,7 @@ function writerOf(compact: NonNullable<AutoCompactionOptions["compact"]>) {
   return isNamed ? compact : { fallback: "mechanical" as const, ...compact };
 }
 
-/** Says so, where the session's own model did not write its summary. */
+/** Reports that the session's own model did not write its summary. */
 function unusedModel(
   metadata: JsonObject,
   compaction: CompactionResult | null,
@@ -207,7 +210,7 @@ function unusedModel(
   return `compaction.summarizerModel ${wanted} did not write the summary: the mechanical one stands`;
 }
 
-/** What a host gave: one that is ready, settings for one, or false for none at all. */
+/** Accepts a ready instance, settings for one, or false for none. */
 export function toAutoCompaction(
   given: AutoCompaction | AutoCompactionOptions | false | undefined,
   model: string,

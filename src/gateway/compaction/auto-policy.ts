@@ -8,11 +8,11 @@ import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 
-/** What every policy that compacts has. */
+/** Fields that every compacting policy has. */
 export interface PolicyGuards {
-  /** A compaction that would save fewer tokens is not done; null: whatever it saves. */
+  /** Minimum gain in tokens; a smaller gain skips the compaction. Null: any gain will do. */
   readonly minGainTokens: number | null;
-  /** After an attempt, whatever came of it, the next one waits for so many messages. */
+  /** Cool-down in messages after every attempt, successful or not. */
   readonly cooldownMessages: number;
 }
 
@@ -26,27 +26,27 @@ export interface ClawPolicy extends PolicyGuards {
   readonly name: "claw";
   readonly inputTokens: number;
   /**
-   * `pressure`: what the context takes now. `cumulative`: the input of all calls of the session, as
-   * claw-code has it. Once that has crossed the threshold it stays there, so that only the guards
-   * keep a session from being compacted again and again.
+   * `pressure`: tokens of the current context. `cumulative`: input tokens of all calls of the
+   * session, as in claw-code. A cumulative count stays above its threshold once it has crossed it,
+   * so only the guards prevent repeated compactions.
    */
   readonly metric: "pressure" | "cumulative";
-  /** The newest messages that stay as they were said. */
+  /** The newest messages, which stay verbatim. */
   readonly messages: number;
-  /** No compaction below this many tokens without a summary. */
+  /** Minimum of unsummarised tokens for a compaction. */
   readonly tokens: number;
 }
 
-/** As pi: when the context leaves less of the window free than is reserved for what comes next. */
+/** pi's policy: compact when the free part of the window is smaller than the reserve. */
 export interface PiPolicy extends PolicyGuards {
   readonly name: "pi";
   readonly reserveTokens: number;
-  /** The reserve is at least this; 0 leaves it as it is. */
+  /** Minimum of the reserve; 0: no minimum. */
   readonly reserveTokensFloor: number;
   readonly keepRecentTokens: number;
 }
 
-/** When more than so many messages, or tokens in them, are not summarised yet. */
+/** Compact when the unsummarised messages, or their tokens, exceed a limit. */
 export interface TurnsPolicy extends PolicyGuards {
   readonly name: "turns";
   readonly triggerTurns: number;
@@ -106,7 +106,7 @@ export function turnsPolicy(options: Partial<Omit<TurnsPolicy, "name">> = {}): T
   return { name: "turns", ...GUARDS, ...COMPACTION.turns, minGainTokens: null, ...options };
 }
 
-/** By name, with their defaults. */
+/** The policies by name, with their defaults. */
 export const AUTO_POLICIES: Readonly<Record<AutoPolicyName, () => AutoPolicy>> = {
   turns: turnsPolicy,
   pi: piPolicy,
@@ -114,12 +114,12 @@ export const AUTO_POLICIES: Readonly<Record<AutoPolicyName, () => AutoPolicy>> =
   none: nonePolicy,
 };
 
-/** A policy by its name with its defaults, or as it is. */
+/** A policy by name with its defaults, or the given policy. */
 export function toAutoPolicy(policy: AutoPolicyName | AutoPolicy): AutoPolicy {
   return typeof policy === "string" ? AUTO_POLICIES[policy]() : policy;
 }
 
-/** The whole number at the start of a text is not enough: `2e5` and `100k` are no settings. */
+/** The whole text must be a number: `2e5` and `100k` are refused. */
 function threshold(text: string | undefined): number {
   const tokens = /^\s*\+?\d+\s*$/.test(text ?? "") ? Number(text) : 0;
   return tokens > 0 && Number.isSafeInteger(tokens) ? tokens : COMPACTION.claw.inputTokens;

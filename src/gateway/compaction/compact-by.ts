@@ -15,7 +15,7 @@ export interface CompactTask {
   readonly session: SessionHandle;
   readonly known: MeasuredSession;
   readonly input: CompactInput;
-  /** Null: whatever it saves. */
+  /** Null: any gain will do. */
   readonly minGainTokens: number | null;
   /** Runs once the compaction is certain to be tried, and before anything is written. */
   readonly before: () => Promise<void>;
@@ -23,8 +23,8 @@ export interface CompactTask {
 }
 
 /**
- * Null if it was not done. Whatever it fails with, the engine, a model, a hook of the host or a stop, is
- * told as an event, and counts as an attempt: the turn that it comes after has been answered.
+ * Gives null if nothing was compacted. Any failure (engine, model, hook or abort) is reported as an
+ * event and counts as an attempt: the turn before it has been answered.
  */
 export async function compactBy(task: CompactTask): Promise<CompactionResult | null> {
   const { session, input, tell } = task;
@@ -57,8 +57,8 @@ export async function compactBy(task: CompactTask): Promise<CompactionResult | n
 }
 
 /**
- * Gives how often the session was compacted by now: other processes count, too, since the figures were
- * read. A mark that cannot be set is missed at most: it fails no turn, and is told.
+ * Marks the attempt and gives the session's compaction count, re-read because other processes count
+ * too. A failed mark is reported and does not fail the turn.
  */
 async function mark({ session, known, tell }: CompactTask, isDone: boolean): Promise<number> {
   const before = known.state.compactionCount;

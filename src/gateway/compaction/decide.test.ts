@@ -83,7 +83,7 @@ describe("pi", () => {
     expect(reason(piPolicy(), { ...small, contextTokens: 4_097 })).toBe("yes: over_threshold");
   });
 
-  test("says what it compared", () => {
+  test("reports the compared numbers", () => {
     expect(decide(piPolicy(), { ...QUIET, contextTokens: 190_000 })).toEqual({
       compact: true,
       reason: "over_threshold",
@@ -122,7 +122,7 @@ describe("turns", () => {
   });
 });
 
-test("every policy but none compacts when a provider took more than fits", () => {
+test("every policy but none compacts after a silent overflow", () => {
   const figures = { lastInputTokens: 200_001, messagesSinceAttempt: 4 };
   for (const name of ["claw", "pi", "turns"] as const) {
     expect(reason(toAutoPolicy(name), figures)).toBe("yes: silent_overflow");

@@ -1,8 +1,8 @@
 /**
- * Whether to compact now: a pure function from figures to a decision that can be explained.
+ * Decides whether to compact now: a pure function from figures to a decision.
  *
- * "Why did it compact, why did it not" is the question that users of such systems ask most, so that
- * every decision carries the numbers that it was made from.
+ * The decision carries the numbers that it compared, so a user can see why a session was compacted
+ * or was not.
  */
 
 import type { Usage } from "../../model/entry.ts";
@@ -11,16 +11,19 @@ import { compactionThreshold, effectiveReserve } from "./reserve.ts";
 
 /** Figures of a session at the end of a turn. */
 export interface CompactionFigures {
-  /** What the context takes now: the last report, cache included, and an estimate of what came since. */
+  /**
+   * Tokens of the current context: the last report, cache included, plus an estimate of the
+   * messages since.
+   */
   readonly contextTokens: number;
-  /** No provider has reported anything since the last compaction: the figure is ours. */
+  /** True: no provider reported usage since the last compaction, so the figure is an estimate. */
   readonly estimated: boolean;
   readonly contextWindow: number;
-  /** The input of all calls of the session, as it is billed. */
+  /** Billed input tokens of all calls of the session. */
   readonly billedInputTokens: number;
   /** Committed messages of the active path that no compaction covers. */
   readonly unsummarized: { readonly turns: number; readonly tokens: number };
-  /** Messages since the last attempt to compact; null: there was none. */
+  /** Messages since the last attempt to compact; null: no attempt yet. */
   readonly messagesSinceAttempt: number | null;
   /** Input tokens of the last model call; null if unknown. */
   readonly lastInputTokens: number | null;
@@ -33,9 +36,12 @@ export type DecisionReason =
   | "over_threshold"
   | "over_turns"
   | "over_tokens"
-  /** It is due, but the last attempt was only a few messages ago. */
+  /** Due, but within the cool-down after the last attempt. */
   | "cooling_down"
-  /** The provider took more than the window holds without a word: it has cut the context itself. */
+  /**
+   * Silent overflow: the provider accepted more than the window holds and truncated the context
+   * itself.
+   */
   | "silent_overflow";
 
 export interface CompactionDecision {
@@ -58,7 +64,7 @@ export function decide(policy: AutoPolicy, figures: CompactionFigures): Compacti
     : decision(policy, reason, numbers);
 }
 
-/** What a report says that a call was sent, in whatever way it is billed. */
+/** Input tokens of a usage report, cached ones included. */
 export function inputTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheCreationTokens;
 }

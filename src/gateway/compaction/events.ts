@@ -1,4 +1,4 @@
-/** What the automatic parts tell of themselves: every decision, with its numbers, and what came of it. */
+/** Events of the automatic parts: every decision with its numbers, and its outcome. */
 
 import type { AutoPolicy } from "./auto-policy.ts";
 import type { DecisionReason } from "./decide.ts";
@@ -15,7 +15,7 @@ export type GatewayEvent =
       readonly reason: DecisionReason | "overflow";
       readonly policy: AutoPolicy["name"];
       readonly numbers: Readonly<Record<string, number>>;
-      /** The context's size is our own estimate: no provider has reported one. */
+      /** True: the size is an estimate, because no provider reported one. */
       readonly estimated: boolean;
     })
   | (SessionEvent & {
@@ -27,11 +27,11 @@ export type GatewayEvent =
       readonly tokensBefore: number;
       readonly tokensAfter: number;
     })
-  /** It was due and did not happen; the next attempt waits for the cool-down. */
+  /** A due compaction was not done; the next attempt waits for the cool-down. */
   | (SessionEvent & {
       readonly type: "compaction_skipped";
       readonly reason: "min_gain" | "nothing_to_compact" | "conflict" | "failed";
-      /** The code of the failure, where there was one; `unknown` for one that is not ours. */
+      /** The error code of a failure; `unknown` for foreign errors. */
       readonly code?: string;
       readonly message: string;
       readonly numbers: Readonly<Record<string, number>>;
@@ -54,17 +54,17 @@ export type GatewayEvent =
       readonly code: string;
       readonly message: string;
     })
-  /** A context was too long; the call is made again with less. */
+  /** The context overflowed; the call is repeated with a smaller one. */
   | (SessionEvent & {
       readonly type: "overflow_retry";
       readonly attempt: number;
       readonly numbers: Readonly<Record<string, number>>;
     })
-  /** A setting of the session, or of its route, was not followed. */
+  /** A setting of the session or its route was ignored. */
   | (SessionEvent & { readonly type: "setting_ignored"; readonly message: string })
-  /** Counters and marks of the route are those of an earlier turn; the next one makes it good. */
+  /** The route's counters and marks are stale; the next turn repairs them. */
   | (SessionEvent & { readonly type: "route_not_updated"; readonly message: string })
-  /** That it was tried could not be stored: the next turn may try again sooner than it need. */
+  /** The attempt's mark could not be stored, so the next turn may retry before the cool-down. */
   | (SessionEvent & { readonly type: "attempt_not_marked"; readonly message: string });
 
 export type FlushReason =
@@ -72,10 +72,10 @@ export type FlushReason =
   | "before_compaction"
   | "over_soft_threshold"
   | "below_soft_threshold"
-  /** The policy has no threshold in tokens: a flush comes with the compaction only. */
+  /** The policy has no threshold in tokens, so only a compaction triggers a flush. */
   | "no_soft_threshold"
   | "already_flushed"
-  /** Another process is at it. */
+  /** Another process holds the lease. */
   | "claimed_elsewhere"
   /** The token count is stale: too old, or from before the last compaction. */
   | "stale_count"

@@ -1,4 +1,4 @@
-/** What stays as it was said when a policy compacts, and ever less of it after each overflow. */
+/** The verbatim part of a conversation when a policy compacts; it shrinks with each overflow. */
 
 import type { CompactInput, KeepInput } from "../../engine/compaction/compact-options.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
@@ -8,8 +8,8 @@ import { compactionThreshold } from "./reserve.ts";
 export type KeepPlan = Pick<CompactInput, "preset" | "keep" | "limitTokens">;
 
 /**
- * The context is to come out well below the threshold, else the next turn would be over it again.
- * `turns` has none in tokens of context: it keeps the newer half. `claw` keeps its messages.
+ * The context must end well below the threshold, or the next turn would exceed it again. `turns`
+ * has no token threshold: it keeps the newer half. `claw` keeps its number of messages.
  */
 export function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
   switch (policy.name) {
@@ -17,7 +17,7 @@ export function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
     case "turns":
       return { keep: "half" };
     case "claw":
-      // Without a limit, which would keep fewer messages: claw-code keeps them whatever they take.
+      // No token limit: claw-code keeps these messages whatever their size.
       return { preset: { name: "claw", messages: policy.messages, tokens: policy.tokens } };
     case "pi": {
       const limitTokens = Math.floor(compactionThreshold(policy, contextWindow) / 2);
@@ -38,7 +38,7 @@ const LESS: readonly ((contextWindow: number) => KeepInput)[] = [
 
 export const MAX_RECOVERIES: number = LESS.length;
 
-/** After the `attempt`-th overflow in a row, counted from 1. */
+/** The kept part after the `attempt`-th overflow in a row, counted from 1. */
 export function keepAfterOverflow(attempt: number, contextWindow: number): KeepPlan {
   const keep = LESS[Math.min(attempt, MAX_RECOVERIES) - 1]?.(contextWindow) ?? "none";
   return { keep, limitTokens: Math.floor(contextWindow / (attempt + 1)) };

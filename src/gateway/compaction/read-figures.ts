@@ -1,4 +1,4 @@
-/** The figures that decisions are made from, read from a session. */
+/** Reads the figures of a session that decisions are made from. */
 
 import { countBlocks, type TokenCounter } from "../../context/tokens.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -9,11 +9,11 @@ import type { AutoPolicy } from "./auto-policy.ts";
 import { type CompactionFigures, inputTokens } from "./decide.ts";
 import { type AutoState, readAutoState } from "./session-state.ts";
 
-/** What a host that makes its own calls knows of the last one. */
+/** Usage of the last call, from a host that calls models itself. */
 export interface TurnUsage extends Partial<Usage> {
-  /** What the context takes; all that the call took if left out. */
+  /** Tokens of the context. Default: all tokens of the call. */
   readonly contextTokens?: number;
-  /** False: the figures are from before a compaction, or from another session. */
+  /** False: the figures are older than the last compaction, or of another session. */
   readonly fresh?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface MeasuredSession {
   readonly fresh: boolean;
 }
 
-/** `usage` stands in for what the log says of the last call. Messages are read only for `turns`. */
+/** `usage` replaces the log's figures of the last call. Messages are read only for `turns`. */
 export async function readFigures(
   handle: SessionHandle,
   policy: AutoPolicy,
@@ -72,7 +72,7 @@ function since(attemptAt: number | null, messageCount: number): number | null {
   return attemptAt === null || attemptAt > messageCount ? null : messageCount - attemptAt;
 }
 
-/** Messages of the active path behind what the newest compaction covers, with their tokens. */
+/** Messages of the active path after the newest compaction's range, with their tokens. */
 async function readUnsummarized(
   handle: SessionHandle,
   compaction: string | null,
@@ -94,7 +94,7 @@ async function readUnsummarized(
   }
 }
 
-/** More than `turns` lets stand by default: one page is the rule. */
+/** Above the default limit of `turns`, so one page usually suffices. */
 const PAGE = 64;
 
 /** The sequence up to which a compaction covers the path. */

@@ -1,8 +1,8 @@
 /**
- * How much of a model's window is kept free.
+ * The free part of a model's window.
  *
- * The compaction and the memory flush before it must start from the same figure: computed from two,
- * the flush comes too late or never.
+ * Compaction and the memory flush before it use this one figure; with two, the flush would come too
+ * late or never.
  */
 
 import { COMPACTION } from "../../model/compaction-numbers.ts";
@@ -10,12 +10,12 @@ import type { PiPolicy } from "./auto-policy.ts";
 
 export type ReserveSettings = Pick<PiPolicy, "reserveTokens" | "reserveTokensFloor">;
 
-/** For an answer where no policy says otherwise: pi's reserve without its floor. */
+/** Room for an answer where no policy sets one: pi's reserve without its floor. */
 export const REPLY_RESERVE: ReserveSettings = { ...COMPACTION.pi, reserveTokensFloor: 0 };
 
 /**
- * The reserve, lifted to its floor, but never more than half of the window: a reserve that is larger
- * than a small model's window would compact at every turn, and never flush.
+ * The reserve, raised to its floor and capped at half of the window: a reserve above a small
+ * model's window would compact at every turn and never flush.
  */
 export function effectiveReserve(settings: ReserveSettings, contextWindow: number): number {
   const { reserveTokens, reserveTokensFloor } = settings;

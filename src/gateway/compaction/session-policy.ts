@@ -1,4 +1,4 @@
-/** The policy of one session: what the host chose, and what the session's own metadata changes. */
+/** The policy of one session: the host's choice with the overrides in the session's metadata. */
 
 import { readCompactionPolicy } from "../../compaction/policy.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";

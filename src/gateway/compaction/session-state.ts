@@ -1,8 +1,8 @@
 /**
- * What the automatic parts remember of a session, in its metadata.
+ * State of the automatic parts, stored in the session's metadata.
  *
- * It is kept with the session, so that a restart, another process or another node goes on from it.
- * Each field is a key of its own, as the store merges metadata by key.
+ * A restart, another process or another node continues from it. Each field is a metadata key of its
+ * own, because the store merges metadata by key.
  */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -11,20 +11,23 @@ import { isPlainObject, type JsonObject } from "../../model/json.ts";
 export interface AutoState {
   /** How often this session was compacted automatically. */
   readonly compactionCount: number;
-  /** The session's `messageCount` at the last attempt to compact; null: there was none. */
+  /** The session's `messageCount` at the last attempt to compact; null: no attempt yet. */
   readonly attemptAtMessage: number | null;
   /** When memories were last flushed; null: never. */
   readonly memoryFlushAt: number | null;
-  /** `compactionCount` at that time. Null is not 0: a session may be flushed before any compaction. */
+  /**
+   * `compactionCount` at that time. Null differs from 0: a session may be flushed before any
+   * compaction.
+   */
   readonly memoryFlushCompactionCount: number | null;
-  /** The newest compaction at that time, which is what tells one cycle from the next. */
+  /** The newest compaction at that time; it identifies the cycle. */
   readonly memoryFlushCompaction: string | null;
 }
 
-/** In place of a compaction's id, before there is one. */
+/** Stands for a compaction's id before the first compaction. */
 const NO_COMPACTION = "none";
 
-/** Reads leniently: metadata is written by many hands. */
+/** Lenient: other programs write metadata too. */
 export function readAutoState(metadata: JsonObject): AutoState {
   const attempt = metadata["compactionAttempt"];
   const flushed = metadata["memoryFlushCompaction"];
@@ -71,7 +74,7 @@ export async function markFlushed(
   });
 }
 
-/** An attempt, whatever came of it; `compactionCount` if it succeeded. */
+/** Records an attempt; `compactionCount` only if it succeeded. */
 export async function markAttempt(
   session: SessionHandle,
   messageCount: number,

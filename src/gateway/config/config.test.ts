@@ -11,7 +11,7 @@ import { presetOf, SETTINGS } from "./settings.ts";
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 describe("a configuration", () => {
-  test("of nothing has these values", () => {
+  test("without settings has these defaults", () => {
     const { config, unknown } = readConfig({});
     expect(unknown).toEqual([]);
     expect(config).toEqual({
@@ -61,7 +61,7 @@ describe("a configuration", () => {
     });
   });
 
-  test("that was read is read again as it was", () => {
+  test("reads its own output unchanged", () => {
     const written: GatewayConfigInput = {
       session: {
         dmScope: "main",
@@ -84,7 +84,7 @@ describe("a configuration", () => {
     expect(readConfig(config)).toMatchObject({ config, unknown: [] });
   });
 
-  test("says of each setting where its value comes from", () => {
+  test("names the source of each setting's value", () => {
     const variables = { CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: "5000" };
     const read = readConfig(
       { compaction: { inputTokens: 7, reserveTokens: 8 }, session: { resetByChannel: { x: {} } } },
@@ -102,12 +102,12 @@ describe("a configuration", () => {
     expect(read.config.compaction.inputTokens).toBe(5_000);
   });
 
-  test.each(["0", "-5", "many", "", "1e3", " "])("does not take %j from a variable", (text) => {
+  test.each(["0", "-5", "many", "", "1e3", " "])("refuses %j from a variable", (text) => {
     const variables = { CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: text };
     expect(readConfig({}, variables).config.compaction.inputTokens).toBe(200_000);
   });
 
-  test("tells of keys that mean nothing, and goes on", () => {
+  test("reports unknown keys and goes on", () => {
     const input = JSON.parse(
       '{"session":{"dmscope":"main","reset":{"hour":4},"__proto__":{"a":1}},"gateway":{"port":1}}',
     );
@@ -145,7 +145,7 @@ describe("a configuration", () => {
     expect(() => readConfig(input as never)).toThrow(message);
   });
 
-  test("with the older minutes alone resets by silence, and daily with any newer setting", () => {
+  test("with the older minutes alone resets after idle time, and daily with any newer setting", () => {
     const policy = (session: object) =>
       resolveResetPolicy(readConfig({ session }).config.session, "direct", undefined).mode;
     expect(policy({ idleMinutes: 5 })).toBe("idle");
@@ -163,7 +163,7 @@ describe("a configuration", () => {
 });
 
 describe("the configuration file", () => {
-  test("need not be there", () => {
+  test("may be absent", () => {
     const home = createFolder();
     const loaded = loadConfig(home, {});
     expect(loaded).toMatchObject({ path: join(home, ".backscroll", "config.json"), exists: false });
@@ -181,7 +181,7 @@ describe("the configuration file", () => {
     expect(loadConfig(home, { BACKSCROLL_CONFIG: "" }).config.silence).toBe("leading");
   });
 
-  test("is named in what is wrong with it", () => {
+  test("is named in its errors", () => {
     const home = createFolder();
     const path = join(home, "bad.json");
     const variables = { BACKSCROLL_CONFIG: path };

@@ -1,4 +1,4 @@
-/** What a gateway can be told, with every setting in its place. */
+/** The configuration of a gateway. */
 
 import type { SummarizerName } from "../../model/inputs/choices.ts";
 import type { ResetConfig } from "../../routing/resets/reset-policy.ts";
@@ -7,16 +7,16 @@ import type { AutoPolicyName } from "../compaction/auto-policy.ts";
 import type { SilenceMode } from "../silence/silence.ts";
 
 export interface MaintenanceConfig {
-  /** `warn` says what would be deleted, `enforce` deletes it. */
+  /** `warn` reports deletions, `enforce` carries them out. */
   readonly mode: "off" | "warn" | "enforce";
   /** In milliseconds. */
   readonly pruneAfter: number;
   readonly maxEntries: number;
   /** Bytes of content; null: no budget. */
   readonly maxDiskBytes: number | null;
-  /** How far to go down once the budget is exceeded; null: to 80 % of it. */
+  /** Deletions over budget stop at this size; null: 80 % of the budget. */
   readonly highWaterBytes: number | null;
-  /** Agents whose ingested sessions may be deleted, too. */
+  /** Agents whose ingested sessions may be deleted as well. */
   readonly ingested: readonly string[];
 }
 
@@ -27,7 +27,8 @@ export interface SessionConfig extends ResetConfig {
   readonly timeZone: string;
   readonly resetTriggers: readonly string[];
   /**
-   * A thread's first session forks its parent conversation if that has at most this many tokens.
+   * A thread's first session forks its parent conversation if the parent has at most this many
+   * tokens.
    */
   readonly parentForkMaxTokens: number;
   readonly maintenance: MaintenanceConfig;
@@ -38,24 +39,24 @@ export interface CompactionConfig {
   readonly policy: AutoPolicyName;
   readonly reserveTokens: number;
   readonly keepRecentTokens: number;
-  /** Where the policy `claw` compacts. */
+  /** Token threshold of the policy `claw`. */
   readonly inputTokens: number;
-  /** `model`: the store's model or the one that a session names writes summaries. */
+  /** `model`: the session's model, else the store's, writes summaries. */
   readonly summarizer: SummarizerName;
 }
 
 export interface MemoryFlushConfig {
   readonly enabled: boolean;
   readonly softThresholdTokens: number;
-  /** Null: the words that come with the gateway. */
+  /** Null: the built-in prompt. */
   readonly prompt: string | null;
   readonly systemPrompt: string | null;
 }
 
-/** The embedder of the command line and `backscroll serve`: a host gives `open` one. */
+/** The embedder of the command line and `backscroll serve`. A host passes one to `open`. */
 export interface EmbedderConfig {
   readonly url: string | null;
-  /** `local`: without a server. */
+  /** `local`: runs in this process. */
   readonly model: string | null;
   readonly dimensions: number | null;
 }
@@ -65,13 +66,13 @@ export interface GatewayConfig {
   readonly compaction: CompactionConfig;
   readonly agents: {
     readonly defaults: {
-      /** The agent that answers where none is named. */
+      /** The default agent. */
       readonly id: string;
-      /** Which model of the store answers; null: only one that the host hands in. */
+      /** The store's model that answers; null: the host passes a model. */
       readonly model: string | null;
-      /** What the model is told before each conversation. */
+      /** The system prompt. */
       readonly instructions: string | null;
-      /** The window of models that are not in the catalogue; null: `DEFAULT_CONTEXT_TOKENS`. */
+      /** The window of models outside the catalogue; null: `DEFAULT_CONTEXT_TOKENS`. */
       readonly contextTokens: number | null;
       readonly compaction: {
         readonly reserveTokensFloor: number;
@@ -93,9 +94,9 @@ type MaintenanceInput = Omit<
   Partly<MaintenanceConfig>,
   "pruneAfter" | "maxDiskBytes" | "highWaterBytes"
 > & {
-  /** As in `30d`, `12h` or `90m`; a number is of milliseconds. */
+  /** Such as `30d`, `12h` or `90m`; a number is in milliseconds. */
   readonly pruneAfter?: string | number;
-  /** As in `500mb` or `2gb`; a number is of bytes. */
+  /** Such as `500mb` or `2gb`; a number is in bytes. */
   readonly maxDiskBytes?: string | number | null;
   readonly highWaterBytes?: string | number | null;
 };

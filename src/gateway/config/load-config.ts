@@ -8,13 +8,13 @@ import { type ReadConfig, readConfig, type Variables } from "./read-config.ts";
 
 export interface LoadedConfig extends ReadConfig {
   readonly path: string;
-  /** Whether there is such a file. Without one, everything has its default. */
+  /** False: no file, so every setting has its default. */
   readonly exists: boolean;
 }
 
 /**
- * Reads `~/.backscroll/config.json`, or the file that `BACKSCROLL_CONFIG` names. Throws `invalid_input`
- * for one that cannot be read or is no JSON, and for one that was named and is not there.
+ * Reads `~/.backscroll/config.json`, or the file that `BACKSCROLL_CONFIG` names. Throws
+ * `invalid_input` if the file is unreadable, is not JSON, or was named and is missing.
  */
 export function loadConfig(home: string, variables: Variables): LoadedConfig {
   const named = variables["BACKSCROLL_CONFIG"] || undefined;

@@ -14,7 +14,7 @@ export type SettingSource = "default" | "file" | "environment";
 
 export interface ReadSetting {
   readonly key: string;
-  /** As it was written, or the default; null: not set. */
+  /** As written, or the default; null: not set. */
   readonly value: JsonValue;
   readonly from: SettingSource;
   readonly help: string;
@@ -74,12 +74,12 @@ function readLeaf(
   return value === null ? made(presetOf(setting), "default") : made(value as JsonValue, "file");
 }
 
-/** The variable counts only if it is a number above 0. */
+/** The variable counts only as a number above 0. */
 function positive(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*0*[1-9]\d{0,14}\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** Every value that stands under a key that is known, and the keys that are not. */
+/** All values under known keys, and the unknown keys. */
 function leavesOf(input: Readonly<Record<string, unknown>>) {
   const leaves: Leaf[] = [];
   const unknown: string[] = [];
@@ -118,7 +118,7 @@ function place(target: Record<string, unknown>, path: readonly string[], value: 
   node[path.at(-1) ?? ""] = value;
 }
 
-/** What may be without a value is null, or an object without members. */
+/** Adds null for an unset value and an empty object for an unset group. */
 function complete(config: Record<string, unknown>): GatewayConfig {
   const { session, agents, embedder, ...rest } = config as unknown as GatewayConfig;
   const { defaults } = agents;

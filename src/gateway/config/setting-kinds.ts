@@ -4,9 +4,9 @@ import type { JsonValue } from "../../model/json.ts";
 import { isTimeZone } from "../../routing/resets/daily-boundary.ts";
 
 export interface SettingKind {
-  /** `must be …`. */
+  /** Completes an error's `must be …`. */
   readonly wanted: string;
-  /** The value as the gateway uses it; undefined if it is none. */
+  /** The parsed value; undefined if invalid. */
   readonly read: (value: unknown) => JsonValue | undefined;
 }
 

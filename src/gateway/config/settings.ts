@@ -1,8 +1,8 @@
 /**
  * Every setting of a gateway: key, type, default and effect.
  *
- * Reading a configuration, its errors, `backscroll config` and the table in docs/gateway.md are all
- * made from this one list.
+ * The parser, its errors, `backscroll config` and the table in docs/gateway.md are made from this
+ * list.
  */
 
 import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
@@ -28,15 +28,15 @@ import {
 } from "./setting-kinds.ts";
 
 export interface Setting {
-  /** With `*` where a name of the user's own stands. */
+  /** `*` stands for a name that the user chooses. */
   readonly key: string;
   readonly kind: SettingKind;
   /** As written in a configuration file; null: not set. */
   readonly preset: JsonValue | (() => JsonValue);
   readonly help: string;
-  /** A variable that goes before the file, if it holds a number greater than 0. */
+  /** An environment variable that overrides the file if it holds a number above 0. */
   readonly variable?: string;
-  /** The default is what other settings come to when this one is missing: it is shown, not set. */
+  /** The default follows from other settings: it is shown and not set. */
   readonly implied?: true;
 }
 
@@ -47,37 +47,37 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.dmScope",
     kind: choice(...DM_SCOPES),
     preset: DEFAULT_DM_SCOPE,
-    help: "How far direct messages are kept apart.",
+    help: "How direct messages are separated.",
   },
   {
     key: "session.mainKey",
     kind: TEXT,
     preset: "main",
-    help: "What the conversation is called that direct messages share, if they do.",
+    help: "The name of the conversation that direct messages share, if they do.",
   },
   {
     key: "session.identityLinks.*",
     kind: TEXTS,
     preset: null,
-    help: "Ids of one person, bare or as channel:id, under a name of theirs.",
+    help: "The ids of one person, bare or as channel:id, under a chosen name.",
   },
   {
     key: "session.timeZone",
     kind: TIME_ZONE,
     preset: hostTimeZone,
-    help: "Whose clocks say when a day begins.",
+    help: "The time zone of the daily reset.",
   },
   {
     key: "session.resetTriggers",
     kind: TEXTS,
     preset: DEFAULT_RESET_TRIGGERS,
-    help: "Words at the beginning of a message that start a new session.",
+    help: "Commands at the start of a message that begin a new session.",
   },
   ...resetSettings("session.reset", ["daily", 4], ""),
   ...["direct", "dm", "group", "thread"].flatMap((type) =>
     resetSettings(`session.resetByType.${type}`, undefined, ` For the type ${type}.`),
   ),
-  ...resetSettings("session.resetByChannel.*", undefined, " For one channel, before all else."),
+  ...resetSettings("session.resetByChannel.*", undefined, " For one channel; takes precedence."),
   {
     key: "session.idleMinutes",
     kind: NUMBER,
@@ -106,13 +106,13 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.maxEntries",
     kind: COUNT,
     preset: 500,
-    help: "So many sessions stay, the newest; 0: any number.",
+    help: "The limit of sessions; the newest stay. 0: no limit.",
   },
   {
     key: "session.maintenance.maxDiskBytes",
     kind: SIZE,
     preset: null,
-    help: "What the tenant's content may take.",
+    help: "The limit of the tenant's content.",
   },
   {
     key: "session.maintenance.highWaterBytes",
@@ -124,13 +124,13 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.maintenance.ingested",
     kind: TEXTS,
     preset: [],
-    help: "Agents, such as claude-code, whose ingested sessions may go, too.",
+    help: "Agents, such as claude-code, whose ingested sessions may be deleted too.",
   },
   {
     key: "compaction.enabled",
     kind: FLAG,
     preset: true,
-    help: "Whether sessions are compacted by themselves.",
+    help: "Whether sessions are compacted automatically.",
   },
   {
     key: "compaction.policy",
@@ -142,20 +142,20 @@ export const SETTINGS: readonly Setting[] = [
     key: "compaction.reserveTokens",
     kind: COUNT,
     preset: COMPACTION.pi.reserveTokens,
-    help: "What the policy pi leaves free of the window.",
+    help: "The part of the window that the policy pi keeps free.",
   },
   {
     key: "compaction.keepRecentTokens",
     kind: COUNT,
     preset: COMPACTION.keepTokens,
-    help: "What stays as it was said with the policy pi.",
+    help: "The part that the policy pi keeps verbatim.",
   },
   {
     key: "compaction.inputTokens",
     kind: COUNT,
     preset: COMPACTION.claw.inputTokens,
     variable: CLAW_VARIABLE,
-    help: "Where the policy claw compacts.",
+    help: "The threshold of the policy claw.",
   },
   {
     key: "compaction.summarizer",
@@ -167,7 +167,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.id",
     kind: TEXT,
     preset: "main",
-    help: "The agent that answers where none is named.",
+    help: "The default agent.",
   },
   {
     key: "agents.defaults.model",
@@ -179,7 +179,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.instructions",
     kind: TEXT,
     preset: null,
-    help: "What that model is told before each conversation.",
+    help: "The system prompt of that model.",
   },
   {
     key: "agents.defaults.contextTokens",
@@ -191,7 +191,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.compaction.reserveTokensFloor",
     kind: COUNT,
     preset: COMPACTION.pi.reserveTokensFloor,
-    help: "The least that is left free, whatever reserveTokens says; 0: no floor.",
+    help: "The minimum of reserveTokens; 0: no minimum.",
   },
   {
     key: "agents.defaults.compaction.memoryFlush.enabled",
@@ -203,31 +203,31 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.compaction.memoryFlush.softThresholdTokens",
     kind: COUNT,
     preset: COMPACTION.flushTokens,
-    help: "How long before it.",
+    help: "The distance of the flush below the compaction's threshold.",
   },
   {
     key: "agents.defaults.compaction.memoryFlush.prompt",
     kind: TEXT,
     preset: null,
-    help: "What the agent is told then; words of our own if not set.",
+    help: "The prompt of the flush; a built-in one if not set.",
   },
   {
     key: "agents.defaults.compaction.memoryFlush.systemPrompt",
     kind: TEXT,
     preset: null,
-    help: "Text added to the agent's standing instructions then.",
+    help: "Text added to the agent's instructions during the flush.",
   },
   {
     key: "embedder.url",
     kind: TEXT,
     preset: null,
-    help: "A server with /v1/embeddings; BACKSCROLL_EMBED_URL goes before it, BACKSCROLL_EMBED_KEY has its key.",
+    help: "A server with /v1/embeddings; BACKSCROLL_EMBED_URL takes precedence, BACKSCROLL_EMBED_KEY has its key.",
   },
   {
     key: "embedder.model",
     kind: TEXT,
     preset: null,
-    help: "The model there, or local for one without a server; BACKSCROLL_EMBED_MODEL goes before it.",
+    help: "The model there, or local for one without a server; BACKSCROLL_EMBED_MODEL takes precedence.",
   },
   {
     key: "embedder.dimensions",
@@ -239,7 +239,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "silence",
     kind: choice("whole", "leading"),
     preset: "whole",
-    help: "Whether NO_REPLY silences a reply that consists of it, or also one that begins with it.",
+    help: "Whether NO_REPLY silences only a reply that equals it, or also one that begins with it.",
   },
 ];
 
@@ -255,7 +255,7 @@ function resetSettings(
       kind: MODE,
       preset: mode,
       implied: true,
-      help: `When a session is over: each day, after silence, or only when asked.${where}`,
+      help: `When a session is reset: daily, after idle time, or only on request.${where}`,
     },
     {
       key: `${key}.atHour`,
@@ -268,7 +268,7 @@ function resetSettings(
       key: `${key}.idleMinutes`,
       kind: NUMBER,
       preset: null,
-      help: `Minutes of silence; 60 for the mode idle if not set.${where}`,
+      help: `Idle minutes; 60 for the mode idle if not set.${where}`,
     },
   ];
 }
@@ -277,7 +277,7 @@ export function presetOf({ preset }: Setting): JsonValue {
   return typeof preset === "function" ? preset() : preset;
 }
 
-/** Asked for only when it is needed: the first use of a locale takes a short command long. */
+/** Lazy: the first use of a locale slows a short command down. */
 function hostTimeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

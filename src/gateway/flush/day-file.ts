@@ -1,8 +1,8 @@
 /**
- * Memories in a file of the day, for agents whose workspace is a folder.
+ * Memories in a file per day, for agents whose workspace is a folder.
  *
- * The file is only ever added to, and a line that it has already is not written again: a flush that
- * is repeated after a failure leaves no second copy.
+ * The file is append-only, and a line that it already has is skipped: a repeated flush is
+ * idempotent.
  */
 
 import { appendFile, mkdir, readFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ export async function writeDayFile(
   return file;
 }
 
-/** A memory is one line: what follows a line break cannot pose as another one. */
+/** A memory is one line: text after a line break must not pose as another memory. */
 function oneLine(text: string): string {
   return text.trim().replace(/\s*[\r\n\u2028\u2029]+\s*/g, " / ");
 }

@@ -1,8 +1,8 @@
 /**
- * Whether to write memories down before a compaction: a pure decision.
+ * Decides whether to flush memories before a compaction: a pure function.
  *
- * The threshold lies a little below the one of the compaction, and is computed from the same reserve.
- * It is done once in a cycle, which lasts from one compaction to the next.
+ * The threshold lies a little below the compaction's and comes from the same reserve. A flush
+ * happens once per cycle, from one compaction to the next.
  */
 
 import type { AutoPolicy } from "../compaction/auto-policy.ts";
@@ -18,13 +18,13 @@ export interface FlushFigures {
   readonly flushed: boolean;
   /** A compaction is about to happen: the threshold no longer matters. */
   readonly compacting: boolean;
-  /** The turn was automatic: no person wrote. */
+  /** The turn was automatic: no user wrote. */
   readonly heartbeat: boolean;
 }
 
 export interface FlushSettings {
   readonly enabled: boolean;
-  /** How far below the compaction's threshold the flush comes. */
+  /** Distance of the flush below the compaction's threshold. */
   readonly softThresholdTokens: number;
   /** The agent's access to its workspace: with `ro` and `none` it writes no memories. */
   readonly workspaceAccess: "rw" | "ro" | "none";
@@ -57,8 +57,8 @@ export function decideFlush(
 }
 
 /**
- * At how many tokens of context memories are written down; null: the policy counts something else.
- * In a small window the distance is at most half of what there is, so that it never vanishes.
+ * The context size, in tokens, that triggers a flush; null: the policy has no token threshold. In a
+ * small window the distance is at most half of the threshold.
  */
 export function softThreshold(
   policy: AutoPolicy,

@@ -1,10 +1,11 @@
-/** How memories are flushed: what the host may set, and what holds otherwise. */
+/** Options of a memory flush and their defaults. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { checkDuration } from "../../engine/leases/claim-lease.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import { SILENT_TOKEN } from "../silence/silence.ts";
 import type { FlushSettings } from "./decide-flush.ts";
@@ -15,15 +16,18 @@ export interface MemoryFlushOptions extends Partial<FlushSettings> {
   /** The prompt. A hint to answer `NO_REPLY` is added if it is missing. */
   readonly prompt?: string;
   readonly systemPrompt?: string;
-  /** A folder that gets a file `YYYY-MM-DD.md` as well, to which is only ever added. */
+  /** A folder with an append-only file `YYYY-MM-DD.md` per day. */
   readonly folder?: string;
-  /** Whose day the file is named by; the machine's if left out. */
+  /** The time zone of the file's day. Default: the machine's. */
   readonly timeZone?: string;
-  /** How long it may take; the model's own setting if left out. */
+  /** Default: the model's own timeout. */
   readonly timeoutMs?: number;
-  /** Tokens of the conversation that the model gets. Default: what the policy leaves. */
+  /** Tokens of the conversation in the prompt. Default: the policy's remainder. */
   readonly tokenBudget?: number;
-  /** How long other processes wait for one that died in a flush: 15 s if left out, at least 100 ms. */
+  /**
+   * The lease's duration: other processes wait this long for one that died. Default 15 s, at least
+   * 100 ms.
+   */
   readonly leaseMs?: number;
 }
 
@@ -46,8 +50,6 @@ const DEFAULT_PROMPT =
 const DEFAULT_SYSTEM =
   "This is a housekeeping turn that nobody reads. Use the tool, and say nothing to the user.";
 
-const DEFAULT_LEASE_MS = 15_000;
-
 const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
 
 export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
@@ -63,7 +65,7 @@ export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
     timeZone: options.timeZone,
     timeoutMs: options.timeoutMs,
     tokenBudget: options.tokenBudget,
-    leaseMs: checkDuration(options.leaseMs ?? DEFAULT_LEASE_MS, "leaseMs", 100),
+    leaseMs: checkDuration(options.leaseMs ?? SHORT_LEASE_MS, "leaseMs", 100),
   };
 }
 

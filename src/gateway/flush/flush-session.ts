@@ -1,4 +1,7 @@
-/** A memory flush of a session, if it is due: decided, claimed, done, marked and told. */
+/**
+ * Flushes the memories of a session if due: decides, takes the lease, flushes, marks the cycle,
+ * reports.
+ */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { BackscrollError, messageOf } from "../../model/errors.ts";
@@ -36,7 +39,7 @@ export async function flushIfDue(task: FlushTask): Promise<FlushResult | null> {
   if (!wanted.flush) return told(task, wanted);
   const claim = {
     durationMs: flush.leaseMs,
-    // A compaction must not overtake the flush that is to come before it; a turn need not wait.
+    // A compaction waits for the flush before it; a turn does not.
     patienceMs: compacting ? PATIENCE_MS : 0,
     ...(turn.signal === undefined ? {} : { signal: turn.signal }),
   };
@@ -49,14 +52,14 @@ export async function flushIfDue(task: FlushTask): Promise<FlushResult | null> {
       result = decision.flush ? await carryOut(task, decision, signal) : told(task, decision);
     });
   } catch (error) {
-    // The store itself: the conversation goes on without, and will hear of it soon enough.
+    // A store error: report it and go on with the conversation.
     return failed(task, error);
   }
   if (isOurs || turn.signal?.aborted === true) return result;
   return told(task, { ...wanted, flush: false, reason: "claimed_elsewhere" });
 }
 
-/** What a model may take for an answer: after that, the flush of another is given up. */
+/** The longest answer of a model; then waiting for another process's flush ends. */
 const PATIENCE_MS = 120_000;
 
 function decideOn({ policy, flush, known, compacting, turn }: FlushTask, flushed: boolean) {
@@ -71,7 +74,7 @@ function decideOn({ policy, flush, known, compacting, turn }: FlushTask, flushed
   });
 }
 
-/** What the figures say may be over: another process has flushed, or compacted, since they were read. */
+/** The figures may be stale: another process may have flushed or compacted since. */
 async function decideAgain(task: FlushTask, wanted: FlushDecision): Promise<FlushDecision> {
   const { session, known } = task;
   const state = readAutoState((await session.meta()).metadata);
@@ -94,7 +97,7 @@ async function carryOut(
 ): Promise<FlushResult | null> {
   const { session, known, flush, tell, now } = task;
   told(task, decision);
-  // As much as the conversation itself may take: half of the window is free for the rest.
+  // The conversation's share; the other half of the window stays free.
   const half = Math.floor(known.figures.contextWindow / 2);
   const tokenBudget = Math.max(MIN_CONTEXT_BUDGET, half);
   try {

@@ -32,7 +32,7 @@ describe("the decision", () => {
   const reason = (figures = {}, settings = {}, policy = piPolicy()) =>
     decideFlush(policy, { ...SETTINGS, ...settings }, { ...FIGURES, ...figures }).reason;
 
-  test("is yes from the soft threshold on, which comes from the effective reserve", () => {
+  test("is yes from the soft threshold on, which derives from the effective reserve", () => {
     expect(reason()).toBe("over_soft_threshold");
     expect(reason({ contextTokens: 175_999 })).toBe("below_soft_threshold");
     // A reserve above the floor moves the flush as it moves the compaction.
@@ -70,7 +70,7 @@ const remember = (name: string, content: string, id = name): ChatPart => {
   return { type: "tool_call", id, name: "remember", input: JSON.stringify(value), value };
 };
 
-/** Answers in order, the last one again and again; what is an error is thrown. */
+/** Gives the answers in order and repeats the last; throws those that are errors. */
 function writer(...answers: readonly (readonly ChatPart[] | Error)[]) {
   const asked: string[] = [];
   const model: ChatModel = {
@@ -127,7 +127,7 @@ describe.each([
     return session;
   }
 
-  test("writes memories, is marked, and comes once before the first compaction", async () => {
+  test("writes memories, marks the cycle, and happens once before the first compaction", async () => {
     const session = await start(16_000, "noting");
     const { model, asked } = writer(
       [remember("cron", "The lock is in redis."), END],
@@ -156,7 +156,7 @@ describe.each([
     expect(await memory.searchMemory("vermilion", { agent: "quiet" })).toHaveLength(1);
   });
 
-  test("comes before an unannounced compaction, and again in the next cycle", async () => {
+  test("precedes an unannounced compaction, and happens again in the next cycle", async () => {
     const session = await start(5_000);
     for (let i = 0; i < 4; i++) await exchange(session, 25_000);
     const { model, asked } = writer(say("NO_REPLY"));
@@ -174,9 +174,9 @@ describe.each([
     expect(asked).toHaveLength(2);
   });
 
-  test("is one, though two gateways of two processes would begin it at once", async () => {
+  test("happens once when gateways of two processes start it together", async () => {
     const session = await start(16_000);
-    // Two stores' worth of gateways in one process queue up; the claim is what counts, so it is held.
+    // Gateways of one process share a queue, so the test holds the lease itself.
     let free = () => {};
     const held = new Promise<void>((resolve) => {
       free = resolve;
@@ -196,7 +196,7 @@ describe.each([
     expect((await auto({ model }).afterTurn(session)).flush).toEqual({ memories: [] });
   });
 
-  test("that another process has done since is not done again", async () => {
+  test("is skipped if another process has done it since", async () => {
     const session = await start(16_000);
     const { model, asked } = writer(say("NO_REPLY"));
     const known = { ...(await readFigures(session, piPolicy(), 40_000, TOKEN_ESTIMATE)) };
@@ -218,7 +218,7 @@ describe.each([
     expect([reasons, asked.length]).toEqual([["already_flushed", "stale_count"], 1]);
   });
 
-  test("that fails is told, not marked, and tried again", async () => {
+  test("that fails is reported, not marked, and retried", async () => {
     const session = await start(16_000);
     const { model, asked } = writer(new Error("no connection"), say("NO_REPLY"));
     const failed = await auto({ model }).afterTurn(session);
@@ -229,7 +229,7 @@ describe.each([
     expect(asked).toHaveLength(2);
   });
 
-  test("tells the model of a note that is refused, and keeps what a model merely says", async () => {
+  test("gives the model the error of a refused note, and keeps the text of a model without tools", async () => {
     const session = await start(16_000, "talker");
     const { model, asked } = writer([remember("big", "x".repeat(9_000)), END], say("Ana is 30."));
     const { flush } = await auto({ model }).afterTurn(session);
@@ -238,7 +238,7 @@ describe.each([
     expect((await memory.getMemory("talker", name)).content).toBe("Ana is 30.");
   });
 
-  test("also writes a file of the day, to which is only added", async () => {
+  test("also appends to the day's file", async () => {
     const session = await start(16_000, "filing");
     const notes = [
       remember("a", "one\ntwo"),
@@ -261,7 +261,7 @@ describe.each([
   });
 });
 
-test("a day is the user's, not the machine's", () => {
+test("uses the user's time zone for the day", () => {
   const midnight = Date.UTC(2026, 0, 1, 0, 30);
   expect(dayOf(midnight, "UTC")).toBe("2026-01-01");
   expect(dayOf(midnight, "America/New_York")).toBe("2025-12-31");

@@ -24,17 +24,17 @@ export interface FlushResult {
 export interface FlushRun {
   readonly tokenBudget: number;
   readonly now: number;
-  /** The newest compaction, after which the flushed messages begin; null: there is none. */
+  /** The newest compaction, after which the flushed messages begin; null: no compaction yet. */
   readonly compaction: string | null;
   readonly signal?: AbortSignal;
 }
 
-/** How often the model may use the tool and be asked again. */
+/** The limit of tool rounds. */
 const MAX_STEPS = 4;
 
 /**
- * Throws what the model or the store throws. Memories that were written by then stay, under names that
- * another attempt would use again.
+ * Throws the model's and the store's errors. Memories written before the failure stay; a retry uses
+ * the same names.
  */
 export async function runFlush(
   session: SessionHandle,
@@ -122,7 +122,7 @@ async function keepText(
   return [{ name: own, content }];
 }
 
-/** Well under what a memory may take. */
+/** Well below the limit of a memory. */
 const MAX_TEXT_BYTES = 6_000;
 
 function callBlocks(text: string, calls: readonly ToolCallPart[]): Block[] {

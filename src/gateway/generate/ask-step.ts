@@ -1,7 +1,4 @@
-/**
- * One model call. After each context overflow that the provider reports, it calls again with a
- * smaller context.
- */
+/** One model call; after a reported context overflow it calls again with a smaller context. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { inputTokens } from "../compaction/decide.ts";
@@ -14,8 +11,8 @@ import { readContext } from "./read-context.ts";
 import { type WrittenAnswer, writeAnswer } from "./write-answer.ts";
 
 /**
- * Asks, and asks again with less after an overflow: at most three times, each with a compaction that
- * keeps less and a context that may take less. Any other failure is thrown at once.
+ * Calls at most three times, each time after a compaction that keeps less and with a smaller
+ * budget. Other failures are thrown at once.
  */
 export async function askStep(
   options: GenerateOptions,
@@ -44,7 +41,7 @@ export async function askStep(
 interface Overflowed {
   readonly failure: unknown;
   readonly windowTokens: number | undefined;
-  /** The message that had begun, if one had. */
+  /** The message that was opened before the failure, if any. */
   readonly aborted: string | undefined;
 }
 
@@ -91,13 +88,13 @@ async function tryOnce(
   }
 }
 
-/** The provider took more than fits and had no room left to say anything. */
+/** Silent overflow: the input filled the window, so the answer is empty. */
 function isCutOff({ text, calls, silent, end }: WrittenAnswer, contextWindow: number): boolean {
   if (text !== "" || calls.length > 0 || silent || end.usage === null) return false;
   return inputTokens(end.usage) > contextWindow;
 }
 
-/** Whether a failure says that the context was too long for the model. */
+/** Whether an error is a context overflow. */
 export function isOverflow(error: unknown): error is BackscrollError {
   return BackscrollError.is(error, "model_failed") && error.details["kind"] === "overflow";
 }
@@ -107,7 +104,7 @@ function silentOverflow(model: string): BackscrollError {
   return new BackscrollError("model_failed", message, { details: { model, kind: "overflow" } });
 }
 
-/** The fields that are there. */
+/** The defined fields only. */
 function pick<Input extends object, Key extends keyof Input>(
   input: Input,
   keys: readonly Key[],

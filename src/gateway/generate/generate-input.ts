@@ -10,7 +10,7 @@ import type { AutoCompaction, AutoCompactionOptions } from "../after-turn/auto-c
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
 import type { SilenceMode } from "../silence/silence.ts";
 
-/** A tool that the host carries out. One of the AI SDK (`tool({ … })`) fits as it is. */
+/** A tool that the host runs. The AI SDK's `tool({ … })` fits. */
 export interface GenerateTool extends ChatTool {
   /** Returns JSON or text. An exception becomes an error result for the model. */
   execute?(input: never, options: ToolExecution): unknown;
@@ -19,7 +19,7 @@ export interface GenerateTool extends ChatTool {
 export interface ToolExecution {
   readonly toolCallId: string;
   readonly abortSignal: AbortSignal;
-  /** For tools that were written for the AI SDK: always empty. */
+  /** Always empty; the AI SDK's tools expect it. */
   readonly messages: never[];
   readonly context: never;
 }
@@ -36,8 +36,8 @@ export interface GenerateInput extends EveryCall {
    */
   readonly message?: ContentInput;
   /**
-   * In place of `message`: one that is stored already, and is answered wherever it stands. Answers name
-   * the message that they are to in `metadata.replyTo`.
+   * Instead of `message`: a stored message to answer, at any place of the path. Answers name it in
+   * `metadata.replyTo`.
    */
   readonly replyTo?: string;
   /** The message's actor. Default: the session's creator. */
@@ -45,31 +45,31 @@ export interface GenerateInput extends EveryCall {
   /** The answer's actor. Default: the session's agent. */
   readonly as?: string;
   readonly tools?: Readonly<Record<string, GenerateTool>>;
-  /** How often the model may be asked for one answer: 10 if left out. */
+  /** The limit of model calls for one answer. Default 10. */
   readonly maxSteps?: number;
-  /** What of the conversation the model is given: see `buildContext`. */
+  /** Options of the context; see `buildContext`. */
   readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf" | "replyTo">>;
-  /** Only what these actors wrote: a view of a shared conversation. */
+  /** Only messages of these actors: a view of a shared conversation. */
   readonly filterParticipants?: readonly string[];
-  /** What the model takes, where its name does not tell. */
+  /** Tokens of the model's window. Default: the catalogue's value. */
   readonly contextWindow?: number;
-  /** How long a tool may take: 120 s if left out. */
+  /** The timeout of a tool. Default 120 s. */
   readonly toolTimeoutMs?: number;
   /** How silent answers are recognised; false: every answer is delivered. Default: `whole`. */
   readonly silence?: SilenceMode | false;
-  /** The message is housekeeping: it neither keeps the session alive nor flushes memories. */
+  /** Marks the message as automatic: it does not count as activity and triggers no memory flush. */
   readonly heartbeat?: boolean;
-  /** When to compact; the policy `turns` if left out, false: never. */
+  /** The compaction policy. Default `turns`; false: never. */
   readonly compaction?: AutoCompaction | AutoCompactionOptions | false;
   readonly onEvent?: EventListener;
-  /** The same message under the same key is stored once, for seven days. */
+  /** For seven days, a repeated message with the same key is stored once. */
   readonly idempotencyKey?: string;
   readonly metadata?: JsonObject;
 }
 
-/** What happens while an answer is made, in order. */
+/** Parts of an answer, in order. */
 export type GeneratePart =
-  /** The answer is a real one and begins: until now it might have been a silent one. */
+  /** The answer has begun, and is certain not to be silent. */
   | { readonly type: "start"; readonly entryId: string }
   | { readonly type: "text"; readonly text: string }
   | {
@@ -88,19 +88,19 @@ export type GeneratePart =
   | { readonly type: "event"; readonly event: GatewayEvent };
 
 export interface GenerateResult {
-  /** The text to deliver, from before and after tool calls; empty if the answer is silent. */
+  /** The text to deliver, before and after tool calls; empty for a silent answer. */
   readonly text: string;
   /** The whole answer is silent. Text before a tool call makes it an ordinary answer. */
   readonly silent: boolean;
-  /** The last message of the model, as it is stored. */
+  /** The model's last message, as stored. */
   readonly entry: Entry;
-  /** The message that was stored before the model was asked; null if there was none. */
+  /** The stored input message; null if none was given. */
   readonly message: Entry | null;
-  /** How often the model was asked. */
+  /** The number of model calls. */
   readonly steps: number;
-  /** All calls together, as far as they were reported. */
+  /** The sum over all calls that reported usage. */
   readonly usage: Usage;
-  /** Why the model stopped, in the AI SDK's words; `tool-calls` if it may not be asked again. */
+  /** The AI SDK's reason; `tool-calls` after the last permitted step. */
   readonly finishReason: string;
   readonly events: readonly GatewayEvent[];
 }

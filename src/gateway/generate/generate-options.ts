@@ -25,12 +25,12 @@ export interface GenerateOptions {
   readonly toolTimeoutMs: number;
   readonly silence: SilenceMode | false;
   readonly contextWindow: number;
-  /** What the messages of a context may take together. */
+  /** The token budget of the context's messages. */
   readonly tokenBudget: number;
   readonly compaction: AutoCompaction;
   /** The message to answer; undefined: the last one on the path. */
   readonly replyTo: string | undefined;
-  /** An answer to the same that was stopped, and whose place the next one takes. */
+  /** An aborted answer to the same message; the next answer replaces it. */
   readonly supersedes: string | undefined;
 }
 
@@ -73,7 +73,7 @@ export async function checkGenerate(
   };
 }
 
-/** What the window leaves for messages: the answer, the instructions and the tools take room, too. */
+/** The window without the answer, the instructions and the tools. */
 function budgetOf(
   { maxOutputTokens = 0 }: GenerateInput,
   tools: Readonly<Record<string, ChatTool>>,
@@ -93,5 +93,5 @@ function wordsOf({ description }: ChatTool): string {
   return typeof description === "string" ? description : "";
 }
 
-/** About what the schema of a tool takes: its text is known to the SDK only. */
+/** A typical tool schema; only the SDK knows its text. */
 const TOOL_TOKENS = 100;

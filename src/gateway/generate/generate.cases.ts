@@ -1,4 +1,4 @@
-/** What the tests of answers are written with: a store, and a model that says what a test tells it to. */
+/** Support of the `generate` tests: a store and a scripted model. */
 
 import { requestViolations } from "../../../test/support/provider-rules/index.ts";
 import type { ChatModel, ChatPart, ChatRequest } from "../../context/chat-model.ts";
@@ -9,11 +9,11 @@ import { BackscrollError } from "../../model/errors.ts";
 export type Scripted = readonly ChatPart[] | ((request: ChatRequest) => AsyncIterable<ChatPart>);
 
 export interface ScriptedModel extends ChatModel {
-  /** What it was asked, in order. */
+  /** The requests in order. */
   readonly requests: ChatRequest[];
 }
 
-/** Answers in order; the last one is repeated. Refuses what a provider would refuse. */
+/** Answers in order and repeats the last one. Refuses requests that a provider would refuse. */
 export function scriptedModel(...answers: readonly Scripted[]): ScriptedModel {
   const requests: ChatRequest[] = [];
   return {
@@ -43,7 +43,7 @@ export function end(inputTokens: number, outputTokens: number, finishReason = "s
   return { type: "end", finishReason, usage: { inputTokens, outputTokens, ...cache } };
 }
 
-/** As a provider says that a context is too long. */
+/** Throws a provider's overflow error. */
 export function overflows(windowTokens?: number): AsyncIterable<ChatPart> {
   const told = windowTokens === undefined ? {} : { windowTokens };
   const details = { model: "scripted", kind: "overflow", ...told };
@@ -51,7 +51,7 @@ export function overflows(windowTokens?: number): AsyncIterable<ChatPart> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
 }
 
-/** As a provider that cannot be reached. */
+/** Throws as for an unreachable provider. */
 export function fails(): AsyncIterable<never> {
   const error = new Error("away");
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
@@ -62,7 +62,7 @@ export function spoken(messages: readonly ContextMessage[] | undefined): string[
   return (messages ?? []).map(({ role, blocks }) => `${role}: ${textOf(blocks)}`);
 }
 
-/** What a call failed with. */
+/** The error of a call. */
 export function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,

@@ -41,7 +41,7 @@ async function partsOf(stream: AsyncIterable<GeneratePart>): Promise<string[]> {
 }
 
 describe("an answer", () => {
-  test("is stored after what was said, with its model, its usage and its window", async () => {
+  test("is stored after the user's message, with its model, its usage and its window", async () => {
     const session = await start();
     const model = scriptedModel(say("Because ", "the lock is gone."));
     const { text, entry, message, steps, usage, finishReason, silent } = await generate(memory, {
@@ -67,7 +67,7 @@ describe("an answer", () => {
     expect(told[0]?.details).toMatchObject({ contextTokens: 15, contextWindow: 50_000 });
   });
 
-  test("finds what was said stored already when the model is asked", async () => {
+  test("finds the user's message stored when the model is called", async () => {
     const session = await start();
     let seen: string[] = [];
     const model = scriptedModel(async function* () {
@@ -78,7 +78,7 @@ describe("an answer", () => {
     expect(seen).toEqual(["ana/user: Here?"]);
   });
 
-  test("is given all that was said before, and the host's instructions", async () => {
+  test("is given the whole conversation and the host's instructions", async () => {
     const session = await start();
     const model = scriptedModel(say("One."), say("Two."));
     const input = { conversationId: session.id, model, instructions: "Be brief." };
@@ -92,7 +92,7 @@ describe("an answer", () => {
     expect(model.requests[1]?.instructions).toBe("Be brief.");
   });
 
-  test("that fails leaves what was said, and a call without a message tries again", async () => {
+  test("that fails keeps the user's message, and a call without a message tries again", async () => {
     const session = await start();
     const model = scriptedModel(async function* () {
       yield { type: "text", text: "Half an ans" } as const;
@@ -107,7 +107,7 @@ describe("an answer", () => {
     expect(await logOf(session)).toEqual(["ana/user: Well?", "coder/assistant: Whole."]);
   });
 
-  test("streams, and can be read twice, late or not at all", async () => {
+  test("streams to readers that come twice, late or never", async () => {
     const session = await start();
     const model = scriptedModel(say("Be", "cause."));
     const stream = generateStream(memory, { conversationId: session.id, model, message: "Why?" });
@@ -130,7 +130,7 @@ describe("an answer", () => {
 });
 
 describe("silence", () => {
-  test("is stored, marked, and delivers nothing, not even a beginning", async () => {
+  test("is stored, marked, and delivers no part of its text", async () => {
     const session = await start();
     const model = scriptedModel(say("NO", "_REP", "LY"));
     const stream = generateStream(memory, { conversationId: session.id, model, message: "tick" });
@@ -146,7 +146,7 @@ describe("silence", () => {
     expect(await logOf(session)).toEqual(["ana/user: tick", "coder/assistant: NO_REPLY"]);
   });
 
-  test("after something was said, and a tool used, takes nothing of that back", async () => {
+  test("after text and a tool call keeps that text", async () => {
     const session = await start();
     const look = { inputSchema: {}, execute: () => "seen" };
     const model = scriptedModel(
@@ -158,14 +158,14 @@ describe("silence", () => {
     expect([text, silent, entry.metadata["silent"]]).toEqual(["I look. ", false, true]);
   });
 
-  test("is not seen in an answer that mentions the token", async () => {
+  test("needs more than a mention of the token", async () => {
     const session = await start();
     const model = scriptedModel(say("NO_REPLY", " is a token."));
     const stream = generateStream(memory, { conversationId: session.id, model, message: "What?" });
     expect(await partsOf(stream)).toEqual(["start", "NO_REPLY is a token."]);
   });
 
-  test("can be switched off, or be heard at the beginning only", async () => {
+  test("can be switched off, or match the beginning only", async () => {
     const session = await start();
     const ask = (silence: "leading" | false, text: string) =>
       generate(memory, {
@@ -203,7 +203,7 @@ describe("a context that is too long", () => {
     return session;
   }
 
-  test("is compacted and sent again, ever shorter", async () => {
+  test("is compacted and sent again, shorter each time", async () => {
     const session = await talkative();
     const model = scriptedModel(
       () => overflows(4_000),
@@ -226,7 +226,7 @@ describe("a context that is too long", () => {
     expect((await session.listMessages()).total).toBe(26);
   });
 
-  test("is given up after three attempts, and nothing is lost", async () => {
+  test("fails after three attempts with everything stored", async () => {
     const session = await talkative();
     const model = scriptedModel(() => overflows());
     const failure = await failureOf(
@@ -245,7 +245,7 @@ describe("a context that is too long", () => {
     expect((await session.usage()).compaction).toBeNull();
   });
 
-  test("that a provider cut without a word is told by the usage", async () => {
+  test("that a provider truncated silently is recognised by its usage", async () => {
     const session = await talkative();
     const model = scriptedModel([end(30_000, 0, "length")], say("Now."));
     const input = { conversationId: session.id, model, message: "x", contextWindow: 20_000 };
@@ -254,7 +254,7 @@ describe("a context that is too long", () => {
   });
 });
 
-test("tools are carried out, and stored with their results", async () => {
+test("tools run, and are stored with their results", async () => {
   const session = await start();
   const model = scriptedModel(
     [{ type: "text", text: "Let me see." }, call("c1", "add", { a: 1, b: 2 }), end(20, 9)],
@@ -279,7 +279,7 @@ test("tools are carried out, and stored with their results", async () => {
   ]);
 });
 
-test("calls whose results cannot be stored get results that say so", async () => {
+test("calls whose results cannot be stored get error results", async () => {
   const memory = await open(":memory:", { inThread: true });
   onTestFinished(() => memory.close());
   const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
@@ -299,7 +299,7 @@ test("calls whose results cannot be stored get results that say so", async () =>
   expect(stored[2]?.blocks).toMatchObject([{ toolUseId: "c1", isError: true }]);
 });
 
-test("a model that only writes texts finds a title, too", async () => {
+test("a text-only model generates a title", async () => {
   const session = await start();
   await session.append({ role: "user", content: "Why does the cron job run twice?" });
   const asked: string[] = [];

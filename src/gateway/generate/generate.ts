@@ -1,4 +1,4 @@
-/** Answers in a stored conversation: `generate` gives one, `generateStream` gives it as it comes. */
+/** Answers in a stored conversation: `generate` at once, `generateStream` as it arrives. */
 
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
@@ -9,23 +9,20 @@ export interface GenerateStream<Result extends GenerateResult = GenerateResult>
   extends AsyncIterable<GeneratePart> {
   /** The text to deliver; empty if the answer is silent. */
   readonly textStream: AsyncIterable<string>;
-  /** Once all is stored. Rejects as `generate` does. */
+  /** Resolves once everything is stored. Rejects as `generate` does. */
   readonly result: Promise<Result>;
 }
 
 /**
- * Stores the message, asks the model, runs tools until it is done, stores its answer, and compacts if
- * the policy says so. Throws `model_failed`; what the user said is stored all the same, and a call
- * without `message` tries again.
+ * Stores the message, calls the model, runs tools until it stops, stores the answer, and compacts
+ * if the policy says so. Throws `model_failed`; the user's message stays stored, and a call without
+ * `message` retries.
  */
 export function generate(memory: TenantEngine, input: GenerateInput): Promise<GenerateResult> {
   return runGenerate(memory, input, () => undefined);
 }
 
-/**
- * The same as a stream. It starts at once and does not depend on its reader: only the signal stops
- * it.
- */
+/** The same as a stream. It starts at once, independent of its reader: only the signal stops it. */
 export function generateStream(memory: TenantEngine, input: GenerateInput): GenerateStream {
   return streamOf((tell) => runGenerate(memory, input, tell));
 }

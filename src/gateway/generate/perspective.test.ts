@@ -26,7 +26,7 @@ function check(me: string, messages: readonly ContextMessage[], expected: readon
 }
 
 describe("an agent's perspective", () => {
-  test("of a talk with one person is as it was said", () => {
+  test("of a conversation with one person is unchanged", () => {
     const talk = [say("user", "ana", "Hi."), say("assistant", "coder", "Hello.", use("a"))];
     expect(seenBy([...talk, say("tool", "bash", result("a"))], "coder")).toEqual([
       ...talk,
@@ -34,7 +34,7 @@ describe("an agent's perspective", () => {
     ]);
   });
 
-  test("of another agent comes from the other side, under its name, without its tools", () => {
+  test("shows another agent as a user, by name, without its tool calls", () => {
     const talk = [
       say("user", "ana", "Fix it."),
       say("assistant", "coder", "I look.", use("a")),
@@ -54,7 +54,7 @@ describe("an agent's perspective", () => {
     ]);
   });
 
-  test("of a result is that of the last caller, should two agents use one id", () => {
+  test("attributes a result to the last caller of its id", () => {
     const talk = [
       say("assistant", "coder", use("call_1")),
       say("tool", "bash", result("call_1")),
@@ -74,7 +74,7 @@ describe("an agent's perspective", () => {
     check("coder", talk, ["user: [ana] One.", "user: [bo] Two.", "user: Three."]);
   });
 
-  test("of a message without an actor is left alone", () => {
+  test("leaves a message without an actor as it is", () => {
     check(
       "coder",
       [say("system", null, "Rules."), say("assistant", null, "Old.")],
@@ -82,7 +82,7 @@ describe("an agent's perspective", () => {
     );
   });
 
-  test("of another agent that only used tools is nothing", () => {
+  test("leaves out another agent's messages that only call tools", () => {
     check("reviewer", [say("assistant", "coder", use("a")), say("tool", "bash", result("a"))], []);
   });
 });

@@ -1,9 +1,9 @@
 /**
- * A shared conversation as one of its agents sees it.
+ * A shared conversation from one agent's side.
  *
- * To a model there are two sides: it, and everybody else. What another agent said is therefore not
- * the model's own: it comes from the other side, under its name. Names are also given once several
- * people speak. Tools that others have used are their business.
+ * A model knows two roles: itself and the user. Other agents' messages become user messages with
+ * their name in front. With several people, each message has its author's name. Tool calls of other
+ * agents are left out.
  */
 
 import type { ContextMessage } from "../../context/message.ts";
@@ -39,13 +39,13 @@ function isOther(actor: string | null, me: string): actor is string {
   return actor !== null && actor !== me;
 }
 
-/** Everybody but `me`, tools aside. */
+/** All actors except `me` and tools. */
 function speakers(messages: readonly ContextMessage[], me: string): Set<string> {
   const others = messages.filter(({ role }) => role === "user" || role === "assistant");
   return new Set(others.flatMap(({ actor }) => (isOther(actor, me) ? [actor] : [])));
 }
 
-/** The first text begins with the name; where there is none, the name stands alone. */
+/** Puts the name before the first text; without text, the name stands alone. */
 function withName(blocks: readonly Block[], actor: string): Block[] {
   if (blocks.length === 0) return [];
   const first = blocks.findIndex((block) => block.type === "text");

@@ -1,4 +1,4 @@
-/** What a model is given of a conversation, also after it was too much. */
+/** Reads the context for a model call, smaller after each overflow. */
 
 import type { BuiltContext } from "../../engine/context/build-context.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";

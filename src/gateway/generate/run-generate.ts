@@ -1,9 +1,9 @@
 /**
  * From a message to an answer, with everything stored on the way.
  *
- * What the user said is stored before the model is asked. Calls of tools and their results are stored
- * one right after the other, once the results are there: whatever is stopped before, no call is left
- * without one. A process that dies between the two leaves a gap, which contexts close.
+ * The user's message is stored before the model is called. Tool calls and their results are stored
+ * together once the results exist, so an abort leaves no call without a result. A process that dies
+ * between the two writes leaves a gap, which contexts repair.
  */
 
 import type { MessageInput } from "../../engine/message-input.ts";
@@ -17,7 +17,7 @@ import { checkGenerate, type GenerateOptions } from "./generate-options.ts";
 import { runTools, stoppedResult, type ToolResult } from "./run-tools.ts";
 import type { WrittenAnswer } from "./write-answer.ts";
 
-/** `tell` hears of everything as it happens. */
+/** `tell` receives every part as it happens. */
 export async function runGenerate(
   memory: TenantEngine,
   input: GenerateInput,
@@ -43,7 +43,7 @@ export async function runGenerate(
   const { heartbeat = false, signal } = input;
   const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
   const after = await options.compaction.afterTurn(session, undefined, turn);
-  // One that the host made itself tells the host only.
+  // An instance that the host made reports to the host only.
   for (const event of after.events) if (!events.includes(event)) tellEvent(event);
   return { ...said, message, events };
 }
@@ -57,10 +57,10 @@ async function appendMessage({ input, session, from }: GenerateOptions): Promise
   );
 }
 
-/** Answers to one message that are looked through for one that was stopped. */
+/** The limit of answers to one message that are searched for an aborted one. */
 const MAX_BEGUN = 50;
 
-/** An answer to the leaf that was begun and then stopped. */
+/** An aborted answer to the leaf. */
 async function findStopped({ session, as }: GenerateOptions): Promise<string | undefined> {
   const { leaf } = await session.meta();
   if (leaf === null) return undefined;
@@ -74,7 +74,7 @@ async function findStopped({ session, as }: GenerateOptions): Promise<string | u
   return begun?.id;
 }
 
-/** Asks until the model wants no more tools, or may not be asked again. */
+/** Calls the model until it requests no tool or the limit of steps is reached. */
 async function converse(
   options: GenerateOptions,
   tell: (part: GeneratePart) => void,
@@ -101,8 +101,8 @@ async function converse(
 }
 
 /**
- * Carries out the calls while the message is still open, then stores both. After an abort the results
- * say so, and what did get a result keeps it.
+ * Runs the calls while the message is open, then stores both. After an abort, finished calls keep
+ * their results and the others get an error result.
  */
 async function storeCalls(
   { input, session, tools, toolTimeoutMs }: GenerateOptions,
@@ -118,7 +118,8 @@ async function storeCalls(
   try {
     await session.append(results.map(toMessage));
   } catch (error) {
-    // The calls are stored. Results that cannot be (they may be too much) must not leave them alone.
+    // The calls are stored. If their results cannot be (too large, say), store error results
+    // instead.
     await session.append(answer.calls.map(stoppedResult).map(toMessage)).catch(() => undefined);
     throw error;
   }

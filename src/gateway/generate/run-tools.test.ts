@@ -39,7 +39,7 @@ const tool = (execute: (input: never) => unknown): GenerateTool => ({ inputSchem
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("a call", () => {
-  test("runs beside the others; results are stored in the order of the calls", async () => {
+  test("runs in parallel; results are stored in the order of the calls", async () => {
     const ended: string[] = [];
     const ends = (name: string) => {
       ended.push(name);
@@ -63,7 +63,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("that throws tells the model why, and the turn goes on", async () => {
+  test("that throws gives the model the error, and the turn goes on", async () => {
     const broken = tool(() => {
       throw new Error("no such file");
     });
@@ -89,12 +89,12 @@ describe("a call", () => {
     expect((await resultsOf({ counting }, ["counting"])).results).toEqual(["2"]);
   });
 
-  test("of a tool that is not there is answered", async () => {
+  test("of an unknown tool gets an error result", async () => {
     const { results } = await resultsOf({}, ["toString"]);
     expect(results).toEqual(["!There is no tool toString here."]);
   });
 
-  test("that takes too long is left behind", async () => {
+  test("that exceeds its timeout is abandoned", async () => {
     const endless = tool(() => new Promise(() => undefined));
     const { results } = await resultsOf({ endless }, ["endless"], { toolTimeoutMs: 20 });
     expect(results).toEqual(["!The tool took longer than 20 ms."]);
@@ -126,7 +126,7 @@ test("an abort while tools run leaves no call without a result, and keeps what w
   expect(model.requests).toHaveLength(1);
 });
 
-test("a model that never stops calling is stopped, with all pairs stored", async () => {
+test("a model that never stops calling tools is stopped, with all pairs stored", async () => {
   const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
   let calls = 0;
   const model = scriptedModel(async function* () {

@@ -25,7 +25,7 @@ export interface ToolResult extends ToolResultInput {
 /** Longer results are cut in the middle, with a mark. */
 const MAX_RESULT_BYTES = 64 * 1024;
 
-/** All at once; the results come in the order of the calls. Never rejects. */
+/** Runs all calls in parallel; results are in the order of the calls. Never rejects. */
 export function runTools(calls: readonly ToolCallPart[], run: ToolRun): Promise<ToolResult[]> {
   return Promise.all(calls.map((call) => runTool(call, run)));
 }
@@ -55,7 +55,7 @@ async function runTool(call: ToolCallPart, run: ToolRun): Promise<ToolResult> {
   }
 }
 
-/** A tool that does not listen to the signal is left behind. A generator's last value counts. */
+/** A tool that ignores the signal is abandoned. A generator's last value counts. */
 async function untilStopped(stop: AbortSignal, running: unknown): Promise<unknown> {
   let leave = () => {};
   const stopped = new Promise<never>((_, reject) => {
@@ -80,7 +80,7 @@ async function lastOf(running: unknown): Promise<unknown> {
 function toText(output: unknown): string {
   if (typeof output === "string") return output;
   if (output === undefined) return "";
-  // What JSON cannot hold (a cycle, a BigInt) fails the call, and the model is told.
+  // A value outside JSON (a cycle, a BigInt) fails the call, and the model gets the error.
   return JSON.stringify(output) ?? String(output);
 }
 

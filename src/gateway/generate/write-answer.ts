@@ -22,7 +22,7 @@ export interface AnswerSettings {
   readonly contextWindow: number;
   readonly silence: SilenceMode | false;
   readonly metadata: JsonObject;
-  /** The aborted message that this one takes the place of. */
+  /** The aborted message that this one replaces. */
   readonly supersedes: string | undefined;
   readonly tell: (part: GeneratePart) => void;
 }
@@ -33,15 +33,15 @@ export interface WrittenAnswer {
   readonly text: string;
   readonly silent: boolean;
   readonly end: ChatEnd;
-  /** Makes it part of the conversation. */
+  /** Commits the message to the conversation. */
   commit(): Promise<Entry>;
-  /** Ends it without. What had arrived is kept. */
+  /** Aborts it; the text received so far is kept. */
   abort(reason: string): Promise<void>;
 }
 
 /**
- * Takes all parts of one call. If the call fails the message is aborted and the failure thrown, with
- * `onAborted` told the message's id first, if there is one.
+ * Consumes all parts of one call. If the call fails, aborts the message, passes its id (if any) to
+ * `onAborted`, and throws the failure.
  */
 export async function writeAnswer(
   parts: AsyncIterable<ChatPart>,
@@ -62,7 +62,7 @@ export async function writeAnswer(
 class Answer {
   readonly #settings: AnswerSettings;
   readonly #filter: ReturnType<typeof silenceFilter> | null;
-  /** What arrived before the message was opened. */
+  /** Parts that arrived before the message was opened. */
   readonly #held: (string | Block)[] = [];
   readonly #calls: ToolCallPart[] = [];
   #stream: MessageStream | undefined;
@@ -116,12 +116,12 @@ class Answer {
   async abort(reason: string): Promise<string | undefined> {
     const stream = this.#stream;
     if (stream === undefined) return undefined;
-    // If this fails as well, the lease ends the message; the first failure is the one to tell.
+    // If this fails too, the lease aborts the message; the first failure is thrown.
     await stream.abort(reason).catch(() => undefined);
     return stream.id;
   }
 
-  /** Text in its order with other blocks; opens the message once it may be seen. */
+  /** Appends a piece in order; opens the message once it may be visible. */
   async #write(piece: string | Block, isDecided: boolean): Promise<void> {
     this.#held.push(piece);
     if (isDecided || this.#stream !== undefined) await this.#open();
@@ -165,7 +165,7 @@ class Answer {
   }
 }
 
-/** Neighbouring texts are one block. An answer without anything is an empty text. */
+/** Joins neighbouring texts into one block. An empty answer is an empty text. */
 function toBlocks(pieces: readonly (string | Block)[]): Block[] {
   const blocks: Block[] = [];
   for (const piece of pieces) {

@@ -10,7 +10,7 @@ const LATER = START + 60 * DAY;
 const enforce: GatewayConfigInput = { session: { maintenance: { mode: "enforce" } } };
 
 describe("maintenance", () => {
-  test("deletes what is old with the route that leads there, on both databases", async () => {
+  test("deletes old sessions with their routes, on both databases", async () => {
     for (const address of [":memory:", await createDatabase()]) {
       const { gateway, engine, at } = await testGateway(enforce, { address });
       const say = (peer: string, over: object = {}) =>
@@ -56,7 +56,7 @@ describe("maintenance", () => {
     expect((await engine.listSessions()).sessions).toHaveLength(1);
   });
 
-  test("spares what the host says is going on, and what is written to meanwhile", async () => {
+  test("spares sessions that the host reports as running, and those written to meanwhile", async () => {
     const { gateway, engine, at } = await testGateway(enforce);
     const turn = await gateway.inbound({ peer: "ana", text: "words", append: true });
     const id = turn.session?.id ?? "";
@@ -65,7 +65,7 @@ describe("maintenance", () => {
     const running = { now: () => now, isRunning: (each: string) => each === id };
     expect((await maintainSessions(engine, gateway.config, running)).deletions).toEqual([]);
     let asked = 0;
-    // It is free when the plan is made, and in use when its turn comes.
+    // Free when the plan is made, busy when the deletion comes.
     const busy = { now: () => now, isRunning: () => ++asked > 1 };
     const report = await maintainSessions(engine, gateway.config, busy);
     expect([report.deletions.length, report.skipped]).toEqual([1, [id]]);

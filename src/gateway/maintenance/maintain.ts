@@ -22,11 +22,11 @@ import {
 } from "./plan-maintenance.ts";
 
 export interface MaintainOptions {
-  /** Only says what would be done, whatever the mode. */
+  /** Reports the plan only, in any mode. */
   readonly dryRun?: boolean;
-  /** Whether the host has something going on in a session that the store does not know of. */
+  /** Whether the host is working in a session, which the store cannot know. */
   readonly isRunning?: (sessionId: string) => boolean;
-  /** The time in epoch milliseconds; the machine's clock if left out. */
+  /** The clock, in epoch milliseconds. Default: the machine's. */
   readonly now?: () => number;
 }
 
@@ -38,7 +38,7 @@ export interface MaintenanceReport extends MaintenancePlan {
   readonly skipped: readonly string[];
 }
 
-/** A turn may take minutes between what a person said and the first word of the answer. */
+/** A turn may take minutes from the user's message to the first word of the answer. */
 const RUNNING_MS = 10 * 60_000;
 
 export async function maintainSessions(
@@ -114,7 +114,7 @@ function isBusy(session: Session, { isRunning }: MaintainOptions, now: number): 
   return isRecent || (isRunning?.(session.id) ?? false);
 }
 
-/** False if the session is not as it was, or is gone already. */
+/** False if the session has changed or is gone. */
 async function deleteUnchanged(
   tenant: TenantEngine,
   deletion: PlannedDeletion,

@@ -57,7 +57,7 @@ describe("sessions go", () => {
     expect(plan(all, { maxDiskBytes: 49, highWaterBytes: 1_000 }).gone).toEqual(["s1 disk"]);
   });
 
-  test("never when something is going on in them, a group goes on there, or others wrote them", () => {
+  test("never while they run, while a group's key leads to them, or if another agent wrote them", () => {
     const all = [
       session("running", { ...old(90), running: true }),
       session("group", { ...old(90), key: "agent:main:x:group:1", shared: true }),

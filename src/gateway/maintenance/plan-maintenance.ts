@@ -1,8 +1,8 @@
 /**
- * Which sessions may go: those that are old, those that are too many, those that take too much.
+ * Selects the sessions to delete: by age, by number, by size.
  *
- * Pure, over plain figures. A session in which something is going on never goes, nor does one that
- * other agents wrote unless that agent is named, nor the one that a group or a thread goes on in.
+ * Pure, over plain figures. It spares running sessions, sessions ingested from agents that the
+ * configuration does not name, and the current session of a group or a thread.
  */
 
 import type { MaintenanceConfig } from "../config/gateway-config.ts";
@@ -11,9 +11,9 @@ export interface MaintainedSession {
   readonly sessionId: string;
   readonly lastInteractionAt: number;
   readonly contentBytes: number;
-  /** The agent whose files it was read from; undefined: it was written here. */
+  /** The agent of an ingested session; undefined: written through the API. */
   readonly source: string | undefined;
-  /** The key that leads to it now. */
+  /** The key that leads to it. */
   readonly key: string | undefined;
   /** Whether that key is a group's or a thread's. */
   readonly shared: boolean;
@@ -30,11 +30,11 @@ export interface PlannedDeletion {
 
 export interface MaintenancePlan {
   readonly deletions: readonly PlannedDeletion[];
-  /** Sessions that the rules do not touch, by why. */
+  /** Spared sessions, by reason. */
   readonly spared: { readonly running: number; readonly shared: number; readonly ingested: number };
   readonly sessions: number;
   readonly contentBytes: number;
-  /** What the content takes afterwards. */
+  /** Content bytes after the deletions. */
   readonly contentBytesAfter: number;
   /** The budget is still exceeded, and no other session may be deleted. */
   readonly overBudget: boolean;

@@ -1,4 +1,4 @@
-/** The reset rules as a configuration has them, for the session that a key leads to. */
+/** Applies the configured reset rules to the session of a key. */
 
 import type { Session } from "../../model/session.ts";
 import { type DueReset, dueReset, nextReset } from "../../routing/resets/reset-decision.ts";
@@ -8,7 +8,7 @@ import type { GatewayConfig } from "../config/gateway-config.ts";
 
 type Times = Pick<Session, "startedAt" | "lastInteractionAt">;
 
-/** `channel` is where people write from: a key that joins channels names none. */
+/** `channel` is the sender's channel: a key that joins channels names none. */
 export function policyOf(config: GatewayConfig, key: string, channel?: string): ResetPolicy {
   const parsed = readSessionKey(key);
   const given = channel?.trim().toLowerCase() ?? "";
@@ -36,7 +36,7 @@ export function resetAhead(
   return nextReset(policyOf(config, key, channel), times, config.session.timeZone);
 }
 
-/** The rule in a sentence, for people. */
+/** The rule as a sentence for users. */
 export function explainPolicy(config: GatewayConfig, key: string, channel?: string): string {
   const { mode, atHour, idleMinutes } = policyOf(config, key, channel);
   const hour = `${String(atHour).padStart(2, "0")}:00`;

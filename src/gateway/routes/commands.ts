@@ -1,4 +1,4 @@
-/** Commands that a gateway answers by itself, in any conversation. */
+/** Commands that the gateway answers itself. */
 
 import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -9,13 +9,13 @@ import type { GatewayConfig } from "../config/gateway-config.ts";
 import { formatSessionStatus } from "../status/format-status.ts";
 import { sessionStatus } from "../status/session-status.ts";
 
-/** Compacts on request, in the host's way. `instructions` is what followed the command, or empty. */
+/** Compacts on request. `instructions` is the text after the command, or empty. */
 export type CompactOnRequest = (
   session: SessionHandle,
   instructions: string,
 ) => Promise<CompactionResult>;
 
-/** Runs `/compact`: the host's own function, which may use the instructions, or the engine's. */
+/** Runs `/compact`: the host's function with the instructions, or the engine's. */
 export interface CompactCommand {
   readonly compact: CompactOnRequest;
   readonly isHosts: boolean;
@@ -26,14 +26,14 @@ export interface GatewayCommand {
   readonly rest: string;
 }
 
-/** A mechanical summary follows no instructions; tell the sender. */
+/** A mechanical summary ignores instructions; tell the sender. */
 const UNREAD = "Your instructions were not used: no model wrote this summary.";
 
 export function matchCommand(text: string): GatewayCommand | undefined {
   const found = matchTrigger(text, ["/status", "/compact"]);
   if (found === undefined) return undefined;
   const name = found.trigger as GatewayCommand["name"];
-  // With words after it, `/status` is ordinary talk.
+  // With text after it, `/status` is an ordinary message.
   return name === "/status" && found.rest !== "" ? undefined : { name, rest: found.rest };
 }
 
@@ -55,7 +55,7 @@ export async function answerCommand(
     const unread = isRead ? "" : ` ${UNREAD}`;
     return `Compacted ${removed} ${removed === 1 ? "entry" : "entries"}: ${tokensBefore} tokens became ${tokensAfter}.${unread}`;
   } catch (error) {
-    // What a person can be told; anything else is for the host.
+    // Our own errors are shown to the sender; others are thrown to the host.
     if (!BackscrollError.is(error)) throw error;
     return `Not compacted: ${error.message}`;
   }

@@ -1,8 +1,8 @@
 /**
- * Whether a message that is delivered once more was stored before a reset.
+ * Finds a redelivered message that was stored before a reset.
  *
- * The store knows a message of the same session by its idempotency key. A reset lies between two
- * sessions, so that the message has to be looked for where it would have been said.
+ * Idempotency keys hold within one session. A reset starts another session, so the previous session
+ * must be searched as well.
  */
 
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
 import type { CheckedInbound } from "../inbound-message.ts";
 
-/** A channel that delivers twice does so soon: no more is looked at. */
+/** Channels redeliver soon, so the newest entries suffice. */
 const NEWEST = 50;
 
 /**
@@ -26,7 +26,7 @@ export function deliveryOf(message: CheckedInbound): string | undefined {
   return createHash("sha256").update(place).digest("base64url");
 }
 
-/** What an entry keeps of its delivery, and of the channel's own id. */
+/** The metadata of an entry: its delivery and the channel's message id. */
 export function inboundMark(
   delivery: string,
   id: string,
@@ -34,7 +34,7 @@ export function inboundMark(
   return { inboundId: id, delivery };
 }
 
-/** Looks at the session before; at the session itself only if it is about to end. */
+/** Searches the previous session, and the current one only if it is about to end. */
 export async function findRepeated(
   tenant: TenantEngine,
   session: Session,

@@ -10,7 +10,7 @@ export interface FoundRoute {
   readonly route: SessionRoute | undefined;
 }
 
-/** A key that leads to the session now goes before one that led to it once. */
+/** Prefers the key that leads to the session now over one that did before. */
 export async function routeOf(
   tenant: TenantEngine,
   sessionId: string,

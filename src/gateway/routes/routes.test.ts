@@ -31,7 +31,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     });
   });
 
-  test("a thread begins its own count of compactions and flushes", async () => {
+  test("a thread has its own counters of compactions and flushes", async () => {
     const { gateway } = await testGateway();
     const group = { channel: "slack", chatType: "channel", peer: "C1", sender: "u" } as const;
     const { session } = await gateway.inbound({ ...group, append: true, text: "a" });
@@ -52,7 +52,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   });
 
   describe("a message that is delivered twice", () => {
-    test("does not begin a new day", async () => {
+    test("does not trigger the daily reset", async () => {
       const { gateway, at } = await testGateway();
       await gateway.inbound({ ...ana, id: "4", text: "hello" });
       const first = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
@@ -63,7 +63,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(again.session?.id).toBe(first.session?.id);
     });
 
-    test("is not stored again in the session after", async () => {
+    test("is not stored again in the next session", async () => {
       const { gateway, at } = await testGateway();
       const first = await gateway.inbound({ ...ana, id: "5", text: "pay 10" });
       at("2026-05-05T12:00:00Z");
@@ -75,7 +75,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await next.session?.meta())?.messageCount).toBe(1);
     });
 
-    test("does not reset again what it once reset", async () => {
+    test("does not repeat its reset", async () => {
       const { gateway } = await testGateway();
       await gateway.inbound({ ...ana, id: "1", text: "/new one" });
       await gateway.inbound({ ...ana, id: "2", text: "/new two" });
@@ -101,7 +101,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       return { answer, summary: (await session?.meta())?.summary };
     }
 
-    /** Says what it was told to heed, or something that is no summary. */
+    /** Repeats its instructions, or answers without a summary. */
     function writer(answers: (wishes: string) => string) {
       const generate = async ({ prompt }: { readonly prompt: string }) => {
         const wishes = /<wishes-1>\n([\s\S]*)\n<\/wishes-1>/.exec(prompt)?.[1] ?? "none";
@@ -116,7 +116,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await asked({})).answer).toMatch(UNUSED);
     });
 
-    test("are what the model is told, and its answer is checked as ever", async () => {
+    test("reach the model, and its answer is checked as usual", async () => {
       const { answer, summary } = await asked(
         model,
         writer((wishes) => `${LONG} Wanted: ${wishes}.`),
@@ -125,7 +125,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(summary).toContain("Wanted: keep the prices.");
     });
 
-    test("are unused where the model's answer is", async () => {
+    test("are reported as unused where the model's answer is rejected", async () => {
       const { answer, summary } = await asked(
         model,
         writer(() => "I'm sorry, but I can't help."),
@@ -134,7 +134,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(summary).not.toContain("sorry");
     });
 
-    test("that are too long are refused in words", async () => {
+    test("that are too long are refused with a sentence", async () => {
       const { gateway } = await testGateway();
       await gateway.inbound({ ...ana, text: "a" });
       const { answer } = await gateway.inbound({ ...ana, text: `/compact ${"x".repeat(5_000)}` });

@@ -24,9 +24,9 @@ export interface SessionStart {
   readonly reason: string;
   readonly fields: JsonObject;
   readonly previousSessionId: string | null;
-  /** The session before, if it is still there: for how long its words are kept holds on. */
+  /** The previous session, if it exists: its retention carries over. */
   readonly previous: Session | undefined;
-  /** The version of the route that was seen; 0: there was none. */
+  /** The route's version as read; 0: no route. */
   readonly version: number;
 }
 
@@ -59,8 +59,7 @@ export async function forkParent(
   const parent = await findParent(tenant, start.key, config.session.parentForkMaxTokens);
   if (parent === undefined) return undefined;
   const { key, actor, reason, fields, version } = start;
-  // What the host has set for the conversation holds in its threads; where it came from, and how often
-  // it was compacted and flushed, is the parent's own.
+  // The host's settings carry over to threads; origin and counters stay with the parent.
   const { previousSessionId: _, resetReason: __, ...own } = (await parent.meta()).metadata;
   const metadata = { ...withoutAutoState(own), ...linkOf(start) };
   const fork = await parent.fork({ createdBy: actor, metadata });
@@ -101,7 +100,7 @@ async function findParent(
   return handle;
 }
 
-/** What leads from a session to its key, and to the one before it. */
+/** The metadata that links a session to its key and its predecessor. */
 function linkOf({ key, previousSessionId, reason }: SessionStart): JsonObject {
   const sessionKey = { sessionKey: key };
   return previousSessionId === null

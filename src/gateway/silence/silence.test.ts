@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSilent, SILENCE_MODES, type SilenceMode, silenceFilter } from "./silence.ts";
 
-/** What gets through, piece by piece, and what the end says. */
+/** The delivered pieces, and the result of `end`. */
 function deliver(pieces: readonly string[], mode: SilenceMode = "whole") {
   const filter = silenceFilter(mode);
   const passed = pieces.map((piece) => filter.push(piece));
@@ -37,7 +37,7 @@ const DELIVERED = [
   "NO_REPLY ¿qué?",
 ];
 
-/** Every way of cutting a text in two, and one piece for each character. */
+/** All splits of a text in two, and one piece per character. */
 function splits(text: string): string[][] {
   const halves = Array.from({ length: text.length + 1 }, (_, i) => [
     text.slice(0, i),
@@ -83,7 +83,7 @@ describe("the leading token", () => {
   );
 });
 
-test("an ordinary answer is not held up: its first word gets through at once", () => {
+test("an ordinary answer is not delayed: its first word is delivered at once", () => {
   expect(deliver(["Because", " the lock", " is gone."]).passed).toEqual([
     "Because",
     " the lock",
@@ -91,7 +91,7 @@ test("an ordinary answer is not held up: its first word gets through at once", (
   ]);
 });
 
-test("a streamed text is judged as the same text is in one piece", () => {
+test("a streamed text gives the same verdict as the whole text", () => {
   const piece = fc.oneof(
     fc.constantFrom("NO_", "REPLY", "no_reply", " ", "\n", ".", "NO_REPLY", "N", "x"),
     fc.string({ maxLength: 3 }),

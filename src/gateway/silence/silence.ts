@@ -9,8 +9,8 @@
 export const SILENT_TOKEN = "NO_REPLY";
 
 /**
- * `whole`: the text is the token and nothing else, in any case, repeated, with white space round it.
- * `leading`: the text begins with the token, whatever follows.
+ * `whole`: the text is the token alone, in any case, possibly repeated, with white space around it.
+ * `leading`: the text begins with the token.
  */
 export const SILENCE_MODES = ["whole", "leading"] as const;
 export type SilenceMode = (typeof SILENCE_MODES)[number];
@@ -29,11 +29,11 @@ export interface SilenceFilter {
   push(piece: string): string;
   /** At the end of the answer: the text held back, unless the answer is silent. */
   end(): { readonly silent: boolean; readonly text: string };
-  /** Whether something was let through: from then on the answer is a real one. */
+  /** True once any text was delivered; the answer is then an ordinary one. */
   readonly isOpen: boolean;
 }
 
-/** Decides about an answer that comes in pieces, wherever they are split. */
+/** Filters an answer in pieces, independent of where they are split. */
 export function silenceFilter(mode: SilenceMode = "whole"): SilenceFilter {
   let held = "";
   let state: "undecided" | "open" | "silent" = "undecided";
@@ -69,7 +69,7 @@ function judge(text: string, mode: SilenceMode): "undecided" | "open" | "silent"
   return LEADING.test(text) ? "silent" : "open";
 }
 
-/** Tokens and white space, and at the end the beginning of one more token. */
+/** Tokens and white space, ending in a prefix of the token. */
 function couldBecomeWhole(text: string): boolean {
   let rest = text.trimStart();
   while (rest.length >= SILENT_TOKEN.length && isPrefix(rest.slice(0, SILENT_TOKEN.length))) {

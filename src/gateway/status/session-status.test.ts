@@ -5,7 +5,7 @@ import { sessionStatus } from "./session-status.ts";
 const usage = { inputTokens: 40_000, outputTokens: 1_000, cacheReadTokens: 9_000 };
 
 describe.each(BACKENDS)("on %s", (_, testGateway) => {
-  test("a session's status tells its key, its context and its end", async () => {
+  test("a session's status has its key, its context and its next reset", async () => {
     const { gateway, engine, at } = await testGateway({ session: { reset: { idleMinutes: 30 } } });
     const turn = await gateway.inbound({
       channel: "telegram",
@@ -49,7 +49,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     });
   });
 
-  test("a session that no key leads to has no end", async () => {
+  test("a session without a key has no next reset", async () => {
     const { engine } = await testGateway();
     const { id } = await engine.createSession({ agent: "coder", createdBy: "ana" });
     expect(await sessionStatus(engine, id)).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       nextReset: null,
       contextTokens: 0,
       model: null,
-      resetRule: "never by itself: no key leads to it",
+      resetRule: "never automatically: no key leads to it",
     });
     await expect(sessionStatus(engine, "none")).rejects.toMatchObject({
       code: "session_not_found",

@@ -1,4 +1,4 @@
-/** How a session stands: its key, its context, its compactions, and when it ends. */
+/** The status of a session: key, context, compactions, next reset. */
 
 import { type ContextWindow, contextWindow } from "../../context/context-window.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -12,7 +12,7 @@ import { modelOf, routeOf } from "../routes/route-of.ts";
 
 export interface SessionStatus {
   readonly sessionId: string;
-  /** The key that leads to it, or led to it last; null if none ever did. */
+  /** The key that leads to it, or last did; null: none ever did. */
   readonly key: string | null;
   /** Whether the key leads to it now. */
   readonly current: boolean;
@@ -20,13 +20,13 @@ export interface SessionStatus {
   readonly messageCount: number;
   readonly startedAt: number;
   readonly lastInteractionAt: number;
-  /** What the model is given at the next turn, and whether that is an estimate. */
+  /** Tokens of the next turn's context, and whether they are an estimate. */
   readonly contextTokens: number;
   readonly estimated: boolean;
   readonly model: string | null;
   readonly window: ContextWindow;
   readonly compactionCount: number;
-  /** When the agent last wrote its notes before a compaction. */
+  /** The time of the last memory flush. */
   readonly memoryFlushAt: number | null;
   /** The next automatic reset if no message comes; null: none. */
   readonly nextReset: { readonly at: number; readonly reason: StaleReason } | null;
@@ -73,6 +73,6 @@ async function countCompactions(handle: SessionHandle): Promise<number> {
 }
 
 function ruleWithout(key: string | null): string {
-  if (key === null) return "never by itself: no key leads to it";
+  if (key === null) return "never automatically: no key leads to it";
   return "it is over: its key leads to another session";
 }

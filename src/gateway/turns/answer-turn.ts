@@ -1,4 +1,4 @@
-/** Turns of a conversation as its gateway is configured, and as its route says. */
+/** Turns of a conversation under the gateway's configuration and its route's settings. */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
@@ -23,9 +23,9 @@ import { mirrorTurn } from "./mirror-turn.ts";
 
 /** As for `generate`; defaults come from the configuration and the route. */
 export interface GatewayGenerateInput extends Omit<GenerateInput, "model" | "tools"> {
-  /** Before the gateway's own, and before what the route asks for. */
+  /** Overrides the gateway's and the route's model. */
   readonly model?: AnyModel;
-  /** The same for all, or by the route: what `elevatedLevel` allows is for the host to say. */
+  /** One set for all, or chosen by the route: the host interprets `elevatedLevel`. */
   readonly tools?: GatewayTools;
 }
 
@@ -36,13 +36,13 @@ export type GatewayTools =
 interface Delivery {
   /** False: the route's send policy denies delivery. */
   readonly deliver: boolean;
-  /** What else is to be sent: with `verboseLevel` on, that the session was compacted. */
+  /** Further messages to send: with `verboseLevel` on, a note of each compaction. */
   readonly notices: readonly string[];
 }
 
 /** `text` is empty if delivery is denied; `entry` has the answer. */
 export interface GatewayAnswer extends GenerateResult, Delivery {
-  /** With `reasoningLevel` on, what the model thought before it answered. */
+  /** With `reasoningLevel` on, the model's thinking. */
   readonly thoughts: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface GatewayTurnContext extends TurnContext {
   readonly model?: AnyModel;
 }
 
-/** What turns are made of. */
+/** The parts that a turn needs. */
 export interface TurnParts {
   readonly tenant: TenantEngine;
   readonly config: GatewayConfig;
@@ -156,7 +156,7 @@ function setupOf(
   };
 }
 
-/** The turn has been answered: that the route lags behind must not take the answer away. */
+/** The turn is answered, so a stale route must not fail it. */
 async function mirror(tenant: TenantEngine, session: SessionHandle, tell: EventListener) {
   try {
     await mirrorTurn(tenant, session);

@@ -1,4 +1,4 @@
-/** Which model answers in a conversation: what its route says, as far as the host can follow it. */
+/** Chooses the model of a conversation by its route, as far as the host supports it. */
 
 import type { ChatModel, ReasoningEffort } from "../../context/chat-model.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -9,20 +9,19 @@ import { type ReadThinking, readThinking } from "./levels.ts";
 
 export type AnyModel = ChatModel | AiSdkModel;
 
-/** A model, and what a level means for it. */
+/** A model with its options for a level. */
 export interface ModelChoice {
   readonly model: AnyModel;
-  /** By provider, what only that one understands. */
+  /** Provider-specific options. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
-  /** In place of what `thinkingLevel` comes to; null: the provider's own default. */
+  /** Replaces the effort derived from `thinkingLevel`; null: the provider's default. */
   readonly reasoning?: ReasoningEffort | null;
-  /** What of the route could not be followed, in words: told as `setting_ignored`. */
+  /** Route settings that were ignored, as sentences; reported as `setting_ignored`. */
   readonly ignored?: readonly string[];
 }
 
 /**
- * One model for all, or a choice by the route: its overrides are names that only the host can turn into
- * a model.
+ * One model for all, or a function of the route: only the host can map override names to models.
  */
 export type GatewayModel = AnyModel | ((fields: RouteFields) => AnyModel | ModelChoice);
 
@@ -30,11 +29,11 @@ export interface ChosenModel {
   readonly model: ChatModel;
   readonly providerOptions?: Readonly<Record<string, JsonObject>>;
   readonly reasoning?: ReasoningEffort;
-  /** What the route asks for and does not get. */
+  /** Route settings that cannot be followed. */
   readonly problems: readonly string[];
 }
 
-/** `given` is the host's word for this call, before all else. Undefined: there is no model at all. */
+/** `given` is the host's model for this call and takes precedence. Undefined: no model. */
 export function chooseModel(
   known: GatewayModel | undefined,
   given: AnyModel | undefined,

@@ -1,4 +1,4 @@
-/** What a gateway's configuration says of compaction, memory flush and silence, as the parts take it. */
+/** Maps a gateway's configuration to the options of compaction, memory flush and silence. */
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { contextWindow } from "../../context/context-window.ts";
@@ -18,9 +18,9 @@ import type { SilenceMode } from "../silence/silence.ts";
 export interface CompactionSetup {
   /** The model that answers and writes memories; undefined: no memory flush. */
   readonly model?: ChatModel | AiSdkModel;
-  /** Its name, where the model itself is not at hand: for its window. */
+  /** The model's name where the model itself is absent: for its window. */
   readonly modelName?: string | null;
-  /** Where the memories of a day are also written, and what else the file has no key for. */
+  /** Flush options without a configuration key, such as the folder of day files. */
   readonly flush?: Partial<Omit<MemoryFlushOptions, "enabled">>;
   readonly compact?: NonNullable<AutoCompactionOptions["compact"]>;
   readonly now?: () => number;
@@ -31,7 +31,7 @@ export interface ConfiguredCompaction {
   readonly silence: SilenceMode;
 }
 
-/** For `autoCompaction` and `generate`, which know no configuration. */
+/** For `autoCompaction` and `generate`, which do not know the configuration. */
 export function compactionOf(
   config: GatewayConfig,
   setup: CompactionSetup = {},
@@ -54,7 +54,7 @@ export function compactionOf(
   };
 }
 
-/** The summarizer and its options: the host's go before the configuration's. */
+/** The summarizer and its options: the host's take precedence. */
 export function summariesOf(
   { compaction }: GatewayConfig,
   given: CompactionSetup["compact"],
@@ -73,7 +73,7 @@ function policyOf({ compaction, agents }: GatewayConfig): AutoPolicy {
     case "turns":
       return turnsPolicy();
     case "claw":
-      // The environment has had its say when the configuration was read.
+      // The configuration already includes the environment variable.
       return clawPolicy(inputTokens === 0 ? {} : { inputTokens }, {});
     case "pi": {
       const { reserveTokensFloor } = agents.defaults.compaction;

@@ -17,19 +17,24 @@ describe("a thinking level", () => {
     expect(readThinking({ thinkingLevel })).toEqual({ reasoning });
   });
 
-  test.each([undefined, "", "default", "provider-default"])("%j asks for nothing", (level) => {
+  test.each([undefined, "", "default", "provider-default"])("%j requests no effort", (level) => {
     expect(readThinking(level === undefined ? {} : { thinkingLevel: level })).toEqual({});
   });
 
-  test.each(["ultra", "toString", "__proto__", "9"])("%j is told, with what is known", (level) => {
-    const { reasoning, problem } = readThinking({ thinkingLevel: level });
-    expect(reasoning).toBeUndefined();
-    expect(problem).toContain(JSON.stringify(level));
-    expect(problem).toMatch(/known are off, on, default, provider-default, none, minimal, .*max$/);
-  });
+  test.each(["ultra", "toString", "__proto__", "9"])(
+    "%j is reported with the known levels",
+    (level) => {
+      const { reasoning, problem } = readThinking({ thinkingLevel: level });
+      expect(reasoning).toBeUndefined();
+      expect(problem).toContain(JSON.stringify(level));
+      expect(problem).toMatch(
+        /known are off, on, default, provider-default, none, minimal, .*max$/,
+      );
+    },
+  );
 });
 
-test("thoughts are shown where the level is on, and only those that say something", () => {
+test("thinking is shown where the level is on and the text is not empty", () => {
   const blocks = [
     { type: "thinking", text: "Hm." },
     { type: "thinking", text: " " },
@@ -41,7 +46,7 @@ test("thoughts are shown where the level is on, and only those that say somethin
   expect(shownThoughts({}, entry)).toEqual([]);
 });
 
-test("a level is on by any word but one", () => {
+test("any word but off switches a level on", () => {
   const words = ["on", "full", "Off", " off ", "", undefined];
   expect(words.map(isOn)).toEqual([true, true, false, false, false, false]);
 });

@@ -1,4 +1,4 @@
-/** What the levels of a route come to: words that people set, as a model and a channel take them. */
+/** Translates a route's levels into options for models and channels. */
 
 import { REASONING_EFFORTS, type ReasoningEffort } from "../../context/chat-model.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -11,7 +11,7 @@ export interface ReadThinking {
   readonly problem?: string;
 }
 
-/** Words that say the same as one of the SDK's; null: as the provider does by default. */
+/** Synonyms of the SDK's levels; null: the provider's default. */
 const MEANINGS: Readonly<Record<string, ReasoningEffort | null>> = {
   off: "none",
   on: "low",
@@ -35,7 +35,7 @@ export function readThinking({ thinkingLevel = "" }: RouteFields): ReadThinking 
   return { problem: `the route's thinkingLevel ${shown} means nothing here; known are ${known}` };
 }
 
-/** What the model thought before its answer, where `reasoningLevel` says that people may read it. */
+/** The model's thinking, if `reasoningLevel` permits it. */
 export function shownThoughts({ reasoningLevel }: RouteFields, { blocks }: Entry): string[] {
   if (!isOn(reasoningLevel)) return [];
   return blocks.flatMap((block) =>
@@ -43,7 +43,7 @@ export function shownThoughts({ reasoningLevel }: RouteFields, { blocks }: Entry
   );
 }
 
-/** Any word but `off` is one of several ways to be on. */
+/** Every word but `off` means on. */
 export function isOn(level: string | undefined): boolean {
   const word = level?.trim().toLowerCase() ?? "";
   return word !== "" && word !== "off";

@@ -1,8 +1,8 @@
 /**
- * What a turn changed, in the route: counters and marks under the names that gateways know them by.
+ * Copies a turn's counters and marks to the route, under the names that gateways use.
  *
- * The session is where they are true. The route has them so that one read of it tells how a
- * conversation stands.
+ * The session's values are authoritative. The route has copies so that one read gives the state of
+ * a conversation.
  */
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -15,7 +15,7 @@ import { routeOf } from "../routes/route-of.ts";
 /** Concurrent turns write the same fields, so the next turn repairs a lost update. */
 const MAX_TRIES = 5;
 
-/** Writes what differs, and only into a route that still leads to the session. */
+/** Writes only the changed fields, and only while the route leads to the session. */
 export async function mirrorTurn(tenant: TenantEngine, session: SessionHandle): Promise<void> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const route = (await routeOf(tenant, session.id))?.route;

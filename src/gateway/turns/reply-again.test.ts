@@ -31,7 +31,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   }
 
   describe("a message that is delivered again", () => {
-    test("long after its answer has that answer", async () => {
+    test("gets the stored answer, however late", async () => {
       const { gateway, model } = await answering([say("One."), say("Other.")]);
       await gateway.reply(hello);
       for (let i = 0; i < 30; i++) await gateway.reply({ ...ana, text: `more ${i}` });
@@ -40,7 +40,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(asked).toBe(model.requests.length);
     });
 
-    test("stays silent if the agent was, also after it had used a tool", async () => {
+    test("stays silent if the answer was, also after a tool call", async () => {
       const { gateway, model } = await answering([looks(), say("NO_REPLY"), say("again")]);
       const replies = [
         await gateway.reply(hello, { tools }),
@@ -52,14 +52,14 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(model.requests).toHaveLength(2);
     });
 
-    test("hears nothing of an attempt that failed", async () => {
+    test("gets nothing of a failed attempt", async () => {
       const { gateway } = await answering([looks("Let me look. "), fails, say("It is 5.")]);
       expect(await failureOf(gateway.reply(hello, { tools }))).toMatchObject({ message: "away" });
       expect((await gateway.reply(hello, { tools })).reply).toBe("It is 5.");
       expect((await gateway.reply(hello, { tools })).reply).toBe("It is 5.");
     });
 
-    test("has the answer that ended with its last step", async () => {
+    test("gets the answer that its last step completed", async () => {
       const { gateway, model } = await answering([looks("Looking."), say("second")]);
       const options = { tools, maxSteps: 1 };
       expect((await gateway.reply(hello, options)).reply).toBe("Looking.");
@@ -68,7 +68,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     });
   });
 
-  test("another account's message with the same id is another message", async () => {
+  test("the same id from another account is another message", async () => {
     const { gateway } = await answering([say("One."), say("Two."), say("Three.")]);
     const [a, b] = ["bot-a", "bot-b"].map((account) => ({ ...ana, account, id: "17" }));
     expect((await gateway.reply({ ...ana, ...a, text: "hello A" })).reply).toBe("One.");
@@ -95,7 +95,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     expect(spoken(model.requests[2]?.messages)).toContain("assistant: First.");
   });
 
-  test("summaries that a model should write are written without one where there is none", async () => {
+  test("summaries are mechanical where the configured model is absent", async () => {
     const { gateway } = await answering([say("yes")], { compaction: { summarizer: "model" } });
     const compacted: string[] = [];
     const onEvent = ({ type }: { readonly type: string }) => {

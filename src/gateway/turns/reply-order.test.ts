@@ -1,4 +1,4 @@
-/** Messages that wait for their turn: stored at once, and answered as if they had come then. */
+/** Queued messages are stored at once and answered in order. */
 
 import { describe, expect, test } from "vitest";
 import type { ChatPart } from "../../context/chat-model.ts";
@@ -22,7 +22,7 @@ const tools = {
 const looks: ChatPart[] = [call("c1", "look"), end(1, 1, "tool-calls")];
 
 describe.each(BACKENDS)("on %s", (_, testGateway) => {
-  /** A gateway whose model says nothing to the first question before `release` is called. */
+  /** A gateway whose model blocks on the first question until `release` is called. */
   async function held(answers: readonly ChatPart[][], config: GatewayConfigInput = {}) {
     const { promise, resolve: release } = Promise.withResolvers<void>();
     const [first = [], ...rest] = answers;
@@ -35,7 +35,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     await test.gateway.inbound({ ...ana, text: "Hello", append: true });
     const { session } = await test.gateway.inbound({ ...ana, text: "" });
     const total = async () => (await session?.listMessages())?.total;
-    /** All of them are stored before the first is answered. */
+    /** All are stored before the first is answered. */
     const replyTo = async (...texts: string[]) => {
       const replies: Promise<{ readonly reply: string | null }>[] = [];
       for (const [i, text] of texts.entries()) {
@@ -49,7 +49,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     return { ...test, model, session, replyTo };
   }
 
-  test("each message is answered as the last thing that was said", async () => {
+  test("each message is answered as the last one of its context", async () => {
     const answers = [looks, say("5."), looks, say("Red."), say("Large.")];
     const { model, replyTo } = await held(answers);
     expect(await replyTo("price?", "colour?", "size?")).toEqual(["5.", "Red.", "Large."]);
@@ -63,7 +63,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     expect(asked[4]).toContain("assistant: Red.");
   });
 
-  test("one that failed is answered behind those that were answered since", async () => {
+  test("one that failed is answered after the later ones", async () => {
     const model = scriptedModel(fails, say("Red."), say("5."));
     const { gateway } = await testGateway({}, { model });
     const price = { ...ana, id: "1", text: "price?" };
@@ -77,7 +77,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     ]);
   });
 
-  test("one that waits is not summarised away, nor forgotten", async () => {
+  test("a waiting message is neither summarised nor erased", async () => {
     const { session, model, replyTo } = await held([say("5."), say("Red.")], {
       agents: { defaults: { compaction: { memoryFlush: { enabled: false } } } },
     });
@@ -90,7 +90,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     expect(spoken(model.requests[1]?.messages)).not.toContain("user: Hello");
   });
 
-  test("one that was summarised before it was answered is put to the model as it was said", async () => {
+  test("a message that was summarised before its answer reaches the model verbatim", async () => {
     const model = scriptedModel(fails, say("Red."), say("5."));
     const { gateway } = await testGateway({}, { model });
     const price = { ...ana, id: "1", text: "price?" };

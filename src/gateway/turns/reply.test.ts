@@ -29,7 +29,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   const generate = async () => ({ text: "a title", finishReason: "stop" });
 
   describe("a reply", () => {
-    test("is what the configured model says to what was stored before", async () => {
+    test("is the configured model's answer to the stored message", async () => {
       const { gateway, model } = await answering([say("Hello ", "Ana.")]);
       const { reply, reason, inbound, entry, silent } = await gateway.reply({ ...ana, text: "Hi" });
       expect({ reply, reason, silent }).toEqual({
@@ -43,7 +43,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await inbound.session?.listMessages())?.total).toBe(2);
     });
 
-    test("is none where the agent is silent, or the route says that nothing is sent", async () => {
+    test("is null for a silent answer, and where the route denies delivery", async () => {
       const { gateway, engine } = await answering([say("NO_REPLY"), say("secret")]);
       const first = await gateway.reply({ ...ana, text: "Hi" });
       expect(first).toMatchObject({ reply: null, reason: "silent", silent: true });
@@ -58,7 +58,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       });
     });
 
-    test("is the gateway's own where a command asks for it, and no model is asked", async () => {
+    test("is the gateway's own answer to a command, without a model call", async () => {
       const { gateway, model } = await answering([say("a")]);
       await gateway.reply({ ...ana, text: "Hi" });
       const replies: [string, RegExp][] = [
@@ -78,7 +78,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(spoken(model.requests[1]?.messages)).toEqual(["user: And now?"]);
     });
 
-    test("is none, with the reason, where no model is configured", async () => {
+    test("is null, with the reason, where no model is configured", async () => {
       const { gateway, model } = await answering([say("a")], {});
       const { reply, reason, inbound } = await gateway.reply({ ...ana, text: "Hi" });
       expect({ reply, reason }).toEqual({ reply: null, reason: "no_model" });
@@ -87,7 +87,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(given.reply).toBe("a");
     });
 
-    test("to input that comes by itself keeps nothing alive", async () => {
+    test("to automatic input does not count as activity", async () => {
       const { gateway, at } = await answering([say("Tick.")]);
       await gateway.reply({ ...ana, text: "Hi" });
       at("2026-05-04T13:00:00Z");
@@ -97,7 +97,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(meta?.lastInteractionAt).toBe(Date.parse("2026-05-04T12:00:00Z"));
     });
 
-    test("comes from the store's model that the route names, if there is such a one", async () => {
+    test("comes from the store's model that the route names, if it exists", async () => {
       const [slow, fast] = [scriptedModel(say("slow")), scriptedModel(say("fast"))];
       const models = { default: { ...slow, generate }, fast: { ...fast, generate } };
       const { gateway, engine } = await testGateway(NAMED, { models });
@@ -114,7 +114,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(events).toEqual(["the route asks for huge, which names no model of the store"]);
     });
 
-    test("fails where the model that is named is none, or only writes summaries", async () => {
+    test("fails for a model that is unknown or only writes summaries", async () => {
       const named = { agents: { defaults: { model: "big" } } };
       const { gateway } = await testGateway(named, { models: { big: { name: "b", generate } } });
       expect(await failureOf(gateway.reply({ ...ana, text: "Hi" }))).toMatchObject({
@@ -127,7 +127,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   describe("a message that is delivered again", () => {
     const hello = { ...ana, id: "7", text: "Hi" };
 
-    test("has the reply that it had, and no model is asked again", async () => {
+    test("gets the same reply without a model call", async () => {
       const { gateway, model } = await answering([say("One."), say("Two.")]);
       const first = await gateway.reply(hello);
       const again = await gateway.reply(hello);
@@ -142,14 +142,14 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect([model.requests.length, silent.model.requests.length]).toEqual([1, 1]);
     });
 
-    test("while it is answered waits for that answer", async () => {
+    test("while its answer is in progress waits for it", async () => {
       const { gateway, model } = await answering([say("One."), say("Two.")]);
       const both = await Promise.all([gateway.reply(hello), gateway.reply(hello)]);
       expect(both.map(({ reply }) => reply)).toEqual(["One.", "One."]);
       expect(model.requests).toHaveLength(1);
     });
 
-    test("after its model has failed is answered then, and stored once", async () => {
+    test("after a model failure is answered then, and stored once", async () => {
       const { gateway, engine } = await answering([fails, say("At last.")]);
       const failure = await failureOf(gateway.reply(hello));
       expect(failure).toMatchObject({ message: "away" });
@@ -159,7 +159,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
     });
 
-    test("after another session has begun is not answered there", async () => {
+    test("after a reset is not answered in the new session", async () => {
       const { gateway, model } = await answering([say("One."), say("Two.")]);
       await gateway.reply(hello);
       await gateway.reply({ ...ana, text: "/new" });
@@ -167,7 +167,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(model.requests).toHaveLength(1);
     });
 
-    test("stops when it is told to", async () => {
+    test("stops on its signal", async () => {
       const { gateway } = await answering([say("One.")]);
       const options = { signal: AbortSignal.abort() };
       expect(await failureOf(gateway.reply(hello, options))).toMatchObject({

@@ -9,30 +9,31 @@
 import { textOf } from "../../model/block.ts";
 import { type Entry, replyToOf } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import type { FailureKind } from "../../providers/model-failure.ts";
 import { DEFAULT_STEPS } from "../generate/generate-options.ts";
 import type { InboundMessage } from "../inbound-message.ts";
 import type { InboundResult, InboundTurn } from "../inbound-result.ts";
 import type { GatewayAnswer, GatewayGenerateInput } from "./answer-turn.ts";
 
-/** As for `generate`; what the message says is not asked for again. */
+/** As for `generate`, without the message's own fields. */
 export type ReplyOptions = Omit<
   GatewayGenerateInput,
   "conversationId" | "message" | "replyTo" | "from" | "heartbeat" | "idempotencyKey" | "metadata"
 >;
 
 export type ReplyReason =
-  /** A model has answered, now or when the message was delivered before. */
+  /** A model has answered, now or at an earlier delivery. */
   | "answered"
   /** The answer is silent. */
   | "silent"
   /** The route's `sendPolicy` is `deny`. */
   | "denied"
-  /** The gateway itself has answered. */
+  /** The gateway answered a command. */
   | "command"
   /** The message is empty. */
   | "empty"
-  /** Delivered again after another session had begun, or after it or its answer was erased. */
+  /** Redelivered after a reset, or after the message or its answer was erased. */
   | "repeated"
   /** No model is configured. */
   | "no_model";
@@ -43,14 +44,14 @@ export interface GatewayReply {
   readonly reply: string | null;
   readonly reason: ReplyReason;
   readonly silent: boolean;
-  /** What else is to be sent, each as a message of its own: see `GatewayAnswer`. */
+  /** Further messages to send; see `GatewayAnswer`. */
   readonly notices: readonly string[];
   readonly thoughts: readonly string[];
-  /** The last message of the model, as it is stored; null if no model was asked. */
+  /** The model's last message, as stored; null without a model call. */
   readonly entry: Entry | null;
 }
 
-/** What a gateway does for a reply. */
+/** The gateway's parts that a reply needs. */
 export interface ReplyParts {
   readonly inbound: (message: InboundMessage) => Promise<InboundResult>;
   readonly generate: (input: GatewayGenerateInput) => Promise<GatewayAnswer>;
@@ -59,8 +60,8 @@ export interface ReplyParts {
 }
 
 /**
- * The message is stored before a model is asked. Throws what the model throws, with the session and the
- * entry in its details: delivered again, or asked for by `generate`, it is answered then.
+ * Stores the message before the model call. Throws the model's errors, with session and entry in
+ * their details; a redelivery or `generate` retries.
  */
 export async function replyTo(
   parts: ReplyParts,
@@ -79,9 +80,7 @@ export async function replyTo(
   }
 }
 
-/** How long others wait for a process that died while it answered. */
-const LEASE_MS = 15_000;
-/** How long a message waits for the answers to earlier ones: no channel waits for longer. */
+/** How long a message waits for earlier answers: no channel waits longer. */
 const PATIENCE_MS = 300_000;
 
 async function answerInTurn(
@@ -95,7 +94,7 @@ async function answerInTurn(
   let outcome: GatewayReply | undefined;
   let failure: unknown;
   const claim = {
-    durationMs: LEASE_MS,
+    durationMs: SHORT_LEASE_MS,
     patienceMs: PATIENCE_MS,
     ...(signal === undefined ? {} : { signal }),
   };
@@ -140,7 +139,7 @@ async function answer(
   return { ...said(inbound, "answered", made.text), ...more };
 }
 
-/** Each step of an answer keeps at which attempt it was made. */
+/** Each step of an answer records its attempt. */
 function attemptAfter(before: readonly Entry[]): number {
   return attemptOf(before.at(-1)) + 1;
 }
@@ -149,11 +148,11 @@ function attemptOf(step: Entry | undefined): number {
   return Number(step?.metadata["attempt"] ?? 0);
 }
 
-/** Messages behind a message that are looked through for its answer. */
+/** The limit of messages after a message that are searched for its answer. */
 const FAR = 2_000;
 const PAGE = 200;
 
-/** The steps of all attempts at an answer, in order: they stand behind the message. */
+/** The steps of all attempts at an answer, in order: they follow the message. */
 async function readReply({ session }: InboundTurn, entry: Entry): Promise<readonly Entry[]> {
   if (entry.sessionId !== session.id || entry.index === null) return [];
   const found: Entry[] = [];
@@ -167,7 +166,7 @@ async function readReply({ session }: InboundTurn, entry: Entry): Promise<readon
   return found;
 }
 
-/** The reply that was made before. An attempt that was not brought to its end is none. */
+/** The stored reply. An unfinished attempt is none. */
 function replyOf(
   inbound: InboundTurn,
   entry: Entry,
@@ -175,7 +174,7 @@ function replyOf(
   maxSteps: number,
 ): GatewayReply | undefined {
   const last = before.at(-1);
-  // What a session has forgotten is neither asked nor said again.
+  // Erased messages are neither answered nor repeated.
   if (entry.erased) return nothing(inbound, "repeated");
   if (last === undefined) {
     return entry.sessionId === inbound.session.id ? undefined : nothing(inbound, "repeated");
@@ -205,7 +204,7 @@ function notAnswered(kind: FailureKind, message: string): BackscrollError {
   return new BackscrollError("model_failed", message, { details: { kind } });
 }
 
-/** Where the message is that has no answer. */
+/** Adds the place of the unanswered message to the error. */
 function locate(error: unknown, { id, sessionId }: Entry): unknown {
   if (!BackscrollError.is(error)) return error;
   const details = { ...error.details, sessionId, entryId: id };

@@ -6,8 +6,8 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { GatewayModel } from "./choose-model.ts";
 
 /**
- * The store's model of that name, which the setting `agents.defaults.model` holds. Throws
- * `model_unavailable` if there is none, or if it only writes summaries.
+ * The store's model of that name (the setting `agents.defaults.model`). Throws `model_unavailable`
+ * if it is missing or only writes summaries.
  */
 export function storeModel(tenant: TenantEngine, name: string): ChatModel {
   const model = tenant.textModel(name) as Partial<ChatModel>;
@@ -19,7 +19,7 @@ export function storeModel(tenant: TenantEngine, name: string): ChatModel {
   );
 }
 
-/** The model `name` answers, or that of the store which a route's `modelOverride` names. */
+/** The store's model that the route's `modelOverride` names, else `name`. */
 export function storeModels(tenant: TenantEngine, name: string): GatewayModel {
   return ({ modelOverride, providerOverride, authProfileOverride }) => {
     const own = modelOverride === undefined ? undefined : findModel(tenant, modelOverride);

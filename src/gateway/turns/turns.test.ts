@@ -12,7 +12,7 @@ describe("the configuration", () => {
   const of = (input: GatewayConfigInput, variables = {}) =>
     compactionOf(readConfig(input, variables).config, { model: scriptedModel() });
 
-  test("becomes a policy, a flush, a window and a silence", () => {
+  test("gives a policy, a flush, a window and a silence mode", () => {
     const memoryFlush = { softThresholdTokens: 7, prompt: "Notes!", systemPrompt: "Hush." };
     const { compaction, silence } = of({
       compaction: { policy: "pi", reserveTokens: 11, keepRecentTokens: 22 },
@@ -41,7 +41,7 @@ describe("the configuration", () => {
     expect(compactionOf(readConfig({}).config).compaction.flush).toBe(false);
   });
 
-  test("claw's threshold is the environment's, then the file's, and 0 is none", () => {
+  test("claw's threshold comes from the environment, then the file; 0 is none", () => {
     const at = (input: object, variables = {}) =>
       of({ compaction: { policy: "claw", ...input } }, variables).compaction.policy;
     const variables = { CLAUDE_CODE_AUTO_COMPACT_INPUT_TOKENS: "70000" };
@@ -70,7 +70,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   }
 
   describe("afterTurn", () => {
-    test("compacts as the configuration says, and the route and the status tell of it", async () => {
+    test("compacts as configured, and the route and the status show it", async () => {
       const model = scriptedModel(say("Ana likes tea."));
       const { gateway, engine, session, key } = await started({}, { model });
       await talk(session, 60);
@@ -105,7 +105,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(after).toMatchObject({ decision: { reason: "over_turns" }, flush: null });
     });
 
-    test("counts with the window of the model that answered last", async () => {
+    test("uses the window of the model that answered last", async () => {
       const { gateway, session } = await started({ compaction: { policy: "pi" } });
       const usage = { inputTokens: 110_000, outputTokens: 1 };
       await session.append({ role: "assistant", content: "Hm.", usage, model: "gpt-4o-mini" });
@@ -113,7 +113,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(decision.numbers).toMatchObject({ contextWindow: 128_000, threshold: 108_000 });
     });
 
-    test("leaves a route alone that leads elsewhere by now", async () => {
+    test("leaves a route that has moved on unchanged", async () => {
       const { gateway, engine, session, key } = await started();
       await gateway.inbound({ ...ana, text: "/new" });
       const before = await engine.routes.get(key);
@@ -123,7 +123,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   });
 
   describe("generate", () => {
-    test("follows the configuration's silence and policy", async () => {
+    test("applies the configured silence and policy", async () => {
       const model = scriptedModel(say("NO_REPLY, but I talk"));
       const config = { compaction: { enabled: false }, silence: "leading" } as const;
       const { gateway, session } = await started(config, { model });
@@ -136,7 +136,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       ]);
     });
 
-    test("asks the model that the host chooses by the route", async () => {
+    test("uses the host's choice of model for the route", async () => {
       const [small, large] = [scriptedModel(say("small")), scriptedModel(say("large"))];
       const { gateway, engine, session, key } = await started(
         {},
@@ -154,7 +154,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(large.requests[0]?.providerOptions).toEqual({ house: { effort: "high" } });
     });
 
-    test("asks for as much thought as the route's level says, unless the host knows better", async () => {
+    test("uses the route's thinking level unless the host sets an effort", async () => {
       const model = scriptedModel(say("a"));
       const { gateway, engine, session, key } = await started({}, { model });
       const conversationId = session.id;
@@ -190,7 +190,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(events.some(({ type }) => type === "setting_ignored")).toBe(false);
     });
 
-    test("shows thoughts and chooses tools by the route", async () => {
+    test("shows thinking and selects tools by the route", async () => {
       const thought = { type: "thinking", block: { type: "thinking", text: "Tea?" } } as const;
       const model = scriptedModel([thought, ...say("Yes.")]);
       const { gateway, engine, session, key } = await started({}, { model });
@@ -211,7 +211,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect((await gateway.generate(input)).thoughts).toEqual([]);
     });
 
-    test("tells of an override that it cannot follow, and fails without any model", async () => {
+    test("reports an override that it cannot follow, and fails without any model", async () => {
       const { gateway, engine, session, key } = await started();
       const overrides = { modelOverride: "large", providerOverride: "p", authProfileOverride: "a" };
       await engine.routes.patch(key, overrides);
@@ -230,7 +230,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       });
     });
 
-    test("delivers nothing where the route denies it, and stores the answer", async () => {
+    test("stores the answer and delivers nothing where the route denies it", async () => {
       const model = scriptedModel(say("secret"));
       const { gateway, engine, session, key } = await started({}, { model });
       await engine.routes.patch(key, { sendPolicy: "deny", verboseLevel: "on" });
@@ -241,7 +241,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       expect(entry.blocks).toMatchObject([{ text: "secret" }]);
     });
 
-    test("tells people of a compaction only where they want to hear of it", async () => {
+    test("sends a note of a compaction only with verboseLevel on", async () => {
       const model = scriptedModel(say("yes"));
       const { gateway, engine, session, key } = await started({}, { model });
       await engine.routes.patch(key, { verboseLevel: "on" });

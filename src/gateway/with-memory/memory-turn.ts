@@ -1,4 +1,4 @@
-/** One call of an app's model, seen from the conversation: what comes before it, and what after. */
+/** One call of an app's model: the work before it and after it. */
 
 import { contextWindow } from "../../context/context-window.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
@@ -28,11 +28,11 @@ export interface WithMemoryOptions {
   readonly from?: string;
   /** The actor of the model's messages. Default: the session's agent. */
   readonly as?: string;
-  /** What of the conversation the model is given: see `buildContext`. */
+  /** Options of the context; see `buildContext`. */
   readonly context?: Partial<Omit<BuildContextInput, "provider" | "model" | "leaf" | "replyTo">>;
-  /** What the model takes, where its name does not tell. */
+  /** Tokens of the model's window. Default: the catalogue's value. */
   readonly contextWindow?: number;
-  /** When to compact; the policy `turns` if left out, false: never. */
+  /** The compaction policy. Default `turns`; false: never. */
   readonly compaction?: AutoCompaction | AutoCompactionOptions | false;
 }
 
@@ -41,12 +41,12 @@ export interface MemoryTurn {
   readonly actor: string;
   readonly contextWindow: number;
   readonly compaction: AutoCompaction;
-  /** What the model is given, under a budget of its own after an overflow. */
+  /** The prompt, under a smaller budget after an overflow. */
   prompt(tokenBudget?: number): Promise<SdkMessage[]>;
   readonly tokenBudget: number;
 }
 
-/** Stores what the app's prompt has that the log has not. */
+/** Stores the prompt's messages that the log lacks. */
 export async function beginTurn(
   model: SdkModel,
   given: readonly SdkMessage[],
@@ -84,7 +84,7 @@ export async function beginTurn(
   };
 }
 
-/** Stores an answer that came in one piece. */
+/** Stores a complete answer. */
 export function storeAnswer(
   { session, actor, contextWindow: window }: MemoryTurn,
   model: SdkModel,

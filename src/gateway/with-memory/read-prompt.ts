@@ -1,4 +1,4 @@
-/** What an app hands to its model, as messages of a session. */
+/** Converts an app's prompt to messages of a session. */
 
 import type { MessageInput } from "../../engine/message-input.ts";
 import type { BlockInput } from "../../model/block.ts";
@@ -40,7 +40,7 @@ function readMessage({ role, content }: SdkMessage): ReadMessage[] {
   return [{ message: { role: said, content: blocks }, key: `${said} ${textIn(blocks)}` }];
 }
 
-/** Also the parts of an answer, which are nearly the same. */
+/** Also for parts of an answer, which are nearly the same. */
 export function readPart(part: SdkPart): BlockInput[] {
   switch (part.type) {
     case "text":
@@ -55,7 +55,7 @@ export function readPart(part: SdkPart): BlockInput[] {
     case "file":
       return [readFile(part)];
     default:
-      // Sources, approvals and what a newer version brings are the app's business.
+      // Sources, approvals and unknown parts stay with the app.
       return [];
   }
 }
@@ -72,7 +72,7 @@ function readFile(part: SdkPart): BlockInput {
   return { type: "image", mediaType, data: String(data) };
 }
 
-/** Where the houses put the proof of a thought, on its way in and on its way out. */
+/** The places where providers put a thought's signature, in input and output. */
 function signatureOf(part: SdkPart): { signature?: string } {
   const given = part["providerMetadata"] ?? part["providerOptions"];
   for (const house of isPlainObject(given) ? Object.values(given) : []) {

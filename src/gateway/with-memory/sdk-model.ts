@@ -1,6 +1,6 @@
 /**
- * What the AI SDK and its language models say to each other, as far as it is read or written here:
- * versions 2, 3 and 4 of the specification, described without the SDK.
+ * The AI SDK's language model interface as far as it is used here: versions 2, 3 and 4 of the
+ * specification, declared without the SDK.
  */
 
 export interface SdkPart {

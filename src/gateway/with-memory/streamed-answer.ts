@@ -1,4 +1,4 @@
-/** An answer that streams through an app's model, stored while it passes. */
+/** Stores an answer while it streams through an app's model. */
 
 import type { MessageStream } from "../../engine/message-stream.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -49,7 +49,7 @@ export class StreamedAnswer {
     }
   }
 
-  /** Stores it. Gives whether the turn is over: no tool is waited for. */
+  /** Stores it. Gives whether the turn is over: no tool call is open. */
   async end(): Promise<boolean> {
     if (this.#failed) {
       await this.abort("failed");
@@ -62,7 +62,7 @@ export class StreamedAnswer {
     return !this.#hasCalls;
   }
 
-  /** What had arrived is kept. If this fails as well, the lease ends the message. */
+  /** The text received so far is kept. If this fails too, the lease aborts the message. */
   async abort(reason: string): Promise<void> {
     const stream = this.#stream;
     this.#stream = undefined;

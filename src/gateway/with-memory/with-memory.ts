@@ -1,8 +1,8 @@
 /**
- * A model of the AI SDK that remembers: an app that has one gains memory in one line.
+ * Wraps a model of the AI SDK with memory.
  *
- * What the app sends is stored before the model is asked, the model is given the conversation in place
- * of what the app sent, and its answer is stored. The SDK is not needed for it, only its shape.
+ * It stores the app's messages before the call, replaces the prompt by the conversation's context,
+ * and stores the answer. It needs the SDK's shapes only, not the SDK.
  */
 
 import { checkFields } from "../../model/input.ts";
@@ -82,7 +82,7 @@ async function answerStream(model: SdkModel, call: SdkCall, options: WithMemoryO
   return { ...result, stream };
 }
 
-/** Another try with less, as long as the provider says that it was too much. */
+/** Retries with a smaller prompt while the provider reports an overflow. */
 async function untilItFits<Result>(
   turn: MemoryTurn,
   call: SdkCall,

@@ -1,11 +1,11 @@
-/** A context as a model of the AI SDK is given it, beneath the SDK. */
+/** Writes a context as a prompt of the AI SDK's model interface. */
 
 import type { ContextMessage } from "../../context/message.ts";
 import type { AiSdkMessage } from "../../context/render/ai-sdk.ts";
 import { renderContext } from "../../context/render/render.ts";
 import type { SdkMessage, SdkModel, SdkPart } from "./sdk-model.ts";
 
-/** The app's own system messages first, then what the conversation says. */
+/** The app's system messages, then the conversation. */
 export function writePrompt(
   system: readonly SdkMessage[],
   messages: readonly ContextMessage[],
@@ -31,7 +31,7 @@ function toSdkMessage({ role, content }: AiSdkMessage, isTagged: boolean): SdkMe
   };
 }
 
-/** Version 4 says what the data of a file is; earlier ones tell an address by its type. */
+/** Version 4 tags a file's data; earlier versions distinguish an address by its type. */
 function fileData(data: string, isTagged: boolean): unknown {
   const url = /^https?:\/\//i.test(data) ? new URL(data) : undefined;
   if (!isTagged) return url ?? data;

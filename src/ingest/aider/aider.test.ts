@@ -7,7 +7,7 @@ const HISTORY = fixture("aider/history.txt");
 const PATH = "/srv/shop/.aider.chat.history.md";
 
 describe("a history of Aider", () => {
-  test("is a session for each start of the program", async () => {
+  test("has a session for each start of the program", async () => {
     const { sessions, problems } = await readWith(AIDER, HISTORY, { path: PATH });
     expect(sessions.map(({ session }) => [session.id, session.cwd, session.startedAt])).toEqual([
       [
@@ -25,7 +25,7 @@ describe("a history of Aider", () => {
     expect(problems).toEqual([]);
   });
 
-  test("tells what was typed, answered and printed apart", async () => {
+  test("separates typed, answered and printed text", async () => {
     const { sessions } = await readWith(AIDER, HISTORY, { path: PATH });
     const [first, second, third] = sessions.map(({ entries }) => outline(entries));
     expect(first).toEqual([
@@ -46,7 +46,7 @@ describe("a history of Aider", () => {
     ]);
   });
 
-  test("whose line ends were trimmed is read by its marks alone", async () => {
+  test("with trimmed line ends is read by its marks alone", async () => {
     const { sessions } = await readWith(AIDER, HISTORY.replace(/ {2}$/gm, ""), { path: PATH });
     expect(outline(sessions[0]?.entries ?? []).slice(1, 4)).toEqual([
       "message-1 user: Add a retry\nto the client.",
@@ -55,19 +55,19 @@ describe("a history of Aider", () => {
     ]);
   });
 
-  test("is of another project in another folder", async () => {
+  test("in another folder belongs to another project", async () => {
     const here = await readWith(AIDER, HISTORY, { path: PATH });
     const there = await readWith(AIDER, HISTORY, { path: "/srv/b/.aider.chat.history.md" });
     expect(there.sessions[0]?.session.id).not.toBe(here.sessions[0]?.session.id);
   });
 
-  test("with text before its first start, or nothing at all, is told of", async () => {
+  test("with text before its first start, or empty, is reported", async () => {
     const { sessions, problems } = await readWith(AIDER, `Hello.\n${HISTORY}`);
     expect([sessions.length, problems.map(({ code }) => code)]).toEqual([3, ["missing_header"]]);
     expect((await readWith(AIDER, "")).sessions).toEqual([]);
   });
 
-  test("without an end of an answer keeps its beginning, and goes on behind it", async () => {
+  test("with an unfinished answer keeps its head, and continues after it", async () => {
     const answer = `${"y".repeat(1023)}\n`.repeat(9 * 1024);
     const text = `# aider chat started at 2025-03-04 10:11:12\n\n#### Go.  \n${answer}\n#### Stop.  \n`;
     const { sessions, problems } = await readWith(AIDER, text, { path: PATH });
@@ -90,7 +90,7 @@ describe("a history of Aider", () => {
     expect(ids).toHaveLength(3);
   });
 
-  test("is looked for where the variable says", () => {
+  test("is found where the variable says", () => {
     const environment = { home: "/home/ana", variables: {}, platform: "linux" };
     expect(AIDER.places?.(environment)).toEqual([]);
     const named = { ...environment, variables: { AIDER_CHAT_HISTORY_FILE: "~/chat.md" } };

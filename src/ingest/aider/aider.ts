@@ -1,8 +1,8 @@
 /**
- * Chat histories of Aider: Markdown in the folder of the project, each start of the program a session.
+ * Chat histories of Aider: Markdown in the project's folder, each start of the program a session.
  *
- * `####` is what the user typed, `>` what the program printed, all else the model's answer. There are
- * no ids and no times but that of the start, in the time zone of the machine.
+ * `####` is the user's text, `>` the program's output, everything else the model's answer. There
+ * are no ids, and no times except that of the start, in the machine's time zone.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -22,7 +22,7 @@ const START = /^# aider chat started at (.*?)\s*$/;
 export const AIDER: TranscriptSource = {
   name: FORMAT,
 
-  /** Histories lie in projects, which may be anywhere: only the one that is named is known. */
+  /** Histories lie in projects, which may be anywhere: only a named one is found. */
   places(environment) {
     const named = folderOf(environment, "AIDER_CHAT_HISTORY_FILE", "");
     return named === "" ? [] : [{ root: named, matches: () => true }];
@@ -50,7 +50,7 @@ async function* readRuns(
   const source = lines[Symbol.asyncIterator]();
   const starts = new RecentMap<string, number>(KEPT_IDS);
   let start: string | undefined;
-  /** The lines of a run; it ends with the start of the next. */
+  /** The lines of a run, up to the start of the next. */
   async function* body(): AsyncGenerator<Line> {
     start = undefined;
     for (let next = await source.next(); !next.done; next = await source.next()) {
@@ -80,7 +80,7 @@ function toSession(
   path: string,
 ): Omit<ImportedSession, "entries" | "problems"> {
   const folder = path.slice(0, Math.max(0, path.length - fileName(path).length - 1));
-  // Two projects may be started in the same second.
+  // Two projects may start in the same second.
   const place = toHex(sha256(Buffer.from(folder))).slice(0, 8);
   const digits = start.replace(/\D/g, "") || "unknown";
   const startedAt = Date.parse(start.replace(" ", "T"));
@@ -101,7 +101,7 @@ async function* readEntries(
   let channel: Channel | undefined;
   let number = 0;
   let model: string | null = null;
-  /** Aider ends each line of the user's with two spaces, which tells it from a heading. */
+  /** Aider ends each line of the user with two spaces, unlike a heading. */
   let isStrict: boolean | undefined;
   const flush = (): ImportedEntry | undefined => {
     const text = body.take();

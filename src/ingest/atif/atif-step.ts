@@ -1,4 +1,4 @@
-/** Steps of a trajectory: a message, and of an agent also its calls and what came of them. */
+/** Steps of a trajectory: a message, and for an agent its calls and their results. */
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -18,10 +18,10 @@ import {
 
 export const FORMAT = "atif";
 
-/** Under this name `extra` holds what the writer of our own exports has no other field for. */
+/** The key of `extra` for fields that only our own exports write. */
 export const OWN = "backscroll";
 
-/** Undefined if it is no step. `model` is that of the whole trajectory. */
+/** Undefined if it is not a step. `model` is the trajectory's. */
 export function toDrafts(
   step: Fields,
   sourceId: string,

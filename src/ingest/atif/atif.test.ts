@@ -30,7 +30,7 @@ test("a trajectory is the conversation of its agent", async () => {
   expect(problems).toEqual([]);
 });
 
-test("sub-agents inside are sessions of their own, and a step of no source is told", async () => {
+test("nested sub-agents are sessions of their own, and a step without a source is reported", async () => {
   const whole = JSON.parse(FILE);
   const child = { ...whole, trajectory_id: "traj-2", steps: whole.steps.slice(3) };
   whole.subagent_trajectories = [child, 7];

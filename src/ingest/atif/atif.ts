@@ -1,6 +1,6 @@
 /**
- * The Agent Trajectory Interchange Format of the Harbor project: one JSON object with the steps of a
- * run, whichever agent ran. Sub-agents stand in it as trajectories of their own.
+ * The Agent Trajectory Interchange Format of the Harbor project: one JSON object with the steps of
+ * a run, of any agent. Sub-agents are nested trajectories.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -46,7 +46,7 @@ export const ATIF: TranscriptSource = {
           problems.add("unexpected", `sub-agent ${number} is no trajectory, and was left out`);
           continue;
         }
-        // A sub-agent may share the session's id: its own is the trajectory's.
+        // A sub-agent may share the session's id; its own is the trajectory's.
         const own = textField(child, "trajectory_id") ?? textField(child, "session_id");
         const name = own === undefined || own === id ? `agent-${number}` : own;
         const place = { id: `${id ?? ""}/${name}`, parent: id, first: steps[0] as unknown };

@@ -1,4 +1,4 @@
-/** Messages of ChatGPT by their author and the type of their content. */
+/** Messages of ChatGPT by author and content type. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -8,7 +8,7 @@ import { parseJson } from "../json-file.ts";
 
 export const FORMAT = "chatgpt";
 
-/** Where a tool was called. */
+/** The place of a tool call. */
 export interface CallPlace {
   readonly id: string;
   readonly name: string;
@@ -16,9 +16,9 @@ export interface CallPlace {
 
 export interface Draft {
   readonly entry: EntryDraft;
-  /** The call that the message makes. */
+  /** The message's tool call. */
   readonly call?: CallPlace;
-  /** The author, or the type of content, that we do not know. */
+  /** An unknown author or content type. */
   readonly unknown?: string;
 }
 
@@ -64,14 +64,14 @@ export function toDraft(
   }
 }
 
-/** Seconds there, with a fraction. */
+/** In seconds, with a fraction. */
 export function toTime(seconds: unknown): number | null {
   const value = Number(nameOf(seconds ?? ""));
   const isTime = seconds !== null && seconds !== undefined && value > 0 && value < 8.64e12;
   return isTime ? Math.round(value * 1000) : null;
 }
 
-/** Content types of the program's notes: about the user, and how long the model has thought. */
+/** Content types of the program's notes: about the user, and the model's thinking time. */
 const NOTES: ReadonlySet<string> = new Set([
   "user_editable_context",
   "model_editable_context",
@@ -80,7 +80,7 @@ const NOTES: ReadonlySet<string> = new Set([
 
 type Base = Omit<EntryDraft, "kind"> & { readonly blocks: readonly Block[] };
 
-/** An answer that is not for everybody is for a tool. */
+/** An answer with a recipient is a tool call. */
 function toAnswer(message: Fields, base: Base): Draft {
   const answer = { ...base, kind: "message", role: "assistant", actor: FORMAT } as const;
   const name = textField(message, "recipient") ?? "all";

@@ -24,13 +24,13 @@ export class ChatgptTree {
   readonly #problems: ProblemLog;
   readonly #places = new Map<string, NodePlace>();
 
-  /** A message is taken out of `mapping` when it is given: a conversation may have many megabytes. */
+  /** A message is removed from `mapping` when given: a conversation may have many megabytes. */
   constructor(mapping: Record<string, unknown>, problems: ProblemLog) {
     this.#mapping = mapping;
     this.#problems = problems;
   }
 
-  /** Parents before their children; undefined if the node is not there. */
+  /** Parents before children; undefined if the node is missing. */
   entryAt(node: string | undefined): string | null | undefined {
     return node === undefined ? undefined : this.#places.get(node)?.entry;
   }
@@ -63,7 +63,7 @@ export class ChatgptTree {
     }
   }
 
-  /** From each root down, and then what no root leads to. */
+  /** From each root down, then the nodes that no root reaches. */
   #order(): Iterable<string> {
     const seen = new Set<string>();
     const ids = Object.keys(this.#mapping);
@@ -79,7 +79,7 @@ export class ChatgptTree {
         seen.add(id);
         const node = this.#mapping[id];
         const children = isPlainObject(node) ? node["children"] : [];
-        // The last is taken first: so the first child's line comes first.
+        // A stack: the first child's branch comes first.
         for (const child of Array.isArray(children) ? children.toReversed() : []) {
           if (typeof child === "string" && this.#isChild(child, id)) todo.push(child);
         }

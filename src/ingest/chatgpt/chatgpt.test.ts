@@ -6,7 +6,7 @@ import { CHATGPT } from "./chatgpt.ts";
 const EXPORT = fixture("chatgpt/conversations.json");
 
 describe("an export of ChatGPT", () => {
-  test("is a session for each conversation", async () => {
+  test("has a session for each conversation", async () => {
     const { sessions, problems } = await readWith(CHATGPT, EXPORT);
     expect(sessions.map(({ session }) => session)).toMatchObject([
       { id: "c-1", title: "Bread", startedAt: 1700000000250, agent: "chatgpt" },
@@ -18,7 +18,7 @@ describe("an export of ChatGPT", () => {
     ]);
   });
 
-  test("keeps every branch, and ends at the answer that was chosen", async () => {
+  test("keeps every branch, and ends at the chosen answer", async () => {
     const { sessions } = await readWith(CHATGPT, EXPORT);
     expect(outline(sessions[0]?.entries ?? [])).toEqual([
       'q1<null user: How long does "bread" [rise]?',
@@ -32,7 +32,7 @@ describe("an export of ChatGPT", () => {
     expect(sessions[0]?.leaf).toBe("a1");
   });
 
-  test("pairs a tool's message with the call above it, and tells times and models", async () => {
+  test("pairs a tool's message with the call above it, and has times and models", async () => {
     const { sessions } = await readWith(CHATGPT, EXPORT);
     const [question, , , call, result] = sessions[0]?.entries ?? [];
     expect(question?.createdAt).toBe(1700000001500);
@@ -46,7 +46,7 @@ describe("an export of ChatGPT", () => {
     });
   });
 
-  test("that is damaged loses the conversation that is, and no other", async () => {
+  test("that is damaged loses only the damaged conversation", async () => {
     const list = JSON.parse(EXPORT) as Record<string, unknown>[];
     const three = [list[0], list[1], { ...list[1], id: "c-3", title: "Third" }];
     const text = JSON.stringify(three).replace('"An hour."', '"An hour.');
@@ -55,7 +55,7 @@ describe("an export of ChatGPT", () => {
     expect(problems).toMatchObject([{ code: "not_json" }]);
   });
 
-  test("that is cut off gives what is whole", async () => {
+  test("that is cut off gives its complete part", async () => {
     const list = JSON.parse(EXPORT) as Record<string, unknown>[];
     const text = JSON.stringify([list[1], list[0]]).slice(0, -300);
     const { sessions, problems } = await readWith(CHATGPT, text);
@@ -63,14 +63,14 @@ describe("an export of ChatGPT", () => {
     expect(problems).toMatchObject([{ code: "not_json" }]);
   });
 
-  test("of one conversation alone is read, too", async () => {
+  test("of a single conversation is read too", async () => {
     const [one] = JSON.parse(EXPORT) as unknown[];
     const { sessions } = await readWith(CHATGPT, JSON.stringify(one));
     expect(sessions).toHaveLength(1);
     expect(CHATGPT.recognise(Buffer.from(JSON.stringify(one)), "")).toBe(true);
   });
 
-  test("with circles and lost parents ends, and says so", async () => {
+  test("with cycles and lost parents terminates, and reports them", async () => {
     const node = (id: string, parent: string, children: string[]) => ({
       id,
       parent,

@@ -9,7 +9,7 @@ import type { ImportedSession, TranscriptSource } from "../source.ts";
 import { FORMAT, toTime } from "./chatgpt-message.ts";
 import { ChatgptTree } from "./chatgpt-tree.ts";
 
-/** How a conversation begins: where one is damaged, the next is found by this. */
+/** The start of a conversation: after a damaged one, it locates the next. */
 const BEGINS = /\{\s*"(?:title|conversation_id)"\s*:/;
 
 export const CHATGPT: TranscriptSource = {

@@ -6,7 +6,7 @@ import { CLAUDE_AI } from "./claude-ai.ts";
 const EXPORT = fixture("claude-ai/conversations.json");
 
 describe("an export of Claude.ai", () => {
-  test("is a session for each conversation, with its branches", async () => {
+  test("has a session for each conversation, with its branches", async () => {
     const { sessions, problems } = await readWith(CLAUDE_AI, EXPORT);
     expect(sessions.map(({ session }) => session)).toMatchObject([
       { id: "k-1", title: "Tides", startedAt: Date.UTC(2025, 5, 1, 10) },
@@ -26,7 +26,7 @@ describe("an export of Claude.ai", () => {
     expect(problems).toMatchObject([{ code: "unexpected", message: /"robot"/ }]);
   });
 
-  test("pairs calls and results that have no ids, and keeps what it does not know", async () => {
+  test("pairs calls and results without ids, and keeps unknown fields", async () => {
     const { sessions } = await readWith(CLAUDE_AI, EXPORT);
     const [question, answer, result] = sessions[0]?.entries ?? [];
     expect(answer?.blocks.at(-1)).toMatchObject({ id: "m-2/call-2", input: '{"query":"tide"}' });
@@ -41,7 +41,7 @@ describe("an export of Claude.ai", () => {
     });
   });
 
-  test("that is cut off gives what is whole", async () => {
+  test("that is cut off gives its complete part", async () => {
     const { sessions, problems } = await readWith(CLAUDE_AI, EXPORT.slice(0, -60));
     expect(sessions.map(({ session }) => session.id)).toEqual(["k-1"]);
     expect(problems.map(({ code }) => code)).toEqual(["unexpected", "not_json"]);

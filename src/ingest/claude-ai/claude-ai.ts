@@ -15,7 +15,7 @@ import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source
 
 const FORMAT = "claude-ai";
 
-/** How a conversation begins: where one is damaged, the next is found by this. */
+/** The start of a conversation: after a damaged one, it locates the next. */
 const BEGINS = /\{\s*"uuid"\s*:\s*"[^"]*"\s*,\s*"name"\s*:/;
 
 export const CLAUDE_AI: TranscriptSource = {
@@ -62,7 +62,7 @@ async function* readMessages(
   problems: ProblemLog,
 ): AsyncGenerator<ImportedEntry> {
   const ids = new KnownIds(problems);
-  /** The last entry that was made of each message. */
+  /** The last entry of each message. */
   const tips = new Map<string, string | null>();
   let last: string | null = null;
   for (const [i, message] of messages.entries()) {
@@ -75,7 +75,7 @@ async function* readMessages(
     const id = textField(message, "uuid") ?? `message-${i}`;
     if (!ids.isNew(id)) continue;
     const named = textField(message, "parent_message_uuid");
-    // The root has an id that no message has.
+    // The root has an id of no message.
     let parent: string | null = named === undefined ? last : (tips.get(named) ?? null);
     for (const draft of toDrafts(message, id, role)) {
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: parent });
@@ -117,7 +117,7 @@ function toDrafts(message: Fields, id: string, role: "user" | "assistant"): Entr
   });
 }
 
-/** Calls without an id get one, and so does the result behind them. */
+/** A call without an id gets one, and so does the result after it. */
 function numbered(blocks: readonly Block[], id: string): Block[] {
   let last = { id: `${id}/unknown`, name: undefined as string | undefined };
   return blocks.map((block, i) => {
@@ -143,7 +143,7 @@ function cutAtResults(blocks: readonly Block[]): Block[][] {
   return parts.length === 0 ? [[]] : parts;
 }
 
-/** Files whose text was taken out of them. */
+/** Files with extracted text. */
 function toAttachments(attachments: unknown): Block[] {
   return (Array.isArray(attachments) ? attachments : []).flatMap((attachment): Block[] => {
     const fields: Fields = isPlainObject(attachment) ? attachment : {};

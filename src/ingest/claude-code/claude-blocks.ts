@@ -1,4 +1,4 @@
-/** Content blocks of Claude Code, and what they are here. Fields that we do not know stay on the block. */
+/** Maps content blocks of Claude Code. Unknown fields stay on the block. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";

@@ -41,7 +41,7 @@ function outputs(entries: readonly ImportedEntry[]): Record<string, number> {
 }
 
 describe("a file with a sub-agent inside of it", () => {
-  test("is one session, and the sub-agent is a branch with a start of its own", async () => {
+  test("is one session, with the sub-agent as a branch with its own root", async () => {
     const { session, entries, leaf, problems } = await read(V1);
     expect(session).toMatchObject({
       source: "claude-code",
@@ -79,7 +79,7 @@ describe("a file with a sub-agent inside of it", () => {
     expect(aside.map(({ sourceId }) => short(sourceId))).toEqual(["7", "8", "9", "a"]);
   });
 
-  test("ends where the conversation does, also when the sub-agent spoke last", async () => {
+  test("ends with the conversation, also when the sub-agent wrote last", async () => {
     const lines = V1.split("\n").slice(0, 12);
     const { entries, leaf } = await read(`${lines.join("\n")}\n`);
     expect(short(entries.at(-1)?.sourceId)).toBe("a");
@@ -109,7 +109,7 @@ describe("a file with a sub-agent inside of it", () => {
     });
   });
 
-  test("keeps models, digits and names of tools, and marks injected text", async () => {
+  test("keeps models, digits and tool names, and marks injected text", async () => {
     const { entries } = await read(V1);
     expect(byId(entries, "4")).toMatchObject({
       model: "claude-sonnet-4-5",
@@ -179,7 +179,7 @@ describe("a file of version 2", () => {
     expect(outputs(entries)).toEqual({ 26: 120, "2a": 30, "2e": 11, 30: 13, 34: 8 });
   });
 
-  test("keeps pictures, thoughts and what only the provider reads byte for byte", async () => {
+  test("keeps images, thoughts and provider data byte for byte", async () => {
     const { entries } = await read(V2);
     expect(byId(entries, "22")?.blocks[1]).toEqual({
       type: "image",
@@ -201,7 +201,7 @@ describe("a file of version 2", () => {
     });
   });
 
-  test("makes a compaction of a boundary and the summary behind it", async () => {
+  test("makes a compaction of a boundary and the summary after it", async () => {
     const { entries } = await read(V2);
     expect(byId(entries, "32")).toMatchObject({
       kind: "compaction",
@@ -252,7 +252,7 @@ describe("a file of version 2", () => {
     expect(byId(entries, "e")?.parentSourceId).toBe("s");
   });
 
-  test("takes a summary without a boundary as one of all before it", async () => {
+  test("treats a summary without a boundary as one of everything before it", async () => {
     const line = { type: "user", uuid: "a", parentUuid: null, isCompactSummary: true };
     const content = JSON.stringify({ ...line, message: { content: "the past" } });
     const { entries } = await read(content);
@@ -286,7 +286,7 @@ describe("files of sub-agents, forked and resumed files", () => {
     ]);
   });
 
-  test("a resumed file goes on with the session whose lines it repeats, each line once", async () => {
+  test("a resumed file continues the session whose lines it repeats, each line once", async () => {
     const resumed = fixture("claude-code/resumed.jsonl");
     const { session, entries, problems } = await read(resumed);
     expect(session?.id).toBe("5d0e3c1a-2b4f-4a6c-8d7e-9f0a1b2c3d4e");
@@ -312,7 +312,7 @@ describe("files of sub-agents, forked and resumed files", () => {
     expect(second.result).toMatchObject({ created: false, entries: 3, skipped: 3 });
   });
 
-  test("a forked session has its own copy of the lines that it shares", async () => {
+  test("a forked session has its own copy of the shared lines", async () => {
     const forked = V1.replaceAll("5d0e3c1a", "99999999").replaceAll(
       '"parentUuid":null',
       '"forkedFrom":{"sessionId":"5d0e3c1a","messageUuid":"x"},"parentUuid":null',

@@ -1,11 +1,10 @@
 /**
- * Transcripts of Claude Code: JSON lines, a tree by `uuid` and `parentUuid`, one line for each block
- * of an answer.
+ * Transcripts of Claude Code: JSON lines, a tree by `uuid` and `parentUuid`, one line per block of
+ * an answer.
  *
- * A line is an entry, known by its uuid, so that every line of the file can be addressed and a file
- * can be read on from where it ended; the lines of one answer are a chain, and the last has the usage.
- * A sub-agent inside of the file is a branch with a start of its own; one with a file of its own is a
- * session that names its parent.
+ * A line is an entry, identified by its uuid, so that every line can be addressed and a file can be
+ * resumed; the lines of one answer are a chain, and the last has the usage. A sub-agent inside the
+ * file is a branch with its own root; one with its own file is a session that names its parent.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -38,7 +37,7 @@ export const CLAUDE_CODE: TranscriptSource = {
     return roots.map((root) => ({
       root,
       matches: (path) => path.endsWith(".jsonl"),
-      // Outputs of tools that were too long for the transcript.
+      // Tool outputs that were too long for the transcript.
       skips: (path) => /(^|\/)tool-results$/.test(path),
       near: (cwd) => [cwd.replace(/[^a-zA-Z0-9]/g, "-")],
     }));
@@ -56,7 +55,7 @@ export const CLAUDE_CODE: TranscriptSource = {
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
     if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
-    // Names are not escaped in practice; without this one, the first known line decides.
+    // Field names are unescaped in practice; without this one, the first known line decides.
     const isUnmistakable = !text.includes('"parts"');
     let isJson = false;
     let isOurs = false;
@@ -69,7 +68,7 @@ export const CLAUDE_CODE: TranscriptSource = {
       if (isOurs && isUnmistakable) break;
     }
     if (isJson) return isOurs;
-    // The first line is longer than what we were shown, or damaged.
+    // The first line exceeds the head, or is damaged.
     return /^\s*\{\s*"(?:parentUuid|isSidechain|logicalParentUuid)"\s*:/.test(text);
   },
 
@@ -99,7 +98,7 @@ export const CLAUDE_CODE: TranscriptSource = {
     return {
       sessions: sessions(),
       problems,
-      // While no line has named the session and its folder, they may still come: then all is read again.
+      // Until a line has named the session and its folder, the file is read from its start again.
       state: () =>
         header?.isNamed && header.cwd !== null && file !== undefined
           ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
@@ -108,7 +107,7 @@ export const CLAUDE_CODE: TranscriptSource = {
   },
 
   resumeCommand({ id, cwd }) {
-    // A sub-agent cannot be gone on with; its parent can.
+    // A sub-agent cannot be resumed; its parent can.
     const [session = ""] = id.split("/");
     if (!/^[\w.-]+$/.test(session)) return null;
     const command = `claude --resume ${session}`;
@@ -116,10 +115,10 @@ export const CLAUDE_CODE: TranscriptSource = {
   },
 };
 
-/** A first line that is damaged, or empty, does not hide what the others are. */
+/** A damaged or empty first line does not hide the format. */
 const LOOKED_AT = 20;
 
-/** Copies of files, of which a session may have thousands, begin with their type. */
+/** Snapshots of files, of which a session may have thousands, begin with their type. */
 const SNAPSHOT = '{"type":"file-history-snapshot","messageId":';
 const SNAPSHOT_RECORD = { type: "file-history-snapshot" };
 
@@ -128,7 +127,7 @@ const RULES: LineRules = {
   skim: (text) => (text.startsWith(SNAPSHOT) && text.endsWith("}") ? SNAPSHOT_RECORD : undefined),
 };
 
-/** Types that no other agent's lines have, each with a field that it comes with. */
+/** Types that only Claude Code writes, each with a field that it has. */
 const TYPES: Readonly<Record<string, string>> = {
   summary: "leafUuid",
   "file-history-snapshot": "messageId",
@@ -141,7 +140,7 @@ const TYPES: Readonly<Record<string, string>> = {
   "last-prompt": "lastPrompt",
 };
 
-/** Qwen Code writes lines of much the same form, with `parts` in its messages. */
+/** Qwen Code writes similar lines, with `parts` in its messages. */
 function hasParts({ message }: Fields): boolean {
   return isPlainObject(message) && Array.isArray(message["parts"]);
 }
@@ -160,12 +159,12 @@ function tryParse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // Damaged: the next line may tell.
+    // Damaged: try the next line.
     return undefined;
   }
 }
 
-/** A word for a shell, whatever is in it. */
+/** Quotes a word for a shell. */
 function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,8 @@
 /**
- * Summaries of Claude Code.
+ * Compactions of Claude Code.
  *
- * A line of the subtype `compact_boundary` says how large the context was, and what of it was kept;
- * the summary is the user's line behind it. Older files have the summary alone.
+ * A line with the subtype `compact_boundary` has the size of the context and the kept lines; the
+ * summary is the user's line after it. Older files have the summary alone.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -12,11 +12,11 @@ import type { MappedEntry } from "./claude-lines.ts";
 
 export interface MappedCompaction {
   readonly entry: MappedEntry;
-  /** The last of the lines that were kept: what names it as its parent follows the summary here. */
+  /** The last kept line: its children follow the summary here. */
   readonly tails: readonly string[];
 }
 
-/** Undefined if there is no summary in it. `nodeAt` finds the entry of a line. */
+/** Undefined without a summary. `nodeAt` finds the entry of a line. */
 export function toCompaction(
   record: Fields,
   boundary: Fields | undefined,
@@ -52,7 +52,7 @@ export function toCompaction(
   };
 }
 
-/** The first and the last line that were kept beside the summary: a range, or a list. */
+/** The first and last kept line: a range, or a list. */
 function keptOf(figures: Fields): { readonly first: string; readonly last: string } {
   const { preservedSegment: range, preservedMessages: list } = figures;
   if (isPlainObject(range)) {

@@ -9,7 +9,7 @@ import { CLAUDE_CODE } from "./claude-code.ts";
 const ID = "3f2e1d0c-9b8a-4756-8432-10fedcba9876";
 const PATH = `/projects/-srv-shop/${ID}.jsonl`;
 
-/** The least that a line may be. */
+/** A minimal line. */
 function said(type: "user" | "assistant", text: string, more: object = {}): string {
   const content = [{ type: "text", text }];
   return JSON.stringify({ type, message: { role: type, content }, ...more });
@@ -22,7 +22,7 @@ async function read(content: string, path = PATH) {
 }
 
 describe("edge cases", () => {
-  test("Empty JSONL file: a session without messages, known by the file's name", async () => {
+  test("Empty JSONL file: a session without messages, identified by the file's name", async () => {
     for (const content of ["", "\n", "  \n\n"]) {
       const { session, entries, problems } = await read(content);
       expect(session).toMatchObject({ id: ID, cwd: null, startedAt: null });
@@ -36,7 +36,7 @@ describe("edge cases", () => {
     expect(await handle.meta()).toMatchObject({ messageCount: 0 });
   });
 
-  test("Malformed JSON line: left out and counted, and reading goes on", async () => {
+  test("Malformed JSON line: skipped and counted, and reading goes on", async () => {
     const lines = [said("user", "one"), '{"type":"user",', said("assistant", "two"), "[1]"];
     const { entries, problems } = await read(`${lines.join("\n")}\n`);
     expect(entries.map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -46,7 +46,7 @@ describe("edge cases", () => {
     ]);
   });
 
-  test("Malformed JSON line: also the first does not hide what the file is", async () => {
+  test("Malformed JSON line: a first one does not hide the format", async () => {
     const { source } = await readWhole(`{oops\n${said("user", "one")}\n`);
     expect(source).toBe("claude-code");
   });
@@ -59,7 +59,7 @@ describe("edge cases", () => {
     expect((await read(late)).session?.id).toBe("late");
   });
 
-  test("Missing cwd field: the session has no folder; otherwise the first that is not empty", async () => {
+  test("Missing cwd field: the session has no folder; otherwise the first non-empty one", async () => {
     expect((await read(said("user", "one"))).session?.cwd).toBeNull();
     const lines = [
       said("user", "one", { cwd: "" }),
@@ -71,7 +71,7 @@ describe("edge cases", () => {
     expect(entries[2]?.metadata).toMatchObject({ source: { fields: { cwd: "/srv/other" } } });
   });
 
-  test("File deleted between scan and parse: what was read before it went is kept", async () => {
+  test("File deleted between scan and parse: the part already read is kept", async () => {
     async function* vanishing() {
       yield Buffer.from(`${said("user", "one")}\n`);
     }
@@ -92,7 +92,7 @@ describe("edge cases", () => {
     expect([one.result.entries, two.result.entries]).toEqual([1, 1]);
   });
 
-  test("mtime unchanged but content changed: reading again adds what is new, and only that", async () => {
+  test("mtime unchanged but content changed: reading again adds only new entries", async () => {
     await using engine = await open(":memory:");
     const before = `${said("user", "one")}\n`;
     const first = await importText(engine, before, { path: PATH });
@@ -101,7 +101,7 @@ describe("edge cases", () => {
     expect(again.result).toMatchObject({ entries: 1, skipped: 1 });
   });
 
-  test("SESSIONS_DIR not found: a place is named, and nothing is looked at", () => {
+  test("SESSIONS_DIR not found: the place is named without I/O", () => {
     const places = (variables: Record<string, string>) =>
       CLAUDE_CODE.places?.({ home: "/home/ana", variables, platform: "linux" }) ?? [];
     expect(places({}).map(({ root }) => root)).toEqual([
@@ -124,7 +124,7 @@ describe("edge cases", () => {
     expect(problems.map(({ code }) => code)).toEqual(["unexpected", "unexpected"]);
   });
 
-  test("lines without uuids follow each other, and two of the same are two", async () => {
+  test("lines without uuids are consecutive, and two equal ones are two", async () => {
     const lines = [said("user", "yes"), said("assistant", "What?"), said("user", "yes")];
     const { entries } = await read(lines.join("\n"));
     expect(entries.map(({ parentSourceId }) => parentSourceId)).toEqual([
@@ -156,7 +156,7 @@ test("lines of other agents are not taken for Claude Code's", () => {
   expect(CLAUDE_CODE.recognise(Buffer.from(long), "/a.jsonl")).toBe(true);
 });
 
-test("the command to go on names the folder, and a sub-agent's names its parent", () => {
+test("the resume command names the folder, and a sub-agent's names its parent", () => {
   const command = (id: string, cwd: string | null) => CLAUDE_CODE.resumeCommand?.({ id, cwd });
   expect(command(ID, "/srv/shop")).toBe(`cd /srv/shop && claude --resume ${ID}`);
   expect(command(ID, "/srv/it's")).toBe(`cd '/srv/it'\\''s' && claude --resume ${ID}`);
@@ -188,7 +188,7 @@ test("the file beside a sub-agent's transcript has its title", async () => {
   }
 });
 
-describe("reading on", () => {
+describe("resumed reading", () => {
   async function take(transcript: ImportedTranscript) {
     const entries: ImportedEntry[] = [];
     let leaf: string | null | undefined;
@@ -205,7 +205,7 @@ describe("reading on", () => {
     CLAUDE_CODE.read({
       path: PATH,
       lines: splitLines([Buffer.from(text)], { start: { lines: before, offset: 0 } }),
-      // As it comes back from where it was stored.
+      // The state after a round trip through storage.
       ...(resume === undefined ? {} : { resume: JSON.parse(JSON.stringify(resume)) }),
     });
 
@@ -229,7 +229,7 @@ describe("reading on", () => {
         if (first.state === undefined) continue;
         const second = await take(open(rest, first.state, at));
         expect(second.id).toBe(whole.id);
-        // A note that is there twice is stored once: the second reading cannot know of the first.
+        // A repeated note is stored once: the second reading cannot know of the first.
         const all = [...first.entries, ...second.entries];
         const both = [...new Map(all.map((entry) => [entry.sourceId, entry])).values()];
         expect(places(both).filter(([, , kind]) => kind !== "session_info")).toEqual(

@@ -1,4 +1,4 @@
-/** A file of Claude Code from its first line to its last: each line becomes entries, in its place. */
+/** Reads a file of Claude Code: maps each line to entries with their places. */
 
 import { textOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -34,7 +34,7 @@ const IGNORED: readonly unknown[] = ["progress", "file-history-snapshot", "attri
 const OPEN_CALLS = 100;
 const BOUNDARIES = 4;
 
-/** Boundaries that may wait for their summaries, which mostly stand right behind them. */
+/** The limit of boundaries that wait for their summaries, which usually follow directly. */
 const WAITING_BOUNDARIES = 64;
 
 export class ClaudeFile {
@@ -44,11 +44,11 @@ export class ClaudeFile {
   readonly #usage: UsageWindow;
   readonly #title: ClaudeTitle;
   readonly #queue: ClaudeQueue;
-  /** The names of tools whose results are awaited. */
+  /** Tool names of open calls. */
   readonly #toolNames: RecentMap<string, string>;
-  /** The lines that say where a summary begins, by their uuid. */
+  /** Lines with a compaction boundary, by uuid. */
   readonly #boundaries: RecentMap<string, Fields>;
-  /** Notes that have no id of their own are known by their content. */
+  /** Notes without an id are identified by their content. */
   readonly #notes = new RecentMap<string, true>(KEPT_IDS);
   readonly #lines: LineCounter;
   readonly #context: LineContext;
@@ -94,12 +94,12 @@ export class ClaudeFile {
     return given;
   }
 
-  /** The conversation goes on from its own last entry, whatever a sub-agent said behind it. */
+  /** The conversation continues from its own last entry, whatever a sub-agent wrote after it. */
   get leaf(): string | undefined {
     return this.#endsAside ? (this.#tree.lastNode(MAIN) ?? undefined) : undefined;
   }
 
-  /** To be asked when all is read. */
+  /** Valid after the last line. */
   state(): JsonObject {
     return {
       tree: this.#tree.state(),
@@ -119,7 +119,7 @@ export class ClaudeFile {
       this.#problems.add("duplicate_id", `the uuid ${uuid} was there before`, line);
       return;
     }
-    // A line that an earlier reading has met, and that the file repeats.
+    // A line from an earlier reading that the file repeats.
     if (uuid !== undefined && this.#tree.wasThere(uuid)) return;
     const { type } = record;
     if (IGNORED.includes(type)) {
@@ -155,7 +155,7 @@ export class ClaudeFile {
   }
 
   #compaction(record: Fields, line: number, given: ImportedEntry[]): void {
-    // Something attached may stand between the boundary and its summary.
+    // An attachment may stand between the boundary and its summary.
     const [newest] = [...this.#boundaries.keys()].slice(-1);
     const key = textField(record, "parentUuid") ?? "";
     const named = this.#boundaries.has(key) ? key : (newest ?? "");
@@ -197,7 +197,7 @@ export class ClaudeFile {
     this.#titles(record, id, given);
   }
 
-  /** Prompts of the queue that the model got before this line. */
+  /** Queued prompts that the model got before this line. */
   #deliverBefore(record: Fields, message: MappedMessage, given: ImportedEntry[]): void {
     const { entries, answer, results } = message;
     const last = entries.at(-1);
@@ -214,7 +214,7 @@ export class ClaudeFile {
     }
   }
 
-  /** Lines with the same parent follow the last of the prompts from now on. */
+  /** Later lines with the same parent follow the last prompt. */
   #deliver(prompts: readonly QueuedPrompt[], record: Fields, given: ImportedEntry[]): void {
     const named = parentOf(record);
     const isKnown = typeof named === "string" && this.#has(named);
@@ -228,7 +228,7 @@ export class ClaudeFile {
     }
   }
 
-  /** A title, where the line gives one, or is the one that an earlier summary is about. */
+  /** The title, if the line gives one, or completes an earlier summary. */
   #titles(record: Fields, id: string, given: ImportedEntry[]): void {
     const entry = this.#title.of(record, id, this.#has);
     if (entry === undefined) return;
@@ -276,7 +276,7 @@ export class ClaudeFile {
   ): ImportedEntry {
     const { fields, references, answer } = mapped;
     const parentId = parentOf(record);
-    // Fields behind a spread are slow to set, and every entry comes here.
+    // Assigning fields after a spread is slow, and every entry comes here.
     const source: Writable<SourceFields> = {
       format: FORMAT,
       id: textField(record, "uuid") ?? null,
@@ -322,7 +322,10 @@ function parentOf(record: Fields): string | null | undefined {
   return parentUuid === null ? null : undefined;
 }
 
-/** Also a message without a uuid has an id: its line, and its content should two files be one session. */
+/**
+ * Also a message without a uuid has an id: its line, and its content in case two files are one
+ * session.
+ */
 function idOf(record: Fields, line: number): string {
   return textField(record, "uuid") || `record-${line}-${contentId(record)}`;
 }

@@ -1,4 +1,4 @@
-/** Lines of Claude Code by their type, and the entries that they are here, but for their place. */
+/** Maps lines of Claude Code by type to entries, without their places. */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
@@ -19,32 +19,32 @@ import { toBlocks } from "./claude-blocks.ts";
 import type { QueuedPrompt } from "./claude-queue.ts";
 import { toUsage, USAGE_FIELDS } from "./claude-usage.ts";
 
-/** Everything of an entry but its place and its ids. */
+/** An entry without its place and ids. */
 export type MappedEntry = Omit<ImportedEntry, "sourceId" | "parentSourceId" | "metadata"> & {
   readonly metadata: JsonObject;
   readonly fields: JsonObject;
 };
 
 export interface MappedMessage {
-  /** Two for a line that holds results and words of the user's; the results come first. */
+  /** Two for a line with results and user text; results come first. */
   readonly entries: readonly MappedEntry[];
-  /** The id that all lines of one answer share. */
+  /** The id shared by all lines of one answer. */
   readonly answer?: string | undefined;
   readonly calls: readonly string[];
   readonly results: readonly string[];
-  /** An answer of Claude Code itself, such as an error of the network. */
+  /** An answer of Claude Code itself, such as a network error. */
   readonly isSynthetic?: boolean;
 }
 
 /** Context for the parsing of a line. */
 export interface LineContext {
-  /** The names of tools whose results are awaited, by the ids of their calls. */
+  /** Tool names of open calls, by call id. */
   readonly toolNames: RecentMap<string, string>;
-  /** Fields that nearly every line repeats: they are stored with the session. */
+  /** Fields that nearly every line repeats: stored with the session. */
   readonly common: JsonObject;
 }
 
-/** Fields that say where a line stands and when. */
+/** Fields of a line's place and time. */
 const BASE: ReadonlySet<string> = new Set([
   "type",
   "uuid",
@@ -57,7 +57,7 @@ const BASE: ReadonlySet<string> = new Set([
 
 const NONE: readonly string[] = [];
 
-/** Undefined if it is no message of a user or an assistant. */
+/** Undefined if it is not a message of a user or an assistant. */
 export function toMessage(record: Fields, context: LineContext): MappedMessage | undefined {
   const { type, message } = record;
   const role = type === "assistant" || type === "user" ? type : undefined;
@@ -85,13 +85,13 @@ export function toMessage(record: Fields, context: LineContext): MappedMessage |
   };
 }
 
-/** A prompt of the queue that no other line has. */
+/** A queued prompt without another line. */
 export function toDeliveredPrompt({ text, at }: QueuedPrompt): MappedEntry {
   const entry = toEntry({}, "user", [{ type: "text", text }], { queued: true });
   return { ...entry, createdAt: at };
 }
 
-/** The prompt of the queue that an attachment holds; undefined if it is anything else. */
+/** The queued prompt of an attachment; undefined for other attachments. */
 export function toAttachedPrompt(
   record: Fields,
   { common }: LineContext,

@@ -1,13 +1,12 @@
 /**
  * Lines of Claude Code that are not messages: hooks, turn durations, attachments, modes. They are
- * kept whole, as custom data under the name of their type, also where the type is one that we do
- * not know.
+ * kept whole as custom data under their type, known or not.
  */
 
 import { type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
 import type { MappedEntry } from "./claude-lines.ts";
 
-/** Fields of the line's place; `cwd` and the like are the session's. */
+/** Fields of the line's place; `cwd` and the like belong to the session. */
 const PLACE = [
   "type",
   "uuid",

@@ -14,11 +14,11 @@ async function outputs(path: string, files: Record<string, string>): Promise<unk
   );
 }
 
-test("an output that lies beside the transcript is put where it belongs", async () => {
+test("an output file beside the transcript is put in its place", async () => {
   const found = await outputs(`/p/${SESSION}.jsonl`, {
     [`${SESSION}/tool-results/b1.txt`]: "first line\nsecond line\n",
     [`${SESSION}/tool-results/toolu_2.json`]: '[{"type":"text","text":"from JSON"}]',
-    // Named by a path outside: it is not looked for.
+    // Named by a path outside: it is ignored.
     [`${SESSION}/tool-results/passwords.txt`]: "secret",
   });
   expect(found).toEqual(["first line\nsecond line\n", "from JSON", PREVIEW]);
@@ -43,10 +43,10 @@ test("a missing output file is shown as the model saw it, and counted", async ()
   const files = { [`${SESSION}/tool-results/b1.txt`]: "x".repeat(5 * 1024 * 1024) };
   const { problems } = await readWith(CLAUDE_CODE, FILE, { path: `/p/${SESSION}.jsonl`, files });
   expect(problems).toMatchObject([
-    // The last lies where no output does.
+    // The last has an invalid path.
     ...[7, 3, 5].map((line) => ({ code: "unreadable", line })),
   ]);
-  // Without the files there are the lines alone.
+  // Without the files, only the lines remain.
   expect((await readWith(CLAUDE_CODE, FILE)).problems).toEqual([]);
 });
 
@@ -59,7 +59,7 @@ test("sub-agents' outputs lie in the folder of their session", async () => {
   expect((await outputs(group, deep))[0]).toBe("from the session");
 });
 
-test("a folder further up may have any name", async () => {
+test("upper folders may have any name", async () => {
   const files = { [`${SESSION}/tool-results/b1.txt`]: "beside" };
   const [first] = await outputs(`/srv/subagents/projects/p/${SESSION}.jsonl`, files);
   expect(first).toBe("beside");
@@ -90,24 +90,24 @@ describe("an output on a line with several results", () => {
     return { found, codes: reading.problems.map(({ code }) => code) };
   }
 
-  test("is that of the call that it is called after", async () => {
+  test("belongs to the call that the file is named after", async () => {
     const results = { a: "<persisted-output>a", b: "<persisted-output>b" };
     const { found, codes } = await read("/s/tool-results/b.txt", results);
     expect([found, codes]).toEqual([["<persisted-output>a", "all of it"], []]);
   });
 
-  test("is that of the only one that was replaced", async () => {
+  test("belongs to the only replaced result", async () => {
     const results = { x: "its own", y: "<persisted-output>y" };
     const { found, codes } = await read("/s/tool-results/b.txt", results);
     expect([found, codes]).toEqual([["its own", "all of it"], []]);
   });
 
-  test("takes no output from the others if its owner is unknown", async () => {
+  test("is not assigned if its owner is unknown", async () => {
     const { found, codes } = await read("/s/tool-results/b.txt", { x: "its own", y: "and its" });
     expect([found, codes]).toEqual([["its own", "and its"], ["unreadable"]]);
   });
 
-  test("is found by a long path, and beside a long result", async () => {
+  test("is found with a long path, and beside a long result", async () => {
     const path = `/${"d".repeat(2000)}/s/tool-results/b.txt`;
     const { found } = await read(path, { a: "preview" }, { stdout: "x".repeat(2000) });
     expect(found).toEqual(["all of it"]);

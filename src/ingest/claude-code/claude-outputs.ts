@@ -1,9 +1,9 @@
 /**
- * Outputs of tools that were too long for the transcript.
+ * Tool outputs that were too long for the transcript.
  *
- * Claude Code writes them to a folder of their session, and a line that names the file and shows its
- * beginning. The line may name any path: only the file's own name is taken from it, and looked for in
- * the folder of the same session.
+ * Claude Code writes them to a folder of their session, and a line that names the file and shows
+ * its head. The line may name any path: only the file's own name is used, within the folder of the
+ * same session.
  */
 
 import type { Block, ToolResultBlock } from "../../model/block.ts";
@@ -16,7 +16,7 @@ import type { ImportedEntry, SourceInput } from "../source.ts";
 import { agentPathOf } from "./claude-agent-path.ts";
 import { toOutput } from "./claude-blocks.ts";
 
-/** A longer output stays where it is, and the entry shows its beginning. */
+/** A longer output is not read, and the entry shows its head. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 
 const FOLDER = "tool-results";
@@ -32,7 +32,7 @@ interface Named {
 export class ClaudeOutputs {
   readonly #files: SourceInput["files"];
   readonly #folder: string;
-  /** Which file the output of an entry lies in. */
+  /** The output file of each entry. */
   readonly #names = new Map<ImportedEntry, Named>();
   readonly #problems: ProblemLog;
 
@@ -42,7 +42,7 @@ export class ClaudeOutputs {
     this.#folder = folderBeside(path);
   }
 
-  /** To be told of every result of a tool. */
+  /** To be called with every tool result. */
   note(entry: ImportedEntry, record: Fields, line: number): void {
     const { toolUseResult: result } = record;
     if (this.#files === undefined || !isPlainObject(result)) return;
@@ -53,7 +53,7 @@ export class ClaudeOutputs {
     else this.#missed(entry, "lies where no output does", { file: fileName(path), line });
   }
 
-  /** The entries in pieces: one whose output lies apart comes alone, with its output. */
+  /** The entries in batches: one with an external output comes alone, with its output. */
   async *fill(entries: readonly ImportedEntry[]): AsyncGenerator<readonly ImportedEntry[]> {
     let given = 0;
     for (let i = 0; i < entries.length && this.#names.size > 0; i++) {
@@ -96,7 +96,7 @@ export class ClaudeOutputs {
   }
 }
 
-/** The only result; of several the one that the file is called after, or that alone was replaced. */
+/** The only result; of several the one that the file is named after, or the only replaced one. */
 function ownerOf(blocks: readonly Block[], file: string): ToolResultBlock | undefined {
   const results = blocks.filter((block) => block.type === "tool_result");
   if (results.length === 1) return results[0];
@@ -108,7 +108,7 @@ function ownerOf(blocks: readonly Block[], file: string): ToolResultBlock | unde
   return marked.length === 1 ? marked[0] : undefined;
 }
 
-/** From the transcript's folder. Sub-agents' files lie in the folder of their session. */
+/** Relative to the transcript. Sub-agents' files lie in the folder of their session. */
 function folderBeside(path: string): string {
   const agent = agentPathOf(path);
   if (agent !== undefined) return `${"../".repeat(agent.levels)}${FOLDER}`;

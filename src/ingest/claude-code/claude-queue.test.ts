@@ -42,7 +42,7 @@ function attached(uuid: string, parentUuid: string, prompt: string): string {
   return line({ type: "attachment", uuid, parentUuid, attachment });
 }
 
-/** What is said on the active path, tools left out. */
+/** The messages of the active path, without tools. */
 async function path(lines: readonly string[]): Promise<string[]> {
   await using engine = await open(":memory:");
   const { handle } = await importText(engine, `${lines.join("\n")}\n`, { path: PATH });
@@ -52,7 +52,7 @@ async function path(lines: readonly string[]): Promise<string[]> {
     .map(({ role, blocks }) => `${role}: ${textOf(blocks)}`);
 }
 
-test("a prompt that was removed from the queue is a user's message before the answer", async () => {
+test("a prompt removed from the queue is a user's message before the answer", async () => {
   const said = await path([
     user("u1", null, "begin"),
     queue("enqueue", "queuedword please"),
@@ -62,7 +62,7 @@ test("a prompt that was removed from the queue is a user's message before the an
   expect(said).toEqual(["user: begin", "user: queuedword please", "assistant: done"]);
 });
 
-test("a prompt that goes with the results of tools stands behind all of them", async () => {
+test("a prompt that goes with tool results follows all of them", async () => {
   const calls = [
     { type: "tool_use", id: "c1", name: "Bash", input: {} },
     { type: "tool_use", id: "c2", name: "Bash", input: {} },
@@ -100,7 +100,7 @@ test("a prompt that goes with the results of tools stands behind all of them", a
   ]);
 });
 
-test("a prompt that a line of its own has is told once", async () => {
+test("a prompt with its own line appears once", async () => {
   const begin = [
     user("u1", null, "begin"),
     answer("a1", "u1", "", "c1"),
@@ -120,7 +120,7 @@ test("a prompt that a line of its own has is told once", async () => {
     "user: and then",
     "assistant: second",
   ]);
-  // Attached, before or behind its removal.
+  // Attached, before or after its removal.
   for (const order of [0, 1]) {
     const pair = [queue("remove"), attached("q1", "r1", "and then")];
     const lines = [
@@ -131,7 +131,7 @@ test("a prompt that a line of its own has is told once", async () => {
     ];
     expect((await path(lines)).filter((each) => each.includes("and then"))).toHaveLength(1);
   }
-  // Several in one line, without a word of the queue that they left it.
+  // Several in one line, without queue lines of their removal.
   const joined = [
     ...begin,
     queue("enqueue", "one"),
@@ -170,7 +170,7 @@ test("a prompt that was taken back, or that no answer follows, is no message", a
   }
 });
 
-test("a queued line that Claude Code wrote itself is no request of the user", async () => {
+test("a queued line of Claude Code itself is no user request", async () => {
   await using engine = await open(":memory:");
   const notice = "<task-notification>\n<task-id>a</task-id>\n</task-notification>";
   const lines = [
@@ -186,7 +186,7 @@ test("a queued line that Claude Code wrote itself is no request of the user", as
   expect(messages[3]).toMatchObject({ role: "user", metadata: { injected: true } });
 });
 
-test("a prompt is delivered wherever a reading ended before", async () => {
+test("a prompt is delivered wherever the reading is split", async () => {
   const lines = [
     user("u1", null, "begin"),
     answer("a1", "u1", "", "c1"),

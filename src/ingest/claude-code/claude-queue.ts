@@ -1,13 +1,13 @@
 /**
  * Prompts that were typed while Claude Code was working.
  *
- * They stand in `queue-operation` lines only: `enqueue` has the text. `dequeue` starts a turn with it,
- * and a user's line with the same text follows. `remove` hands it to the model in the middle of a turn,
- * beside the results of tools; newer versions then write an `attachment` line of the type
+ * They are in `queue-operation` lines only: `enqueue` has the text. `dequeue` starts a turn with
+ * it, and a user's line with the same text follows. `remove` hands it to the model in the middle of
+ * a turn, beside the results of tools; newer versions then write an `attachment` line of the type
  * `queued_command`, older ones write nothing. `popAll` takes it back into the input field.
  *
- * So a prompt that was removed or dequeued counts as delivered once the model answers, unless another
- * line has its text. One that was taken back, or that no answer follows, is no message.
+ * So a prompt that was removed or dequeued counts as delivered once the model answers, unless
+ * another line has its text. One that was taken back, or that no answer follows, is no message.
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";
@@ -20,7 +20,7 @@ export interface QueuedPrompt {
   readonly at: number | null;
   /** Another line has its text. */
   readonly isShown?: boolean;
-  /** The results of tools stand beside its removal: the model gets it with them. */
+  /** Tool results are beside its removal: the model gets it with them. */
   readonly isWithResults?: boolean;
 }
 
@@ -28,11 +28,11 @@ export interface QueuedPrompt {
 const MAX_WAITING = 100;
 
 export class ClaudeQueue {
-  /** As they were typed. */
+  /** In order of typing. */
   #waiting: QueuedPrompt[];
   /** Removed or dequeued; the next answer shows that the model has them. */
   #taken: QueuedPrompt[];
-  /** The last line of the conversation held results of tools. */
+  /** The conversation's last line held tool results. */
   #isAfterResults: boolean;
 
   constructor(state?: JsonValue) {
@@ -53,7 +53,7 @@ export class ClaudeQueue {
     } as unknown as JsonValue;
   }
 
-  /** Takes a `queue-operation` line in. `id` stands for the line. */
+  /** Processes a `queue-operation` line. `id` identifies the line. */
   operate(record: Fields, id: string): void {
     const text = textField(record, "content")?.trim() ?? "";
     switch (record["operation"]) {
@@ -77,19 +77,19 @@ export class ClaudeQueue {
     }
   }
 
-  /** Tool results were written: prompts taken before them went to the model with them. */
+  /** Called for tool results: prompts taken before them went to the model with them. */
   noteResults(): void {
     this.#isAfterResults = true;
     this.#taken = this.#taken.map((prompt) => ({ ...prompt, isWithResults: true }));
   }
 
-  /** A line that Claude Code wrote in the user's name has the text. */
+  /** Called for a line of Claude Code in the user's name with the text. */
   noteShown(text: string): void {
     this.#waiting = without(this.#waiting, text);
     this.#taken = without(this.#taken, text);
   }
 
-  /** An `attachment` line has the prompt. Its `remove` may follow. */
+  /** Called for an `attachment` line with the prompt. Its `remove` may follow. */
   noteAttached(text: string): void {
     this.#taken = without(this.#taken, text);
     const at = this.#waiting.findIndex((prompt) => !prompt.isShown && isSame(prompt.text, text));
@@ -98,7 +98,7 @@ export class ClaudeQueue {
   }
 
   /**
-   * A user's line follows. Gives the prompts that the model got before it: those that went with
+   * Called for a user's line. Gives the prompts that the model got before it: those that went with
    * results. The line itself is the dequeued prompt, or its edited form.
    */
   beforePrompt(text: string): readonly QueuedPrompt[] {
@@ -112,7 +112,7 @@ export class ClaudeQueue {
     return delivered;
   }
 
-  /** An answer begins: gives the prompts that the model got before it. */
+  /** Called for an answer: gives the prompts that the model got before it. */
   beforeAnswer(): readonly QueuedPrompt[] {
     this.#isAfterResults = false;
     if (this.#taken.length === 0) return [];

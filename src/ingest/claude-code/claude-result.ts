@@ -1,9 +1,9 @@
 /**
  * The kept fields of `toolUseResult`.
  *
- * A line with a tool's result has it twice: as the model saw it, and in this field as the program keeps
- * it, with whole files and diffs beside it. The second is half of some transcripts. Of a long one only
- * the short fields are kept, and the names of the others; they are not even parsed.
+ * A line with a tool's result has it twice: as the model saw it, and in this field as the program
+ * stores it, with whole files and diffs. The second is half of some transcripts. Of a long one only
+ * the short fields and the names of the others are kept; the rest is not parsed.
  */
 
 import type { JsonValue } from "../../model/json.ts";
@@ -12,11 +12,11 @@ import { setField } from "../fields.ts";
 import { scanFields } from "../json-scan.ts";
 import type { FieldDigest } from "../jsonl.ts";
 
-/** In characters, as they stand in the file. */
+/** In characters of the file. */
 const MAX_RESULT = 1024;
 const MAX_RESULT_FIELD = MAX_RESULT / 4;
 
-/** Where the output lies, if it was too long: as long as a path may be. */
+/** The path of an external output, within the length of a path. */
 const PATH_FIELD = "persistedOutputPath";
 const MAX_PATH = 4096;
 

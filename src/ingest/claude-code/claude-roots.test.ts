@@ -19,7 +19,7 @@ async function path(...lines: readonly string[]): Promise<string[]> {
   return messages.map(({ blocks }) => textOf(blocks));
 }
 
-test("a later root, as after plan mode, goes on with the conversation", async () => {
+test("a later root, as after plan mode, continues the conversation", async () => {
   const hook = { type: "progress", uuid: "p1", parentUuid: null, sessionId: ID };
   const plan = [said("u1", null, "plan it"), said("a1", "u1", "planningword")];
   expect(await path(...plan, said("u2", null, "Implement the following plan:"))).toEqual([
@@ -35,7 +35,7 @@ test("a later root, as after plan mode, goes on with the conversation", async ()
   ]);
 });
 
-test("messages abandoned by going back are a branch, also at the very beginning", async () => {
+test("messages abandoned by going back are a branch, also at the very start", async () => {
   const hook = JSON.stringify({ type: "progress", uuid: "p0", parentUuid: null, sessionId: ID });
   expect(
     await path(hook, said("u1", "p0", "first"), said("a1", "u1", "one"), said("u2", "p0", "again")),

@@ -1,13 +1,12 @@
 /**
  * The session fields of a file of Claude Code, read before its first entry is yielded.
  *
- * There is no header: id, folder and branch stand on the lines themselves, behind snapshots and
- * summaries that name none. So a part of the file is read ahead, until a line names a folder.
+ * There is no header: id, folder and branch are on the lines themselves, after snapshots and
+ * summaries that name none. So the reader looks ahead until a line names a folder.
  *
- * The id is what the first line with a `sessionId` says; the file's name only where none does. Older
- * versions resumed a session into a new file that begins with the old lines: that file goes on with
- * the old session, as a branch of its tree. Sub-agents' files carry their parent's id: they are
- * `<parent>/agent-<id>`.
+ * The id is the first `sessionId`; the file's name only if there is none. Older versions resumed a
+ * session into a new file that begins with the old lines: that file continues the old session, as a
+ * branch of its tree. Sub-agents' files carry their parent's id: they are `<parent>/agent-<id>`.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -22,7 +21,7 @@ export const FORMAT = "claude-code";
 
 export interface ClaudeHeader {
   readonly id: string | null;
-  /** Whether the id is one that the lines name. */
+  /** Whether the lines name the id. */
   readonly isNamed: boolean;
   readonly cwd: string | null;
   readonly gitBranch: string | null;
@@ -31,22 +30,22 @@ export interface ClaudeHeader {
   /** The file belongs to one sub-agent: its sidechain is the conversation. */
   readonly isAgent: boolean;
   readonly title: string | null;
-  /** Fields that nearly every line repeats: an entry keeps only those that differ. */
+  /** Fields that nearly every line repeats: an entry keeps only different ones. */
   readonly common: JsonObject;
   /** The companion file of a sub-agent. */
   readonly agent: JsonObject;
-  /** The mark of a file that was written from a session of ours. Absent in older state. */
+  /** The mark of a file exported from our own session. Absent in older state. */
   readonly copyMark?: JsonObject;
 }
 
-/** Fields that are the same on most lines of a file. */
+/** Fields that are equal on most lines of a file. */
 const COMMON = ["sessionId", "cwd", "gitBranch", "version", "userType", "entrypoint", "agentId"];
 
-/** How far is read ahead. Old files begin with a summary line for each session of the project. */
+/** The look-ahead. Old files begin with a summary line for each session of the project. */
 const AHEAD_RECORDS = 1000;
 const AHEAD_LENGTH = 8 * 1024 * 1024;
 
-/** `length` is how many characters their lines have. */
+/** `length` is the number of characters of their lines. */
 export function isHeaderComplete(read: readonly JsonRecord[], length: number): boolean {
   const last = read.at(-1)?.record;
   if (read.length >= AHEAD_RECORDS || length > AHEAD_LENGTH) return true;
@@ -108,7 +107,7 @@ export function toSession(
   };
 }
 
-/** The id of the sub-agent whose file it is. Through a pipe, the lines themselves must tell. */
+/** The id of the file's sub-agent. Through a pipe, the lines must name it. */
 function agentOf(name: string, records: readonly Fields[]): string | undefined {
   const [, named] = /^agent-(.+)$/.exec(name) ?? [];
   if (named !== undefined || name !== "") return named;
@@ -116,7 +115,7 @@ function agentOf(name: string, records: readonly Fields[]): string | undefined {
   return line?.["isSidechain"] === true ? textField(line, "agentId") : undefined;
 }
 
-/** A description is one line; longer files are not read. */
+/** A description is one line; longer files are skipped. */
 const MAX_AGENT_BYTES = 64 * 1024;
 
 async function readAgent(name: string, files: FileAccess | undefined): Promise<JsonObject> {

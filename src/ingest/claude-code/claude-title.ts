@@ -1,7 +1,7 @@
 /**
- * The title of a session. The user's own title counts most, then one that a model made, then a
- * summary. A summary names the last line that it is about, and may stand in the file of another
- * session: it is this session's title only if that line is in this file, wherever.
+ * The title of a session. The user's own title takes precedence, then a model's, then a summary. A
+ * summary names its last line, and may be in another session's file: it is this session's title
+ * only if that line is in this file.
  */
 
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
@@ -17,14 +17,14 @@ const TITLES: Readonly<Record<string, readonly [field: string, rank: number]>> =
   "custom-title": ["customTitle", 3],
 };
 
-/** Old files begin with summaries of every other session; so many are waited for. */
+/** The limit of waiting summaries: old files begin with those of every other session. */
 const WAITING = 1000;
 
 export class ClaudeTitle {
   #name: string | undefined;
   #rank = 0;
   #count = 0;
-  /** Summaries of lines that have not come. */
+  /** Summaries whose lines have not come yet. */
   readonly #waiting = new Map<string, string>();
 
   constructor(state?: JsonValue) {
@@ -40,7 +40,7 @@ export class ClaudeTitle {
     return { ...name, rank: this.#rank, count: this.#count };
   }
 
-  /** The title that the line brings, if there is one that counts. `id` is the line's own. */
+  /** The line's title, if it takes precedence. `id` is the line's own. */
   of(record: Fields, id: string, has: (uuid: string) => boolean): ImportedEntry | undefined {
     const awaited = this.#waiting.get(id);
     if (awaited !== undefined) {

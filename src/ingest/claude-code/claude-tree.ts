@@ -1,38 +1,38 @@
 /**
- * Where a line of Claude Code stands in our tree.
+ * The place of a line of Claude Code in our tree.
  *
- * There every line with a uuid is a node: a progress bar can be the parent of a message. Here what
- * does not move the leaf is a note at the entry that it was added to, and its children follow that
+ * There every line with a uuid is a node: a progress bar can be the parent of a message. Here a
+ * line that does not move the leaf is a note at its parent's entry, and its children follow that
  * entry.
  *
- * Calls that one answer makes at the same time fork the tree there: each result hangs on the line of
- * its own call, and only one of them is on the path to what follows. Here the lines of one answer and
- * the results of its calls are one chain, in the order of the file, and what follows any of these
- * results follows the last of them. So no path has a call without its result.
+ * Parallel calls of one answer fork the tree there: each result hangs on the line of its own call,
+ * and only one of them is on the path. Here the lines of one answer and the results of its calls
+ * are one chain, in file order, and a child of any of these results follows the last of them. So no
+ * path has a call without its result.
  */
 
 import type { JsonValue } from "../../model/json.ts";
 import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 
 export interface TreePlace {
-  /** The nearest entry above that moves the leaf; null for a new start. */
+  /** The nearest ancestor that moves the leaf; null for a root. */
   readonly parent: string | null;
-  /** False if the parent that was named is not known. */
+  /** False if the named parent is unknown. */
   readonly found: boolean;
-  /** The conversation begins with it in this file; it may go on from another file. */
+  /** The conversation's first line in this file; it may continue another file. */
   readonly isFirst: boolean;
 }
 
-/** The properties of a line that its place depends on. */
+/** The properties of a line that determine its place. */
 export interface TreeLine {
   readonly uuid: string;
   /** Null for a root, undefined if the line names none. */
   readonly parentUuid: string | null | undefined;
-  /** The entries that it becomes, in their order; none for a note. */
+  /** Its entries, in order; none for a note. */
   readonly nodes: readonly string[];
-  /** The conversation, or the sub-agent inside of the file, that it belongs to. */
+  /** Its conversation, or its sub-agent inside the file. */
   readonly chain: string;
-  /** The id of the answer that the line is a part of. */
+  /** The id of the line's answer. */
   readonly answer?: string | undefined;
   readonly calls?: readonly string[];
   readonly results?: readonly string[];
@@ -46,42 +46,42 @@ interface Group {
   tail: string;
 }
 
-/** The entry at or before a line, null for none. There is one for each line: most are no objects. */
+/** The entry at or before a line, null for none. One per line, so most are not objects. */
 type Spot = string | null | AnswerSpot;
 
 interface AnswerSpot {
   readonly node: string;
   readonly group: Group;
-  /** Whether the spot is at a result: what follows it follows all results of the answer. */
+  /** Whether the spot is at a result: its children follow all results of the answer. */
   readonly isResult: boolean;
 }
 
 /** The chain of the conversation itself. */
 export const MAIN = "";
 
-/** How many of the last lines, and of the places before a prompt, a later reading may build upon. */
+/** The number of last lines, and of places before a prompt, that the resume state keeps. */
 const RECENT = 64;
 const TURNS = 1000;
 
-/** Lines of one answer stand near each other, and few sub-agents work at the same time. */
+/** Lines of one answer are close together, and few sub-agents work concurrently. */
 const GROUPS = 1000;
 const CHAINS = 10_000;
 
 export class ClaudeTree {
   readonly #spots: RecentMap<string, Spot>;
-  /** The spot of the last line of each chain. */
+  /** The last spot of each chain. */
   readonly #last = new RecentMap<string, Spot>(CHAINS);
   readonly #groups = new RecentMap<string, Group>(GROUPS);
-  /** Calls without a result yet, by `keyOf`, and the answers that they are in. */
+  /** Calls without a result, by `keyOf`, with their answers. */
   readonly #open = new RecentMap<string, Group>(KEPT_CALLS);
   /** The uuids of the last lines. */
   readonly #recent: string[] = [];
-  /** The uuids that a prompt follows: going back to an earlier turn, the user goes on from there. */
+  /** The uuids before prompts: a user who goes back continues from there. */
   readonly #turns = new RecentMap<string, true>(2 * TURNS);
-  /** Ids from the resume state: known, but not met in this reading. */
+  /** Ids from the resume state, not met in this reading. */
   readonly #earlier = new Set<string>();
 
-  /** `limit` is how many lines are known at the same time: an older one is as one that never was. */
+  /** `limit` is the number of known lines; older ones count as missing. */
   constructor(limit: number = KEPT_IDS) {
     this.#spots = new RecentMap(limit);
   }
@@ -103,7 +103,7 @@ export class ClaudeTree {
     return this.#groups.has(id);
   }
 
-  /** The entry at or before the line; undefined if the line is not known. */
+  /** The entry at or before the line; undefined if the line is unknown. */
   nodeAt(uuid: string): string | null | undefined {
     const spot = this.#spots.get(uuid);
     return spot === undefined ? undefined : nodeOf(spot);
@@ -136,7 +136,7 @@ export class ClaudeTree {
     return { parent, found, isFirst };
   }
 
-  /** Lines whose parent is `uuid` follow `node` from now on. */
+  /** Later children of `uuid` follow `node`. */
   redirect(uuid: string, node: string): void {
     this.#spots.set(uuid, node);
   }
@@ -171,7 +171,7 @@ export class ClaudeTree {
     if (this.#recent.length > 2 * RECENT) this.#recent.splice(0, RECENT);
   }
 
-  /** The resume state: a few kilobytes, however long the file is. */
+  /** The resume state: a few kilobytes, however long the file. */
   state(): JsonValue {
     const turns = [...this.#turns.keys()].slice(-TURNS);
     const open = [...this.#open];
@@ -222,7 +222,7 @@ export class ClaudeTree {
   }
 }
 
-/** Two answers may have a call of the same id, as where one was written again on another branch. */
+/** Two answers may have a call of the same id, for example after a rewrite on another branch. */
 function keyOf({ id }: Group, call: string): string {
   return `${id} ${call}`;
 }
@@ -239,7 +239,7 @@ function groupOf(spot: Spot): Group | undefined {
   return isInAnswer(spot) ? spot.group : undefined;
 }
 
-/** The entry that the next one behind the spot follows. */
+/** The parent of the next entry after the spot. */
 function follow(spot: Spot): string | null {
   return isInAnswer(spot) && spot.isResult ? spot.group.tail : nodeOf(spot);
 }

@@ -38,21 +38,21 @@ test("the last line of an answer has its highest figures, also between lines of 
   ]);
 });
 
-test("a line that comes when the others are gone has what the answer took since", () => {
+test("a line after the others were released has the remainder", () => {
   const first = new UsageWindow();
   expect(given(["a 2"], first)).toEqual(["a0:10/2"]);
   const second = new UsageWindow(first.state());
   expect(given(["a 2", "a 9", "b 1"], second)).toEqual(["a0:0/0", "a1:0/7", "b2:10/1"]);
 });
 
-test("no more than a few entries are held", () => {
+test("only a few entries are held", () => {
   const window = new UsageWindow();
   const out = Array.from({ length: 200 }, (_, i) => [...window.add(entry(`e${i}`, 1), `${i}`)]);
   expect(out.flat()).toHaveLength(200 - 64);
   expect([...window.end()]).toHaveLength(64);
 });
 
-test("nothing but zeros is no usage", () => {
+test("only zeros mean no usage", () => {
   expect(toUsage({ input_tokens: 0, output_tokens: 0 })).toBeNull();
   expect(toUsage(undefined)).toBeNull();
 });

@@ -1,10 +1,10 @@
 /**
- * One answer, one usage.
+ * Attaches an answer's usage to one entry.
  *
- * Claude Code writes a line for each block of an answer, and each of them repeats what the answer had
- * taken when it was written: the first lines say few output tokens, the last says all. So the figure
- * moves to the newest line of its answer while earlier ones are held back, a few lines at a time. A
- * line that comes when the others are gone has only what the answer took since.
+ * Claude Code writes a line per block of an answer, and each repeats the usage so far: the first
+ * lines have few output tokens, the last has all. So the figure moves to the newest line of its
+ * answer while earlier ones are held back, a few lines at a time. A line after their release gets
+ * only the remainder.
  */
 
 import { lengthOfBlocks } from "../../model/block.ts";
@@ -14,7 +14,7 @@ import { combineUsage } from "../../model/usage.ts";
 import { countField, type Writable } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 
-/** The fields of the source's usage that are in ours. */
+/** Fields of the source's usage that ours has. */
 export const USAGE_FIELDS: readonly string[] = [
   "input_tokens",
   "output_tokens",
@@ -34,10 +34,10 @@ export function toUsage(usage: unknown): Usage | null {
   return hasCounts(counts) ? counts : null;
 }
 
-/** Entries that are held back, and what they hold in characters, at most. */
+/** The limits of held entries and their characters. */
 const HELD = 64;
 const HELD_LENGTH = 4 * 1024 * 1024;
-/** How many answers' figures are remembered once they are given. */
+/** The number of released answers whose figures are kept. */
 const GIVEN = 32;
 
 type Taken = Writable<ImportedEntry>;
@@ -61,8 +61,8 @@ export class UsageWindow {
   }
 
   /**
-   * Takes an entry over, whose usage is changed in place, and gives what need not be held any longer.
-   * `answer` is the answer's id.
+   * Takes an entry, whose usage is changed in place, and gives the entries to release. `answer` is
+   * the answer's id.
    */
   add(entry: ImportedEntry, answer?: string, given: ImportedEntry[] = []): ImportedEntry[] {
     if (answer !== undefined) this.#takeWhole(entry, answer);
@@ -75,7 +75,7 @@ export class UsageWindow {
     return given;
   }
 
-  /** Gives everything. */
+  /** Releases everything. */
   end(): ImportedEntry[] {
     const given: ImportedEntry[] = [];
     while (this.#count > 0) this.#release(given);
@@ -86,12 +86,12 @@ export class UsageWindow {
     return this.#held.length - this.#first;
   }
 
-  /** To be asked behind `end`. */
+  /** Valid after `end`. */
   state(): JsonValue {
     return [...this.#given] as unknown as JsonValue;
   }
 
-  /** Gives the entry the highest figures of its answer, which the earlier line then has no more. */
+  /** Gives the entry the highest figures of its answer, and removes them from the earlier line. */
   #takeWhole(entry: Taken, answer: string): void {
     const earlier = this.#newestWithUsage(answer);
     if (earlier !== undefined) {
@@ -103,7 +103,7 @@ export class UsageWindow {
     if (given !== undefined && entry.usage !== null) entry.usage = difference(entry.usage, given);
   }
 
-  /** Lines of one answer stand near each other: mostly it is the last. */
+  /** Lines of one answer are close together: usually it is the last. */
   #newestWithUsage(answer: string): Held | undefined {
     for (let i = this.#held.length - 1; i >= this.#first; i--) {
       const held = this.#held[i];

@@ -8,7 +8,7 @@ async function read(content: string) {
   return { ...only, entries: only?.entries ?? [], problems };
 }
 
-/** What is said, one line for each entry. */
+/** One line per entry. */
 function outline(entries: Awaited<ReturnType<typeof read>>["entries"]): string[] {
   return entries.map(
     ({ sourceId, kind, role, blocks }) => `${sourceId} ${role ?? kind}: ${textOf(blocks)}`,
@@ -43,12 +43,12 @@ describe("version 1, one object", () => {
     expect(problems).toEqual([]);
   });
 
-  test("knows a session without id and file by its content", async () => {
+  test("identifies a session without id and file by its content", async () => {
     const { sessions } = await readWhole(fixture("claw-code/version-1.json"));
     expect(sessions[0]?.session.id).toMatch(/^sha256-[0-9a-f]{32}$/);
   });
 
-  test("keeps arguments, signatures and half a surrogate pair byte for byte", async () => {
+  test("keeps arguments, signatures and lone surrogates byte for byte", async () => {
     const { session, entries, problems } = await read(fixture("claw-code/tools.json"));
     expect(session).toMatchObject({
       id: "session-1764759600000-0",
@@ -81,7 +81,7 @@ describe("version 1, one object", () => {
     expect(problems).toEqual([]);
   });
 
-  test("says that a file is cut off, and gives no session of it", async () => {
+  test("reports a truncated file, and gives no session", async () => {
     const { sessions, problems } = await readWhole('{\n "version": 1,\n "messages": [\n{"role":', {
       path: "/sessions/a.json",
     });
@@ -91,7 +91,7 @@ describe("version 1, one object", () => {
 });
 
 describe("JSON lines", () => {
-  test("makes a compaction of the record and the continuation, whatever its words", async () => {
+  test("makes a compaction of the record and the continuation, whatever its text", async () => {
     const { entries, problems } = await read(fixture("claw-code/compacted.jsonl"));
     expect(outline(entries)).toEqual([
       "prompt-0 custom: ",
@@ -109,13 +109,13 @@ describe("JSON lines", () => {
     expect(problems).toEqual([]);
   });
 
-  test("leaves a system message alone when no record says that it is a continuation", async () => {
+  test("keeps a system message when no record marks it as a continuation", async () => {
     const text = "This session is being continued from a previous conversation that ran out of";
     const { entries } = await read(lines(META, said("system", text), said("user", "Go on.")));
     expect(outline(entries)).toEqual([`message-0 system: ${text}`, "message-1 user: Go on."]);
   });
 
-  test("gives a compaction also where nothing was kept, or no continuation is there", async () => {
+  test("gives a compaction also without kept messages or a continuation", async () => {
     const record = { type: "compaction", count: 1, removed_message_count: 2, summary: "S" };
     const alone = await read(lines(META, record, said("system", "Continued.")));
     expect(outline(alone.entries)).toEqual(["compaction-1 compaction: S"]);

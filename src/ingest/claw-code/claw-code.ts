@@ -1,6 +1,6 @@
 /**
- * Session files of claw-code: one JSON object (version 1), or its successor, JSON lines with a record
- * for the session, for its compaction, for what the user typed, and for each message.
+ * Session files of claw-code: one JSON object (version 1), or its successor, JSON lines with a
+ * record for the session, its compaction, the typed input, and each message.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -55,7 +55,7 @@ async function* readSessions(
   problems: ProblemLog,
 ): AsyncGenerator<ImportedSession> {
   let found: unknown;
-  // A line that does not parse is one of an object over several, or damaged.
+  // A line that does not parse is part of a multi-line object, or damaged.
   const ahead = await lookAhead(input, (read) => {
     found = tryParse(read.at(-1)?.text ?? "");
     return found !== undefined;
@@ -123,7 +123,7 @@ async function* readObject(
     yield* session.end();
   }
   const known = toSession(frame);
-  // Without an id and without a file, the content is what makes a session the same one again.
+  // Without an id and a file, the content identifies the session.
   const content = () => `sha256-${toHex(sha256(Buffer.from(texts.join("\n")))).slice(0, 32)}`;
   const id = known.id ?? (isNameless ? content() : null);
   yield { ...known, id, entries: entries(document.elements(problems)), problems };

@@ -1,4 +1,4 @@
-/** Messages of claw-code, in both of its formats, and the entries that they are here. */
+/** Maps messages of claw-code, in both formats. */
 
 import type { Block } from "../../model/block.ts";
 import { ROLES, type Role, type Usage } from "../../model/entry.ts";
@@ -11,14 +11,14 @@ import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "claw-code";
 
-/** Fields of the file that hold for all its messages. */
+/** Fields of the file that apply to all messages. */
 export interface MessageSetting {
   readonly model: string | null;
   readonly createdAt: number | null;
   readonly problems: ProblemLog;
 }
 
-/** Undefined, and a problem, if it is no message. */
+/** Undefined, with a problem, if it is not a message. */
 export function toMessage(
   message: unknown,
   sourceId: string,

@@ -1,11 +1,11 @@
 /**
- * A session of claw-code, part by part: its metadata, then its messages.
+ * A session of claw-code: its metadata, then its messages.
  *
- * Messages have no ids there, so they are known by their number in the conversation. Once a session
- * is compacted, its file holds a record of that, the continuation as its first message, and the
- * rest. The continuation becomes our compaction entry; it is known by the record, never by its
- * words. The record also says how many messages are gone, so that those which stay keep their
- * numbers: a file that was compacted since its last reading adds the compaction and new messages.
+ * Messages have no ids, so they are identified by their number. A compacted session's file holds a
+ * record of the compaction, the continuation as its first message, and the rest. The continuation
+ * becomes our compaction entry; the record identifies it, never its text. The record also has the
+ * number of removed messages, so the remaining ones keep their numbers: a file compacted since its
+ * last reading adds the compaction and new messages.
  */
 
 import { textOf } from "../../model/block.ts";
@@ -55,7 +55,7 @@ export function toSession(meta: Fields): Omit<ImportedSession, "entries" | "leaf
   };
 }
 
-/** Ids made by claw-code itself say when the session began. */
+/** Ids made by claw-code itself contain the session's start. */
 function startOf(id: string | null): number | null {
   const [, ms] = /^session-(\d{12,14})-\d+$/.exec(id ?? "") ?? [];
   return ms === undefined ? null : Number(ms);
@@ -64,10 +64,10 @@ function startOf(id: string | null): number | null {
 export class ClawSession {
   readonly #problems: ProblemLog;
   readonly #model: string | null;
-  /** Messages have no times. They were said, at the latest, when the file was written as a whole. */
+  /** Messages have no times; the file's own is an upper bound. */
   readonly #createdAt: number | null;
   #compaction: Fields | undefined;
-  /** The text of the continuation, if the file has one. */
+  /** The text of the continuation, if any. */
   #continuation: string | undefined;
   #isCompactionGiven = false;
   #messages = 0;
@@ -79,7 +79,7 @@ export class ClawSession {
     this.#createdAt = timeField(meta, "updated_at_ms") ?? timeField(meta, "created_at_ms");
   }
 
-  /** The record of a compaction stands before the messages. */
+  /** The record of a compaction precedes the messages. */
   compacted(record: Fields, line?: number): void {
     if (textField(record, "summary") === undefined) {
       this.#problems.add("unexpected", "a compaction without a summary was left out", line);
@@ -96,24 +96,24 @@ export class ClawSession {
       this.#continuation = textOf(entry.blocks);
       return;
     }
-    // Also one that cannot be read has its number: those behind it keep theirs when it is mended.
+    // An unreadable message has a number too, so that later ones keep theirs when it is repaired.
     this.#messages++;
     if (entry === undefined) return;
     yield entry;
     yield* this.#compactionEntry(entry.sourceId);
   }
 
-  /** A message that could not be read, and was told of. */
+  /** An unreadable message, already reported. */
   pass(): void {
     this.#messages++;
   }
 
-  /** A compaction that keeps no message is the whole session. */
+  /** A compaction without kept messages is the whole session. */
   *end(): Generator<ImportedEntry> {
     yield* this.#compactionEntry(null);
   }
 
-  /** The input history for the arrow keys, which is no part of the conversation. */
+  /** The input history for the arrow keys, which is not part of the conversation. */
   *asked(record: Fields): Generator<ImportedEntry> {
     const number = this.#asked++;
     yield {
@@ -131,8 +131,8 @@ export class ClawSession {
   }
 
   /**
-   * Behind the first message that was kept, wherever the file ends by now: the same entry at the same
-   * place however often the file has grown since.
+   * After the first kept message, wherever the file ends by now: the same entry at the same place
+   * however much the file has grown.
    */
   *#compactionEntry(firstKept: string | null): Generator<ImportedEntry> {
     const record = this.#compaction;
@@ -164,8 +164,8 @@ export class ClawSession {
   }
 
   /**
-   * After one compaction, the first message is the one behind those that were removed. How many an
-   * earlier compaction removed is nowhere told: then the numbers begin anew.
+   * After one compaction, the first message follows the removed ones. The number removed by an
+   * earlier compaction is unknown: then numbering restarts.
    */
   #idOf(number: number): string {
     const record = this.#compaction;

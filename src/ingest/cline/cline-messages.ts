@@ -1,4 +1,4 @@
-/** Messages of a task. They have no ids: their number and their content make one. */
+/** Messages of a task. They have no ids: their number and content identify them. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -26,7 +26,7 @@ export async function* readMessages(
   for await (const message of messages) {
     number++;
     if (message === undefined) {
-      // Messages take turns, and the user's is the first: the calls behind it keep their answers.
+      // Roles alternate, starting with the user: later calls keep their answers.
       if (number % 2 === 1) answers++;
       continue;
     }
@@ -66,7 +66,7 @@ function isRole(role: unknown): role is "user" | "assistant" {
   return role === "user" || role === "assistant";
 }
 
-/** A task that was taken back to an earlier point has other messages under the same numbers. */
+/** A task reset to an earlier point has other messages under the same numbers. */
 function idOf(message: Fields, number: number): string {
   const own = textField(message, "id");
   const time = timeField(message, "ts");
@@ -105,8 +105,8 @@ function toDrafts(
 }
 
 /**
- * What the user typed stands in tags, and the state of the editor behind it. Tools whose calls were
- * text have results that are text: they were not said by the user either.
+ * The user's text is in tags, followed by the editor's state. Textual tool calls have textual
+ * results, which are not the user's either.
  */
 function unwrap(content: readonly Block[]): {
   readonly blocks: Block[];

@@ -22,7 +22,7 @@ export interface Shown {
   readonly calls: readonly ModelCall[];
 }
 
-/** Parses `bytes`, the list of what the editor showed. `models`: which model was used from when on. */
+/** Parses `bytes`, the list that the editor shows. `models`: the model in use from each time on. */
 export async function readShown(bytes: Uint8Array | undefined, models: unknown): Promise<Shown> {
   const changes = (Array.isArray(models) ? models.filter(isPlainObject) : []).map((change) => ({
     from: timeField(change, "ts") ?? 0,
@@ -52,16 +52,16 @@ async function* readList(bytes: Uint8Array | undefined): AsyncGenerator<unknown>
 function toCall(record: Fields, modelAt: (at: number | null) => string | null): ModelCall[] {
   const at = timeField(record, "ts");
   const request = parseJson(textField(record, "text") ?? "");
-  // It was made, whatever is known of it: those behind it must keep their answers.
+  // It counts, readable or not, so that later ones keep their answers.
   if (!isPlainObject(request)) return [{ at, usage: null, model: modelAt(at) }];
   if (isAborted(request)) return [];
   return [{ at, usage: toUsage(request), model: modelAt(at), ...costField(request, "cost") }];
 }
 
-/** The model is noted when its call begins, a moment after the call itself. */
+/** The model is recorded a moment after its call begins. */
 const SAME_MS = 1000;
 
-/** A call that was given up before it answered has no message. */
+/** A call aborted before its answer has no message. */
 function isAborted(request: Fields): boolean {
   return textField(request, "cancelReason") === "retries_exhausted";
 }

@@ -27,7 +27,7 @@ function plain(lines: readonly string[]): string[] {
 }
 
 describe("a task of Cline", () => {
-  test("is a conversation without what the editor adds", async () => {
+  test("is a conversation without the editor's additions", async () => {
     const { session, entries, problems } = await read(CLINE, TASK, PATH);
     expect(session).toMatchObject({
       source: "cline",
@@ -53,7 +53,7 @@ describe("a task of Cline", () => {
     expect(problems).toMatchObject([{ code: "unexpected", message: /message 5/ }]);
   });
 
-  test("takes title, times, models and usage from the files beside it", async () => {
+  test("gets title, times, models and usage from its companion files", async () => {
     const call = (ts: number, tokensIn: number) => ({
       ts,
       type: "say",
@@ -81,7 +81,7 @@ describe("a task of Cline", () => {
     ]);
   });
 
-  test("keeps the usage of each answer, also where that of another cannot be read", async () => {
+  test("keeps the usage of each answer, also if another's is unreadable", async () => {
     const usage = JSON.stringify({ tokensIn: 20, tokensOut: 5 });
     const call = (ts: number, text: string) => ({ ts, type: "say", say: "api_req_started", text });
     const { entries } = await read(CLINE, TASK, PATH, {
@@ -94,7 +94,7 @@ describe("a task of Cline", () => {
     ]);
   });
 
-  test("that was taken back goes on as a branch", async () => {
+  test("that was reset continues as a branch", async () => {
     const [first, second] = JSON.parse(TASK) as object[];
     const other = { role: "assistant", content: "Another answer." };
     const before = await read(CLINE, JSON.stringify([first, second]), PATH);
@@ -104,7 +104,7 @@ describe("a task of Cline", () => {
     expect(after.entries[1]?.parentSourceId).toBe(before.entries[0]?.sourceId);
   });
 
-  test("that is cut off, or is no list, gives no session", async () => {
+  test("that is truncated, or not a list, gives no session", async () => {
     for (const content of [TASK.slice(0, 200), '{"a":1}', '"text"']) {
       const { session, problems } = await read(CLINE, content, PATH);
       expect([session, problems.length]).toEqual([undefined, 1]);
@@ -141,13 +141,13 @@ describe("a task of Roo Code", () => {
     expect(problems).toEqual([]);
   });
 
-  test("without its item is known by its folder, and the workspace that it was told of", async () => {
+  test("without its item is identified by its folder and workspace", async () => {
     const { session } = await read(ROO_CODE, ROO, ROO_PATH);
     expect(session).toMatchObject({ id: "a1b2", cwd: "c:\\src\\shop" });
   });
 });
 
-test("tasks are found in every editor, and told apart by their extension", () => {
+test("tasks are found in every editor, and distinguished by extension", () => {
   const environment = { home: "/home/ana", variables: {}, platform: "linux" };
   const [code] = ROO_CODE.places?.(environment) ?? [];
   expect(code?.root).toBe("/home/ana/.config/Code/User/globalStorage/rooveterinaryinc.roo-cline");

@@ -1,6 +1,6 @@
 /**
- * Tasks of Cline, and of Roo Code, which came of it: the messages as they were sent to the model, in
- * one JSON file, with what the editor showed and what the task took beside it.
+ * Tasks of Cline, and of Roo Code, its fork: the messages sent to the model in one JSON file, with
+ * the editor's view and the task's usage beside it.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -55,7 +55,7 @@ export const ROO_CODE: TranscriptSource = {
   read: (input) => read(input, "roo-code"),
 };
 
-/** Editors that take the extension, and the folder of one that is reached over a network. */
+/** Editors with the extension, and the folder of a remote one. */
 function inEditors(environment: Environment, extension: string): Place[] {
   const applications = applicationFolder(environment);
   const editors = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
@@ -74,7 +74,7 @@ function isTask(path: string): boolean {
   return /^tasks\/[^/]+\/api_conversation_history\.json$/.test(path);
 }
 
-/** Many programs write a list of messages: the file's name counts, or what Cline puts into them. */
+/** Many programs write a list of messages: the file's name decides, or Cline's own tags. */
 function isHistory(head: Uint8Array, path: string): boolean {
   const text = new TextDecoder("utf-8").decode(head);
   const isList = /^\s*(\{[^[]{0,500}"messages"\s*:\s*)?\[\s*(\{|\])/.test(text);
@@ -84,7 +84,7 @@ function isHistory(head: Uint8Array, path: string): boolean {
   return isList && /"role"\s*:/.test(text) && /<(environment_details|task)>/.test(text);
 }
 
-/** A task's file has the same name as any other's, packed or not. */
+/** All tasks' files have the same name, compressed or not. */
 function plainName(path: string): string {
   return fileName(path).replace(/\.(gz|zst)$/i, "");
 }
@@ -142,7 +142,7 @@ function describe(
   });
 }
 
-/** Many tasks are read at a time, and a small one may have a large file beside it. */
+/** Many tasks are read concurrently, and a small one may have a large companion file. */
 const BESIDE = new Slots(1);
 
 const MAX_BESIDE_BYTES = 16 * 1024 * 1024;

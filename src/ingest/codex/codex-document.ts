@@ -1,6 +1,6 @@
 /**
- * The oldest rollouts of Codex CLI: one JSON object with the session and the list of its items, written
- * anew with each answer. Its parts are handed out as the lines of later files are.
+ * The oldest rollouts of Codex CLI: one JSON object with the session and its items, rewritten with
+ * each answer. Its parts are yielded like the lines of later files.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -22,11 +22,11 @@ const SESSION = /^\s*\{\s*"session"\s*:\s*\{/;
 /** Whether a file that begins with `text` is one: its session comes first. */
 export function isRolloutDocument(text: string, path: string): boolean {
   if (!SESSION.test(text)) return false;
-  // The session holds the agent's instructions: the items may begin behind what we were shown.
+  // The session holds the agent's instructions, so the items may begin after the head.
   return /"items"\s*:\s*\[/.test(text) || /(^|[/\\])rollout-[^/\\]*$/.test(path);
 }
 
-/** The kind of a file, whatever its name; the returned `input` is to be read then. */
+/** The kind of a file, whatever its name; read the returned `input`. */
 export async function tellDocument(
   input: SourceInput,
 ): Promise<{ readonly isDocument: boolean; readonly input: SourceInput }> {
@@ -34,7 +34,7 @@ export async function tellDocument(
   return { isDocument: isDocument(begins(ahead.lines), input.path), input: ahead.input };
 }
 
-/** The texts that are not empty. */
+/** The non-empty texts. */
 function begins(lines: readonly Line[]): string[] {
   return lines.map(({ text }) => text).filter((text) => text.trim() !== "");
 }
@@ -43,7 +43,7 @@ function isDocument(texts: readonly string[], path: string): boolean {
   if (SESSION.test(texts.join("\n"))) return true;
   const [first = ""] = texts;
   const has = (name: string) => scanObject(first, name)?.value !== undefined;
-  // A first line that is no object may be a part of one, or damaged: then the name tells.
+  // A first line that is not an object may be part of one, or damaged: then the name decides.
   return scanObject(first) === undefined ? isDocumentPath(path) : has("session") && has("items");
 }
 

@@ -1,8 +1,8 @@
-/** Events of Codex CLI: what its window showed. Most of them repeat an item of the answer. */
+/** Events of Codex CLI: its window's display. Most repeat an item of the answer. */
 
 import type { JsonObject } from "../../model/json.ts";
 
-/** Left out, and counted: each stands in the items beside it, or says only that something goes on. */
+/** Skipped and counted: each repeats an item, or only reports progress. */
 const IGNORED: readonly string[] = [
   "user_message",
   "agent_message",
@@ -42,7 +42,7 @@ export function isIgnoredEvent(type: string): boolean {
   return IGNORED.includes(type);
 }
 
-/** Items of newer versions' `item_completed` that stand beside it as they were sent or received. */
+/** Items of newer versions' `item_completed` that are also present as sent or received. */
 const COPIES: readonly string[] = [
   "UserMessage",
   "AgentMessage",
@@ -62,15 +62,15 @@ export function isCopiedItem(type: string): boolean {
   return COPIES.includes(type);
 }
 
-/** A record with the usage of a call, which `token_count` has as well. */
+/** A record with a call's usage, which `token_count` has as well. */
 export const USAGE_RECORD = "token_usage_record";
 
-/** How events begin. A line of another order is parsed. */
+/** The prefix of events. A line with another field order is parsed. */
 const EVENT =
   /^\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"event_msg","payload":\{"type":"(\w+)"/;
 const ITEM = /"item":\{"type":"(\w+)"/;
 
-/** Where an item's type stands, at the latest. */
+/** The item's type is within this many characters. */
 const BEGINNING = 400;
 
 /**
@@ -86,18 +86,18 @@ export function skimEvent(text: string): JsonObject | undefined {
       ? { type: "event_msg", payload: { type, item: { type: item } } }
       : undefined;
   }
-  // These two tell more: what a call took, and whose turn begins.
+  // These two matter: a call's usage, and the start of a turn.
   if (type === "token_count" || type === "task_started" || !isIgnoredEvent(type)) return undefined;
   return { type: "event_msg", payload: { type } };
 }
 
-/** The milliseconds of an id that begins with its time (UUID version 7); undefined for others. */
+/** The milliseconds of a UUID version 7; undefined for other ids. */
 function timeOf(id: string | null | undefined): number | undefined {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id ?? "") ?? [];
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
 }
 
-/** Whether a turn was begun before its session was: then it is a copy of another session's. */
+/** Whether a turn began before its session: then it is a copy from another session. */
 export function isCopyOf(turnId: string | undefined, sessionId: string | null): boolean {
   const turn = timeOf(turnId);
   const session = timeOf(sessionId);

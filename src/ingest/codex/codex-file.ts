@@ -1,10 +1,10 @@
 /**
- * A file of Codex CLI from its first record to its last.
+ * Reads a file of Codex CLI.
  *
- * Records have no ids: an entry is known by the record's line and time. They follow each other,
- * unless the user has taken turns back. A forked session, and a sub-agent's, begin with a copy of
- * another session's turns; these are kept, so that the session is whole, but are not found by search
- * a second time, and what they took is not counted again.
+ * Records have no ids: line and time identify an entry. They are consecutive, unless the user has
+ * undone turns. A forked session, and a sub-agent's, begin with a copy of another session's turns;
+ * these are kept, so that the session is complete, but search does not find them again, and their
+ * usage is not counted again.
  */
 
 import type { Usage } from "../../model/entry.ts";
@@ -30,13 +30,13 @@ import { toBlocks, toItem } from "./codex-items.ts";
 import { type CodexHeader, FORMAT, headerOf } from "./codex-session.ts";
 import { CodexUsage } from "./codex-usage.ts";
 
-/** The mark of a line that was written from a session of ours. */
+/** The mark of a line exported from our own session. */
 function copyMark(record: Fields): JsonObject {
   const mark = markField(record);
   return mark === undefined ? {} : { [COPY_MARK]: mark };
 }
 
-/** Turns that the user may take back in a later reading, and calls whose results may come in one. */
+/** Turns that the user may undo later, and calls whose results may come later. */
 const TURNS = 100;
 const OPEN_CALLS = 100;
 
@@ -47,7 +47,7 @@ export class CodexFile {
   readonly #problems: ProblemLog;
   readonly #usage: CodexUsage;
   readonly #toolNames: RecentMap<string, string>;
-  /** The entries that the user's turns follow. */
+  /** The parents of the user's turns. */
   readonly #turns: (string | null)[];
   readonly #lines: LineCounter;
   #line = 0;
@@ -55,11 +55,11 @@ export class CodexFile {
   #given: ImportedEntry[] = [];
   #last: string | null;
   #model: string | null;
-  /** Whether the turn is copied from the session that this one was made from. */
+  /** Whether the turn is a copy from the parent session. */
   #isCopied: boolean;
-  /** Whether there are items: then events only repeat them. Some versions wrote the events alone. */
+  /** Whether the file has items: then events only repeat them. Some versions wrote only events. */
   #hasItems: boolean;
-  /** Whether the file's own header was met, or something behind it. */
+  /** Whether the file's own header, or something after it, was met. */
   #hasBegun: boolean;
 
   constructor(
@@ -82,7 +82,7 @@ export class CodexFile {
     this.#hasItems = state["hasItems"] === true;
   }
 
-  /** To be asked when all is read. */
+  /** Valid after the last record. */
   state(): JsonObject {
     return {
       usage: this.#usage.state(),
@@ -121,7 +121,7 @@ export class CodexFile {
     this.#line = line;
     const { type, payload } = record;
     if (headerOf(record) !== undefined) {
-      // Another header is that of the session whose turns are copied.
+      // A second header belongs to the session whose turns are copied.
       if (this.#hasBegun) this.#problems.ignore("session_meta");
       this.#hasBegun = true;
     } else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
@@ -201,14 +201,14 @@ export class CodexFile {
     else this.#note(record, type, otherFields(event, ["type"]));
   }
 
-  /** Takes the event that newer versions write beside each item. */
+  /** Processes the event that newer versions write beside each item. */
   #completed(record: Fields, event: Fields): void {
     const item = isPlainObject(event["item"]) ? event["item"] : {};
     const type = textField(item, "type") ?? "";
     if (!this.#hasItems && /^(User|Agent)Message$/.test(type)) {
       const role = type === "UserMessage" ? "user" : "assistant";
       const content = Array.isArray(item["content"]) ? item["content"] : [];
-      // There the type of a text is written in two ways.
+      // The type of a text has two spellings there.
       const texts = content.map((part) =>
         isPlainObject(part) && part["type"] === "Text" ? { ...part, type: "text" } : part,
       );
@@ -228,7 +228,7 @@ export class CodexFile {
     this.#give(record, { kind: "model_change", data });
   }
 
-  /** The replacement of the past is a summary, and copies of earlier messages. */
+  /** The replacement history is a summary, and copies of earlier messages. */
   #compacted(record: Fields, payload: Fields): void {
     const { replacement_history: replacement } = payload;
     const items = Array.isArray(replacement) ? replacement : [];
@@ -274,7 +274,7 @@ export class CodexFile {
 
   #give(record: Fields, draft: Draft): void {
     const createdAt = timeField(record, "timestamp");
-    // The time tells records apart that have one line in two files of the same session.
+    // The time distinguishes records with the same line in two files of one session.
     const sourceId = `record-${this.#line}${createdAt === null ? "" : `-${createdAt}`}`;
     const { references } = draft;
     const entry: ImportedEntry = {

@@ -1,4 +1,4 @@
-/** Response items of Codex CLI, and the messages that they are here. An item is a message of its own. */
+/** Maps response items of Codex CLI to messages, one each. */
 
 import type { Block } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
@@ -15,7 +15,7 @@ export interface MappedItem {
   readonly fields: JsonObject;
 }
 
-/** Undefined if the type is none that we know, or a field that it needs is missing. */
+/** Undefined for an unknown type, or if a required field is missing. */
 export function toItem(item: Fields, toolNames: RecentMap<string, string>): MappedItem | undefined {
   const { type } = item;
   const map = typeof type === "string" && Object.hasOwn(ITEMS, type) ? ITEMS[type] : undefined;
@@ -42,7 +42,7 @@ const ITEMS: Readonly<Record<string, MapItem>> = {
   mcp_tool_call_output: toResult,
   tool_search_output: (item, toolNames) =>
     toResult({ ...otherFields(item, ["tools"]), output: JSON.stringify(item["tools"]) }, toolNames),
-  // The provider does these itself: there is no result beside them.
+  // The provider runs these itself, so they have no result.
   web_search_call: (item) => assistant([toOpaque(item)], {}),
   image_generation_call: (item) => assistant([toOpaque(item)], {}),
   compaction: (item) => assistant([toOpaque(item)], {}),
@@ -104,7 +104,10 @@ function toThought(item: Fields): Block[] {
   return text === "" ? [] : [{ type: "thinking", text }];
 }
 
-/** Kept as it came. A thought without its sealed content is refused by the provider: it stays ours. */
+/**
+ * Kept unchanged. A thought without its encrypted content is refused by the provider, so it is not
+ * opaque.
+ */
 function toOpaque(item: unknown): Block {
   const isBare =
     isPlainObject(item) &&
@@ -122,7 +125,7 @@ function toCall(
   const id = textField(item, "call_id") ?? textField(item, "id");
   if (id === undefined || name === undefined || input === undefined) return undefined;
   const known = ["call_id", "name", "input", "arguments", "action"];
-  // That it was a function is the rule; only other types are worth a word.
+  // Functions are the default; only other types are recorded.
   const rest = otherFields(item, item["type"] === "function_call" ? ["type", ...known] : known);
   return assistant([{ type: "tool_use", id, name, input }], rest);
 }
@@ -149,7 +152,7 @@ function toResult(item: Fields, toolNames: RecentMap<string, string>): MappedIte
   };
 }
 
-/** A command that ended with another code than 0, in the words of each version. */
+/** Non-zero exit codes, in each version's words. */
 const FAILED =
   /^(?:Exit code: |(?:.*\n){0,4}Process exited with code )[1-9]|"exit_code":[1-9]\d*[,}]/;
 
@@ -187,7 +190,7 @@ const OPENINGS = [
   "<skills_instructions>",
 ];
 
-/** A message in which every text was put there by the client. */
+/** A message whose texts were all injected by the client. */
 function isInjected(blocks: readonly Block[]): boolean {
   return (
     blocks.length > 0 &&

@@ -1,6 +1,6 @@
 /**
  * The session fields of a file of Codex CLI. The first line is its header: a `session_meta` record,
- * or in old files the bare header. Where it lacks the folder, the first messages tell it.
+ * or in old files the bare header. If it lacks the folder, the first messages name it.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -19,14 +19,14 @@ export interface CodexHeader {
   readonly startedAt: number | null;
   readonly parentSession: string | null;
   readonly provider: string | null;
-  /** Absent in what a reading of before has left. */
+  /** Absent in an older resume state. */
   readonly repo?: string | null;
   readonly fields: JsonObject;
   /** False if the file begins without one. */
   readonly isThere: boolean;
 }
 
-/** How many records are looked at for the folder. */
+/** The number of records searched for the folder. */
 const AHEAD_RECORDS = 10;
 
 export function isHeaderComplete(read: readonly JsonRecord[]): boolean {
@@ -35,7 +35,7 @@ export function isHeaderComplete(read: readonly JsonRecord[]): boolean {
   return first !== undefined && textField(headerOf(first.record) ?? {}, "cwd") !== undefined;
 }
 
-/** The fields of a header; undefined if the record is none. */
+/** The fields of a header; undefined for other records. */
 export function headerOf(record: Fields): Fields | undefined {
   const { type, payload } = record;
   if (type === "session_meta") return isPlainObject(payload) ? payload : {};
@@ -57,7 +57,7 @@ export function readHeader(read: readonly JsonRecord[], path: string): CodexHead
     parentSession: parentOf(header),
     provider: textField(header, "model_provider") ?? null,
     repo: repositoryOf(git),
-    // The agent's own instructions are the same in every session, and longer than most.
+    // The agent's instructions are the same in every session, and longer than most.
     fields: otherFields(header, ["id", "session_id", "cwd", "timestamp", "base_instructions"]),
     isThere: found !== undefined,
   };
@@ -86,7 +86,7 @@ function repositoryOf(git: Fields): string | null {
   return url ? normalizeRemote(url) : null;
 }
 
-/** The thread that has started this one, or that was forked. */
+/** The thread that started or forked this one. */
 function parentOf(header: Fields): string | null {
   const source = isPlainObject(header["source"]) ? header["source"] : {};
   const agent = isPlainObject(source["subagent"]) ? source["subagent"] : {};
@@ -95,7 +95,7 @@ function parentOf(header: Fields): string | null {
   return started || textField(header, "forked_from_id") || null;
 }
 
-/** Files are named after the time and the session's id. */
+/** File names contain the time and the session's id. */
 function idOf(path: string): string | null {
   const name = /([^/\\]*?)(?:\.jsonl?)?(?:\.(?:gz|zst))?$/.exec(path)?.[1] ?? "";
   const [, id] = /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(name) ?? [];

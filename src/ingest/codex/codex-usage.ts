@@ -12,14 +12,14 @@ import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { countField, type Fields } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 
-/** Entries that are held back, and what they hold in characters, at most. */
+/** The limits of held entries and their characters. */
 const HELD = 256;
 const HELD_LENGTH = 4 * 1024 * 1024;
 
 export class CodexUsage {
   #held: ImportedEntry[] = [];
   #length = 0;
-  /** All that was taken, by the last event. */
+  /** The last event's totals. */
   #total: Counts | undefined;
 
   constructor(state?: JsonValue) {
@@ -30,14 +30,14 @@ export class CodexUsage {
     return this.#total === undefined ? null : { ...this.#total };
   }
 
-  /** Takes an entry in, and gives what need not be held any longer. */
+  /** Takes an entry, and gives the entries to release. */
   add(entry: ImportedEntry, given: ImportedEntry[]): void {
     this.#held.push(entry);
     this.#length += lengthOfBlocks(entry.blocks);
     if (this.#held.length > HELD || this.#length > HELD_LENGTH) given.push(...this.end());
   }
 
-  /** Gives everything. */
+  /** Releases everything. */
   end(): ImportedEntry[] {
     const held = this.#held;
     this.#held = [];
@@ -46,8 +46,8 @@ export class CodexUsage {
   }
 
   /**
-   * Takes an event in. The usage that it tells is given back where no answer is held that it could be
-   * put on. `counts` is false for what belongs to another session.
+   * Processes an event. Returns its usage if no answer is held to attach it to. `counts` is false
+   * for another session's events.
    */
   report(info: unknown, counts: boolean): Usage | undefined {
     if (!isPlainObject(info)) return undefined;
@@ -103,7 +103,7 @@ function toCounts(count: (name: keyof Counts) => number): Counts {
   return Object.fromEntries(NAMES.map((name) => [name, count(name)])) as unknown as Counts;
 }
 
-/** There, what the cache gave and took is a part of the input. */
+/** There, cached tokens are part of the input. */
 function toUsage(counts: Counts): Usage | undefined {
   const { input_tokens: input, output_tokens: output } = counts;
   if (input + output === 0) return undefined;

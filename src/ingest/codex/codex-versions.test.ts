@@ -8,7 +8,7 @@ const PAGINATED = fixture("codex/paginated.jsonl");
 const OLDEST = fixture("codex/oldest.json");
 
 describe("a file of a version that writes every item twice", () => {
-  test("has each item once, and what stands nowhere else", async () => {
+  test("has each item once, and content that is nowhere else", async () => {
     const { sessions, problems } = await readWith(CODEX, PAGINATED, { path: "/rollout-a.jsonl" });
     const entries = sessions[0]?.entries ?? [];
     expect(outline(entries).map((line) => line.replace(/^record-(\d+)\S*/, "$1"))).toEqual([
@@ -28,7 +28,7 @@ describe("a file of a version that writes every item twice", () => {
     expect(problems).toEqual([]);
   });
 
-  test("counts what it leaves out", async () => {
+  test("counts skipped records", async () => {
     const transcript = CODEX.read({
       path: "/rollout-a.jsonl",
       lines: (async function* () {
@@ -49,7 +49,7 @@ describe("a file of a version that writes every item twice", () => {
     );
   });
 
-  test("is read by its copies where it has nothing else", async () => {
+  test("is read from its copies where it has nothing else", async () => {
     const copies = PAGINATED.split("\n").filter((line) => !line.includes('"response_item"'));
     const { sessions } = await readWith(CODEX, copies.join("\n"), { path: "/rollout-a.jsonl" });
     const said = (sessions[0]?.entries ?? []).filter(({ kind }) => kind === "message");
@@ -69,7 +69,7 @@ test.each([
   expect(skimEvent(JSON.stringify(line))).toBeUndefined();
 });
 
-test("a line that is cut is not passed over", () => {
+test("a truncated line is not skipped", () => {
   const line = '{"timestamp":"t","type":"event_msg","payload":{"type":"agent_message","mess';
   expect(skimEvent(line)).toBeUndefined();
   expect(skimEvent(`${line}age":"x"}}`)).toEqual({
@@ -95,7 +95,7 @@ describe("a file that is one object", () => {
       "record-6<record-5 assistant: One file.",
     ]);
     expect(problems).toEqual([]);
-    // It is written anew each time: there is nothing to go on from.
+    // It is rewritten each time, so it cannot be resumed.
     expect(state).toBeUndefined();
   });
 
@@ -107,7 +107,7 @@ describe("a file that is one object", () => {
     expect(CODEX.recognise(Buffer.from('{"session":{"id":"x"}}'), "/x.json")).toBe(false);
   });
 
-  test("is one under any name and by any author", async () => {
+  test("is recognised under any name and author", async () => {
     const parsed = JSON.parse(OLDEST) as { session: object; items: object[] };
     const texts = [
       OLDEST,
@@ -128,7 +128,7 @@ describe("a file that is one object", () => {
     expect(CODEX.recognise(head, "/x/other.json")).toBe(false);
   });
 
-  test("has the id that its name gives if it gives none", async () => {
+  test("gets its id from its name if it has none", async () => {
     const text = '{"session":{},"items":[]}';
     const { sessions } = await readWith(CODEX, text, { path: "/r/copy.json" });
     expect(sessions[0]?.session.id).toBe("copy");
@@ -144,7 +144,7 @@ describe("a file that is one object", () => {
   );
 });
 
-test("lines are lines, also in a file that is called as an object is", async () => {
+test("lines are read as lines, also in a file named like an object", async () => {
   const path = "/r/copy.json";
   const lines = PAGINATED.trimEnd().split("\n");
   const first = await readWith(CODEX, `${lines.slice(0, 8).join("\n")}\n`, { path });

@@ -40,7 +40,7 @@ function outputs(entries: readonly ImportedEntry[]): Record<string, number> {
 }
 
 describe("a current file", () => {
-  test("becomes a session with an entry for each item, and a branch for a turn taken back", async () => {
+  test("becomes a session with an entry per item, and a branch for an undone turn", async () => {
     const { session, entries, problems } = await read(CURRENT);
     expect(session).toMatchObject({
       source: "codex",
@@ -93,7 +93,7 @@ describe("a current file", () => {
     });
   });
 
-  test("counts what a call took once, on the last message of its answer", async () => {
+  test("counts a call's usage once, on the last message of its answer", async () => {
     const { entries } = await read(CURRENT);
     expect(outputs(entries)).toEqual({ 12: 20, 24: 30 });
     expect(at(entries, 12)?.usage).toEqual({
@@ -104,7 +104,7 @@ describe("a current file", () => {
     });
   });
 
-  test("keeps arguments, sealed thoughts, pictures and failures", async () => {
+  test("keeps arguments, encrypted thoughts, images and failures", async () => {
     const { entries } = await read(CURRENT);
     expect(at(entries, 6)?.blocks).toEqual([
       { type: "text", text: "Why is the checkout slow?" },
@@ -140,7 +140,7 @@ describe("a current file", () => {
     expect(at(entries, 34)?.model).toBe("gpt-5.5-mini");
   });
 
-  test("says what the client put in, and makes a compaction of what replaced the past", async () => {
+  test("marks injected text, and makes a compaction of the replaced history", async () => {
     const { entries } = await read(CURRENT);
     const injected = entries.filter(({ metadata }) => metadata["injected"] === true);
     expect(injected.map(({ sourceId }) => number(sourceId))).toEqual(["3", "4"]);
@@ -163,7 +163,7 @@ describe("a current file", () => {
   });
 });
 
-test("an old file without payloads is read, its folder found in the first message", async () => {
+test("an old file without payloads is read, with its folder from the first message", async () => {
   const { source } = await readWhole(fixture("codex/flat.jsonl"));
   expect(source).toBe("codex");
   const { session, entries, problems } = await read(fixture("codex/flat.jsonl"));
@@ -187,7 +187,7 @@ test("an old file without payloads is read, its folder found in the first messag
   expect([...(session?.problems.ignored ?? [])]).toEqual([["record_type", 2]]);
 });
 
-test("entries that a sub-agent copied from its parent are stored, and neither found nor counted again", async () => {
+test("entries copied by a sub-agent are stored, and neither found nor counted again", async () => {
   const { session, entries } = await read(fixture("codex/sub-agent.jsonl"));
   expect(session).toMatchObject({ id: expect.stringContaining("9000"), parentSession: ID });
   expect(shape(entries)).toEqual([
@@ -205,7 +205,7 @@ test("entries that a sub-agent copied from its parent are stored, and neither fo
 });
 
 describe("damaged and odd files", () => {
-  test("a file that has the events alone is told by them", async () => {
+  test("a file of events only is read from them", async () => {
     const event = (type: string, message: string) =>
       JSON.stringify({ type: "event_msg", payload: { type, message } });
     const lines = [
@@ -221,7 +221,7 @@ describe("damaged and odd files", () => {
     expect(session?.problems.ignored.size).toBe(0);
   });
 
-  test("a file without a header has its id of its name", async () => {
+  test("a file without a header gets its id from its name", async () => {
     const [, ...rest] = CURRENT.split("\n");
     const path = `/sessions/2025/12/07/rollout-2025-12-07T09-59-59-${ID}.jsonl`;
     const { session, problems } = await read(rest.join("\n"), path);
@@ -241,7 +241,7 @@ describe("damaged and odd files", () => {
     ]);
   });
 
-  test("is of the repository that it names, and a sealed summary is none", async () => {
+  test("has its named repository, and an encrypted summary is none", async () => {
     const git = { repository_url: "git@github.com:acme/shop.git", branch: "main" };
     const header = { type: "session_meta", payload: { id: ID, cwd: "/srv/shop", git } };
     const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Why?" }] };
@@ -261,7 +261,7 @@ describe("damaged and odd files", () => {
     });
   });
 
-  test("bad lines are counted, and what is odd is kept", async () => {
+  test("bad lines are counted, and unknown records are kept", async () => {
     const lines = [
       CURRENT.split("\n")[0],
       "{oops",
@@ -302,7 +302,7 @@ describe("damaged and odd files", () => {
     expect(CODEX.recognise(Buffer.from(long), "/a.jsonl")).toBe(true);
   });
 
-  test("files are looked for where Codex keeps them", () => {
+  test("files are found where Codex keeps them", () => {
     const places = (variables: Record<string, string>) =>
       CODEX.places?.({ home: "/home/ana", variables, platform: "linux" }) ?? [];
     expect(places({}).map(({ root }) => root)).toEqual([
@@ -319,7 +319,7 @@ describe("damaged and odd files", () => {
   });
 });
 
-describe("reading on", () => {
+describe("resumed reading", () => {
   async function take(transcript: ImportedTranscript) {
     const entries: ImportedEntry[] = [];
     for await (const session of transcript.sessions) {

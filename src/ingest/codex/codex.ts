@@ -1,7 +1,7 @@
 /**
- * Transcripts of Codex CLI, which it calls rollouts: JSON lines, a header and then what was sent to the
- * model, what came back, and what the window showed meanwhile. Old files have the items alone, and
- * the oldest are one JSON object.
+ * Transcripts ("rollouts") of Codex CLI: JSON lines, a header and then the items sent to and
+ * received from the model, with the window's events between. Old files have only items, and the
+ * oldest are one JSON object.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -38,7 +38,7 @@ export const CODEX: TranscriptSource = {
     return ["sessions", "archived_sessions"].map((folder) => ({
       root: `${root}/${folder}`,
       matches: (path) => /(^|\/)rollout-[^/]*\.(?:json|jsonl|jsonl\.zst)$/.test(path),
-      // A folder a day, by the local time of the session's start.
+      // A folder per day, by the local time of the session's start.
       near: (_cwd, now) => [now, now - DAY_MS].map(dayFolder),
     }));
   },
@@ -51,7 +51,7 @@ export const CODEX: TranscriptSource = {
       const record = tryParse(line);
       if (isPlainObject(record)) return isCodexLine(record);
     }
-    // The header holds the agent's instructions: it may be longer than what we were shown.
+    // The header holds the agent's instructions, so it may exceed the head.
     return /^\s*\{\s*"timestamp"\s*:\s*"[^"]*"\s*,[^{}]*"type"\s*:\s*"session_meta"/.test(text);
   },
 
@@ -103,7 +103,7 @@ export const CODEX: TranscriptSource = {
   },
 };
 
-/** A first line that is damaged, or empty, does not hide what the others are. */
+/** A damaged or empty first line does not hide the format. */
 const LOOKED_AT = 20;
 
 const TYPES: readonly unknown[] = [
@@ -128,7 +128,7 @@ function tryParse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // Damaged: the next line may tell.
+    // Damaged: try the next line.
     return undefined;
   }
 }

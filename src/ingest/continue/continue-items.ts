@@ -1,4 +1,4 @@
-/** Items of a session of Continue: a message in OpenAI's form, and what its tools gave beside it. */
+/** Items of a session of Continue: a message in OpenAI's form, with its tools' results. */
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -17,7 +17,7 @@ import {
 
 export const FORMAT = "continue";
 
-/** Undefined if it is no message. `answered` knows the calls that have a result, and learns more. */
+/** Undefined if it is not a message. `answered` holds the calls with a result, and is updated. */
 export function toDrafts(
   item: Fields,
   sourceId: string,
@@ -108,7 +108,7 @@ function toCall(call: Fields): Block {
   };
 }
 
-/** Statuses of a call that got no output. */
+/** Statuses of a call without output. */
 const FAILED: readonly unknown[] = ["errored", "canceled", "rejected"];
 
 function toResults(item: Fields, sourceId: string, answered: Set<string>): EntryDraft[] {
@@ -143,7 +143,7 @@ function toResults(item: Fields, sourceId: string, answered: Set<string>): Entry
   });
 }
 
-/** In the form of OpenAI's interface, or of the program's own: there tokens from a cache are input. */
+/** In OpenAI's form, or the program's own, where cached tokens are input. */
 function toUsage(usage: Fields): Usage | null {
   const input = countField(usage, "prompt_tokens") ?? countField(usage, "promptTokens");
   const output = countField(usage, "completion_tokens") ?? countField(usage, "completionTokens");

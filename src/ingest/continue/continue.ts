@@ -1,9 +1,9 @@
 /**
- * Sessions of Continue, of its extensions and of its command line: one JSON object for each, and a list
- * of all of them that says when each began.
+ * Sessions of Continue, of its extensions and its command line: one JSON object each, and a list of
+ * all with their start times.
  *
- * Messages have no ids and no times: their number and their content make an id. A session that was
- * taken back to an earlier message has other messages under the same numbers: they are a branch.
+ * Messages have no ids and times: number and content make an id. A session reset to an earlier
+ * message has other messages under the same numbers, which are a branch.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -105,18 +105,18 @@ function idOf(item: Fields, number: number): string {
   return `message-${number}-${hash}`;
 }
 
-/** Editors write an address, the command line a path. */
+/** Editors write a URL, the command line a path. */
 function pathOf(folder: string): string {
   if (!folder.startsWith("file://")) return folder;
   try {
     return decodeURIComponent(new URL(folder).pathname);
   } catch {
-    // A foreign value that only looks like an address.
+    // A foreign value that only looks like a URL.
     return folder;
   }
 }
 
-/** When the session began, by the list beside it, or else when its file was last written. */
+/** The session's start from the list beside it, else the file's mtime. */
 async function startOf(
   files: FileAccess | undefined,
   id: string | null,

@@ -1,9 +1,9 @@
 /**
- * The newer files of VS Code's chat: the session as it was first written, and behind it changes of
- * single values. Replayed, they give the object that older versions wrote whole.
+ * The newer files of VS Code's chat: the initial session, followed by changes of single values.
+ * Replayed, they give the object that older versions wrote whole.
  *
- * A change names its place by the keys and indexes that lead to it. Places and values are foreign: a
- * change that leads nowhere is counted, and the others hold.
+ * A change names its place by a path of keys and indexes. Places and values are untrusted: an
+ * invalid change is counted, and the others apply.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -17,7 +17,7 @@ const SET = 1;
 const PUSH = 2;
 const DELETE = 3;
 
-/** Undefined, and a problem, if the file does not begin with a session, or is too long to be held. */
+/** Undefined, with a problem, if the file does not begin with a session, or is too long. */
 export async function replayLog(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
@@ -40,7 +40,7 @@ export async function replayLog(
   return undefined;
 }
 
-/** False if there is no such place. */
+/** False if the place does not exist. */
 function apply(state: unknown, { kind, k, v, i }: Fields): boolean {
   if (!Array.isArray(k) || k.length === 0) return false;
   const holder = k.slice(0, -1).reduce<unknown>(valueAt, state);
@@ -53,7 +53,7 @@ function apply(state: unknown, { kind, k, v, i }: Fields): boolean {
 /** Drops the elements behind index `i` first. */
 function push(list: unknown, holder: unknown, name: unknown, v: unknown, i: unknown): boolean {
   const added = Array.isArray(v) ? v : [];
-  // A list that was not there is one that was empty.
+  // A missing list counts as empty.
   if (list === undefined || list === null) return setAt(holder, name, [...added]);
   if (!Array.isArray(list)) return false;
   if (Number.isSafeInteger(i) && (i as number) >= 0) list.splice(i as number);

@@ -1,9 +1,9 @@
 /**
  * A request of VS Code's chat and its answer.
  *
- * The answer is there twice: as the editor shows it (`response`), and, once it is done, as it was asked
- * for (`result.metadata.toolCallRounds`), with the arguments and results of tools. The latter counts
- * where it is there.
+ * The answer is stored twice: as shown (`response`), and, once complete, as requested
+ * (`result.metadata.toolCallRounds`), with the arguments and results of tools. The latter takes
+ * precedence.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -24,7 +24,7 @@ import { type Answer, FORMAT, shownAnswers, subAgentAnswers, toText } from "./ch
 
 export { FORMAT } from "./chat-response.ts";
 
-/** `isDone` is false while the answer is being written: then the request stands alone. */
+/** `isDone` is false while the answer is being written: then only the request is given. */
 export function toDrafts(
   request: Fields,
   sourceId: string,
@@ -102,7 +102,7 @@ function toPrompt(message: unknown): Block[] {
   return text === undefined || text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Names of the user's attachments, and how the prompt was sent. */
+/** Names of the user's attachments, and the kind of prompt. */
 function askedFields(request: Fields): NonNullable<EntryDraft["fields"]> {
   const variables = objectsIn(objectField(request, "variableData")["variables"]);
   const names = variables.flatMap((each) => textField(each, "name") ?? []);
@@ -194,7 +194,7 @@ function treeText(node: unknown): string {
   return ends + own + objectsIn(node["children"]).map(treeText).join("");
 }
 
-/** Some versions have no round for the answer behind the last call: the editor shows it. */
+/** Some versions have no round for the answer after the last call: the shown one is used. */
 function withEnd(rounds: readonly Answer[], shown: readonly Answer[]): readonly Answer[] {
   const last = shown.at(-1);
   const isEnded = rounds.at(-1)?.blocks.every(({ type }) => type !== "tool_use") ?? false;

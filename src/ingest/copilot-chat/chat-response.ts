@@ -1,4 +1,4 @@
-/** The parts of an answer as VS Code shows them: text, thoughts, calls of tools, and much of its view. */
+/** The parts of an answer as VS Code shows them: text, thoughts, tool calls, and view state. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -14,7 +14,7 @@ export interface Answer {
   readonly calls?: number;
 }
 
-/** A new answer begins where something is said behind the results of calls. */
+/** A new answer begins with text after results. */
 export function shownAnswers(
   parts: readonly Fields[],
   ignore: (kind: string) => void,
@@ -70,13 +70,13 @@ export function subAgentAnswers(parts: readonly Fields[]): Map<string, Answer> {
   return found;
 }
 
-/** The call that starts a sub-agent has the id of the run as well, and is the agent's own. */
+/** The call that starts a sub-agent also has the run's id; it belongs to the agent itself. */
 function callerOf(part: Fields): string | undefined {
   if (objectField(part, "toolSpecificData")["kind"] === "subagent") return undefined;
   return textField(part, "subAgentInvocationId");
 }
 
-/** Text between other parts is one text: references stand in its middle. */
+/** Text between other parts is joined: references interrupt it. */
 function saidBy(part: Fields): string | undefined {
   const { kind, value, content } = part;
   if (kind === undefined && typeof value === "string") return value;

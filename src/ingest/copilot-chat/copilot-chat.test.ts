@@ -15,7 +15,7 @@ const FIRST = [
   "response_1<response_1/0/results assistant: The lock is gone.",
 ];
 
-test("a chat is a conversation as it was asked for, or else as it was shown", async () => {
+test("a chat is the requested conversation, or else the shown one", async () => {
   const files = { "../workspace.json": '{"folder":"file:///srv/my%20shop"}' };
   const path = "/home/ana/.config/Code/User/workspaceStorage/w/chatSessions/a.json";
   const { sessions, problems, ignored } = await readWith(COPILOT_CHAT, OBJECT, { path, files });
@@ -75,7 +75,7 @@ test("a sub-agent's work is a branch of its request", async () => {
   expect(sessions[0]?.leaf).toBe("r1/answer");
 });
 
-test("changes are replayed, and one that leads nowhere is counted", async () => {
+test("changes are replayed, and an invalid one is counted", async () => {
   const { sessions, problems, source } = await readWhole(CHANGES, { path: "" });
   expect(source).toBe("copilot-chat");
   expect(sessions[0]?.session).toMatchObject({
@@ -83,7 +83,7 @@ test("changes are replayed, and one that leads nowhere is counted", async () => 
     title: "Cron runs twice",
     startedAt: TIME,
   });
-  // What comes through a pipe is not being written any more.
+  // A pipe's content is complete.
   expect(outline(sessions[0]?.entries ?? [])).toEqual([
     ...FIRST,
     "request_2<response_1 user: Run it.",
@@ -92,7 +92,7 @@ test("changes are replayed, and one that leads nowhere is counted", async () => 
   expect(problems).toMatchObject([{ line: 6, code: "unexpected" }]);
 });
 
-test("an answer that is being written waits", async () => {
+test("an incomplete answer is postponed", async () => {
   const read = (modifiedAt: number) => {
     const files = {
       modifiedAt: () => Promise.resolve(modifiedAt),

@@ -1,6 +1,6 @@
 /**
- * Chats of VS Code with Copilot: one JSON object for each, or in newer versions its changes as JSON lines, in a
- * folder for each workspace; those of windows without a folder lie elsewhere.
+ * Chats of VS Code with Copilot: one JSON object each, or in newer versions its changes as JSON
+ * lines, in a folder per workspace; those of windows without a folder lie elsewhere.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -171,7 +171,7 @@ async function* readRequests(
   if (!isDone) yield { isOpen: true };
 }
 
-/** The states of an answer: pending is 0, and 4 waits for the user. */
+/** The states of an answer: 0 is pending, and 4 waits for the user. */
 function isEnded(request: Fields): boolean {
   const { modelState, result, isCanceled } = request;
   if (isPlainObject(result) || isCanceled === true) return true;

@@ -15,7 +15,7 @@ async function read(content: string, files?: Record<string, string>) {
 }
 
 describe("a session of Copilot CLI", () => {
-  test("is known by its id, folder, branch and time", async () => {
+  test("has id, folder, branch and time", async () => {
     const { session } = await read(WHOLE);
     expect(session).toMatchObject({
       id: "0c9d6f0e-6a51-4f0c-9e6b-2b1a7a1f0001",
@@ -64,7 +64,7 @@ describe("a session of Copilot CLI", () => {
     });
   });
 
-  test("keeps arguments, signatures, results and what has no place here", async () => {
+  test("keeps arguments, signatures, results and unmapped fields", async () => {
     const { entries } = await read(WHOLE);
     const byId = (id: string) => entries.find(({ sourceId }) => sourceId === id);
     expect(byId("e8")?.blocks).toEqual([
@@ -92,7 +92,7 @@ describe("a session of Copilot CLI", () => {
     });
   });
 
-  test("adds up to what the run took, whatever its messages tell of it", async () => {
+  test("has usage that adds up to the run's, whatever its messages report", async () => {
     const { entries } = await read(WHOLE);
     const sum = (name: "inputTokens" | "outputTokens" | "cacheReadTokens") =>
       entries.reduce((total, { usage }) => total + (usage?.[name] ?? 0), 0);
@@ -101,7 +101,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("has the name that stands beside it", async () => {
+  test("has the name from its companion file", async () => {
     const { session } = await read(EARLY, { "workspace.yaml": 'id: x\nname: "Greetings"\n' });
     expect(session?.title).toBe("Greetings");
   });
@@ -126,12 +126,12 @@ describe("a session of Copilot CLI", () => {
     const { entries } = await read(content);
     const bare = (line: string) => line.replace("<a4", "<a3");
     const plain = (list: typeof entries) =>
-      // A thought is told at once if the file ends behind it, and else with its answer.
+      // A thought at the end of a file is given at once, otherwise with its answer.
       list.filter(({ sourceId }) => sourceId !== "a4" && sourceId !== "a5");
     expect(outline(plain(steps)).map(bare)).toEqual(outline(plain(entries)).map(bare));
   });
 
-  test("is found in its folders, and opened again by its id", () => {
+  test("is found in its folders, and resumed by its id", () => {
     const environment = { home: "/home/ana", variables: {}, platform: "linux" };
     const [place, older] = COPILOT_CLI.places?.(environment) ?? [];
     expect(place?.root).toBe("/home/ana/.copilot/session-state");
@@ -141,7 +141,7 @@ describe("a session of Copilot CLI", () => {
     expect(COPILOT_CLI.resumeCommand?.({ id: "0c9d", cwd: null })).toBe("copilot --resume 0c9d");
   });
 
-  test("without a beginning is known by its folder", async () => {
+  test("without a header is identified by its folder", async () => {
     const { session, problems } = await read(EARLY.split("\n").slice(1).join("\n"));
     expect(session?.id).toBe("0c9d");
     expect(problems).toMatchObject([{ line: 1, code: "missing_header" }]);

@@ -1,9 +1,8 @@
 /**
- * Session files of GitHub Copilot CLI: `events.jsonl`, a line for each event.
+ * Session files of GitHub Copilot CLI: `events.jsonl`, a line per event.
  *
- * Events name their predecessor, but the file is linear: only sub-agents branch, as their messages
- * name the call that started them. They are branches of that call's message, and the conversation
- * goes on beside them.
+ * Events name their predecessor, but the file is linear: only sub-agents branch, and their messages
+ * name the call that started them. They become branches of that call's message.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -105,7 +104,7 @@ function toSession(
   });
 }
 
-/** The name that the user, or the agent, gave the session stands beside it. */
+/** The session's name, from the user or the agent, in a companion file. */
 async function readTitle({ files }: SourceInput): Promise<string | null> {
   const yaml = await files?.readText("workspace.yaml", 64 * 1024);
   const [, name] = /^(?:name|summary):[ \t]*(\S.*)$/m.exec(yaml ?? "") ?? [];

@@ -1,4 +1,4 @@
-/** Copilot's events as they come, each with its place. */
+/** Maps Copilot's events to entries with their places. */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
@@ -23,7 +23,7 @@ import {
   toUserMessage,
 } from "./copilot-message.ts";
 
-/** Marks and pieces: what they tell stands in another event as a whole. */
+/** Markers and chunks: another event has their content as a whole. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "assistant.turn_start",
   "assistant.turn_end",
@@ -95,7 +95,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   "exit_plan_mode.completed",
 ]);
 
-/** Calls without a result, and sub-agents at work. A later reading knows all of them. */
+/** The limit of open calls and running sub-agents. The resume state has all of them. */
 const OPEN_CALLS = 1000;
 
 interface Thought {
@@ -109,11 +109,11 @@ export class CopilotEvents {
   readonly #ids: KnownIds;
   /** The last entry of the conversation, and of each sub-agent by the call that started it. */
   readonly #tips: RecentMap<string, string>;
-  /** Calls without a result: the tool's name and the message that made it. */
+  /** Open calls: the tool's name and the calling message. */
   readonly #calls: RecentMap<string, readonly [name: string, message: string]>;
-  /** A thought whose answer is still to come. */
+  /** A thought whose answer has not come yet. */
   #thought: Thought | undefined;
-  /** Output tokens that messages have told of since the last shutdown. */
+  /** Output tokens reported by messages since the last shutdown. */
   #countedOutput: number;
 
   constructor(problems: ProblemLog, resume: JsonObject | undefined) {
@@ -214,7 +214,7 @@ export class CopilotEvents {
       case "system.notification": {
         const text = textField(data, "content");
         if (text === undefined) return undefined;
-        // Injected by the agent: visible to the model, not said by the user.
+        // Injected by the agent: visible to the model, not the user's.
         const note = { type, display: true };
         const fields = otherFields(data, ["content"]);
         return { kind: "custom_message", blocks: [{ type: "text", text }], data: note, fields };
@@ -249,13 +249,13 @@ export class CopilotEvents {
     }
     if (entry.role === "tool") {
       this.#calls.delete(callId);
-      // The sub-agent that the call had started is done.
+      // The call's sub-agent has ended.
       this.#tips.delete(callId);
     }
     return entry;
   }
 
-  /** Some calls are told of only when they begin. */
+  /** Some calls appear only when they start. */
   #started(data: Fields): void {
     const id = textField(data, "toolCallId");
     const name = textField(data, "toolName");
@@ -280,7 +280,7 @@ function toCompaction(data: Fields): MessageDraft | undefined {
   };
 }
 
-/** The pairs of a map that was kept as a list. */
+/** The pairs of a map stored as a list. */
 function pairs(list: unknown): [unknown, unknown][] {
   return Array.isArray(list) ? list.filter((pair) => Array.isArray(pair) && pair.length === 2) : [];
 }

@@ -1,4 +1,4 @@
-/** Messages and tool results among Copilot's events, and the entries that they are here. */
+/** Maps messages and tool results of Copilot's events. */
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -16,7 +16,7 @@ export function toUserMessage(data: Fields): MessageDraft | undefined {
   if (content === undefined) return undefined;
   const fields = otherFields(data, ["content"]);
   const source = textField(data, "source") ?? "";
-  // Text of a skill was not said by the user, and search must not find it as such.
+  // A skill's text is not the user's, and search must not find it as such.
   const isInjected = source.startsWith("skill-") || content.startsWith("<skill-context");
   const blocks = toText(content);
   return isInjected
@@ -33,7 +33,7 @@ export function toSystemMessage(data: Fields): MessageDraft | undefined {
   return { kind: "message", role: "system", blocks: toText(content), fields, marks };
 }
 
-/** `thinking` is what an event before it has told of the same turn. */
+/** `thinking` comes from an earlier event of the same turn. */
 export function toAssistantMessage(
   data: Fields,
   thinking: string | undefined,
@@ -81,7 +81,7 @@ export function toToolMessage(
   const rest = isPlainObject(result)
     ? otherFields(result, [
         "content",
-        // Mostly the same text once more.
+        // Usually the same text again.
         ...(result["detailedContent"] === content ? ["detailedContent"] : []),
       ])
     : {};
@@ -105,7 +105,7 @@ export function toToolMessage(
   };
 }
 
-/** Usage of a whole run, which is more than that of its messages. */
+/** Usage of a whole run, which exceeds the sum of its messages. */
 export function toRunUsage(data: Fields, countedOutput: number): Usage | null {
   const metrics = isPlainObject(data["modelMetrics"]) ? Object.values(data["modelMetrics"]) : [];
   const total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };
@@ -113,7 +113,7 @@ export function toRunUsage(data: Fields, countedOutput: number): Usage | null {
     const usage = isPlainObject(metric) && isPlainObject(metric["usage"]) ? metric["usage"] : {};
     const read = countField(usage, "cacheReadTokens") ?? 0;
     const written = countField(usage, "cacheWriteTokens") ?? 0;
-    // Their input counts what came from the cache and what went there.
+    // Their input includes cache reads and writes.
     total.inputTokens += Math.max(0, (countField(usage, "inputTokens") ?? 0) - read - written);
     total.cacheReadTokens += read;
     total.cacheCreationTokens += written;

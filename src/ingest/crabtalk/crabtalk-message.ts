@@ -1,4 +1,4 @@
-/** Messages of crabtalk, and the marks of its compactions. */
+/** Messages of crabtalk, and its compaction markers. */
 
 import type { Block } from "../../model/block.ts";
 import { ROLES } from "../../model/entry.ts";
@@ -9,7 +9,7 @@ import type { RecentMap } from "../recent-map.ts";
 
 export const FORMAT = "crabtalk";
 
-/** Undefined if the line is neither. `names` knows the tools by their calls. */
+/** Undefined if the line is neither. `names` maps calls to tool names. */
 export function toMessage(
   record: Fields,
   names: RecentMap<string, string>,
@@ -18,7 +18,7 @@ export function toMessage(
   const archive = textField(record, "compact") ?? textField(record, "archive");
   const role = ROLES.find((known) => known === record["role"]);
   if (role === undefined) {
-    // The mark holds the name of the summary; its text is in the agent's memory.
+    // The marker names the summary; its text is in the agent's memory.
     return archive === undefined ? undefined : toCompaction(archive, record);
   }
   const content = textField(record, "content") ?? "";

@@ -16,7 +16,7 @@ const EXPECTED = [
 ];
 
 describe("a session of crabtalk", () => {
-  test("is what its first line says, without what means nothing any more", async () => {
+  test("has its header's fields, without obsolete ones", async () => {
     const { sessions } = await readWith(CRABTALK, FILE, { path: PATH });
     expect(sessions[0]?.session).toMatchObject({
       id: "crab_ana_1",
@@ -30,7 +30,7 @@ describe("a session of crabtalk", () => {
     expect(JSON.stringify(sessions[0]?.session.metadata)).not.toMatch(/topic|uptime/);
   });
 
-  test("has messages, calls with their results, and marks", async () => {
+  test("has messages, calls with their results, and markers", async () => {
     const { sessions, problems } = await readWith(CRABTALK, FILE, { path: PATH });
     const entries = sessions[0]?.entries ?? [];
     expect(outline(entries)).toEqual(EXPECTED);
@@ -44,7 +44,7 @@ describe("a session of crabtalk", () => {
     expect(outline(await readInSteps(CRABTALK, FILE, { path: PATH }))).toEqual(EXPECTED);
   });
 
-  test("in a folder has a file for each step", async () => {
+  test("in a folder has a file per step", async () => {
     const [meta = "", ...steps] = FILE.trim().split("\n");
     const files = Object.fromEntries(
       steps.map((step, i) => [`step-${String(i + 1).padStart(6, "0")}`, step]),
@@ -54,7 +54,7 @@ describe("a session of crabtalk", () => {
     expect(outline(sessions[0]?.entries ?? [])).toEqual(EXPECTED);
   });
 
-  test("without its first line is read, and told of", async () => {
+  test("without its header is read, and reported", async () => {
     const { sessions, problems } = await readWith(
       CRABTALK,
       FILE.split("\n").slice(1, 3).join("\n"),

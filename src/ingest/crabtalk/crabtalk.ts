@@ -1,6 +1,6 @@
 /**
- * Sessions of crabtalk: JSON lines with a header; or a folder for each session with the header in a
- * file `meta` and a file for each step.
+ * Sessions of crabtalk: JSON lines with a header; or a folder per session with the header in a file
+ * `meta` and a file per step.
  *
  * `topic` and `uptime_secs` of older files are ignored.
  */
@@ -69,7 +69,7 @@ export const CRABTALK: TranscriptSource = {
       }
       yield { ...toSession(meta, input.path), entries: entries(), problems };
     }
-    // Steps are files of their own: there is no place in this one to go on from.
+    // Steps are separate files, so there is no offset to resume from.
     const isFolder = fileName(input.path) === "meta";
     return { sessions: sessions(), problems, state: () => (isFolder ? undefined : lines.state()) };
   },
@@ -97,14 +97,14 @@ function toSession(meta: Fields, path: string): Omit<ImportedSession, "entries" 
   });
 }
 
-/** Names that the file gives. */
+/** Names given by the file. */
 function presentText(
   names: Readonly<Record<"agent" | "createdBy", string | undefined>>,
 ): Partial<Record<"agent" | "createdBy", string>> {
   return Object.fromEntries(Object.entries(names).filter(([, name]) => name?.trim()));
 }
 
-/** The lines behind the first, or the steps beside it. */
+/** The lines after the first, or the steps beside it. */
 async function* chain(
   first: JsonRecord | undefined,
   records: AsyncIterable<JsonRecord>,
@@ -119,7 +119,7 @@ async function* chain(
     const read = await files.readRecord(name);
     const value = read === undefined ? undefined : parseJson(cutRecord(read.text, name, problems));
     if (read?.isCut) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
-    // Numbered as lines are, the meta being the first.
+    // Numbered like lines, `meta` being the first.
     const line = Number(name.slice("step-".length)) + 1;
     if (isPlainObject(value)) yield { line, length: read?.text.length ?? 0, record: value };
     else problems.add("not_json", `${name} is no JSON object, or too large`);

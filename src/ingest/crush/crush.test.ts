@@ -8,7 +8,7 @@ import { CRUSH } from "./crush.ts";
 
 const TIME = Date.UTC(2026, 4, 4, 10) / 1000;
 
-test("a session of Crush is a conversation, and its open answer waits", async () => {
+test("a session of Crush is a conversation, and its open answer is postponed", async () => {
   const project = createFolder();
   mkdirSync(join(project, ".crush"));
   const path = join(project, ".crush", "crush.db");
@@ -54,7 +54,7 @@ test("a session of Crush is a conversation, and its open answer waits", async ()
     "d compaction: They found a lock.",
   ];
   expect(outline(first.sessions[0]?.entries ?? [])).toEqual(expected);
-  // Nothing to go on from while an answer is open.
+  // No resume state while an answer is open.
   expect(first.state).toBeUndefined();
   add("f", "user", [part("text", { text: "Go on" })]);
   const { sessions, state } = await readWith(CRUSH, "", { path });

@@ -1,9 +1,9 @@
 /**
- * Sessions of Crush: `.crush/crush.db` in the folder of each project, with the parts of each message
- * as JSON.
+ * Sessions of Crush: `.crush/crush.db` in each project's folder, with the parts of each message as
+ * JSON.
  *
- * An answer changes while it is written, and has a part that says when it is finished. One without it
- * waits until something follows it.
+ * An answer changes while it is written, and has a final part when it is complete. One without it
+ * is postponed until something follows it.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -82,7 +82,7 @@ async function* readMessages(
     if (isFinished) yield toImportedEntry(FORMAT, draft);
     else open = draft;
   }
-  // It is being written, or its program ended: the next message tells.
+  // In progress, or its program died: the next message decides.
   if (open !== undefined) postpone();
 }
 

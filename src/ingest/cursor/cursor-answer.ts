@@ -1,9 +1,9 @@
 /**
- * An answer in a text of Cursor's, line by line: `[Thinking]`, `[Tool call] name` and
- * `[Tool result] name`, each with its indented body, and text between them.
+ * An answer in a text of Cursor, line by line: `[Thinking]`, `[Tool call] name` and `[Tool result]
+ * name`, each with its indented body, and text between them.
  *
- * An answer can hold the work of hours. It is given in parts, cut where results stand in it, so that
- * no more than one part is in memory.
+ * An answer can hold hours of work. It is given in parts, split at results, with one part in
+ * memory.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -12,14 +12,14 @@ import { LongText } from "../long/long-text.ts";
 import type { ProblemLog } from "../problems.ts";
 import { RecentMap } from "../recent-map.ts";
 
-/** The content of one entry. */
+/** One entry's content. */
 export interface Said {
   readonly blocks: Block[];
   readonly fields: { readonly context?: string };
   readonly isResult: boolean;
 }
 
-/** Calls whose results are awaited: each result is looked for among them. */
+/** Open calls, among which each result is searched. */
 const OPEN_CALLS = 1000;
 
 /** Estimated length of a block beside its text. */
@@ -30,20 +30,20 @@ const MARK = /^\[(Thinking|Tool call|Tool result)\]\s*(.*?)\s*$/;
 export class CursorAnswer {
   readonly #id: string;
   readonly #text: LongText;
-  /** The mark that the current text belongs to; empty between marks. */
+  /** The current marker; empty between markers. */
   #piece: { readonly mark: string; readonly name: string } | undefined;
   #said: Said | undefined;
   #length = 0;
   #calls = 0;
   readonly #open = new RecentMap<string, string>(OPEN_CALLS);
 
-  /** `id` is what its calls are numbered under. */
+  /** `id` is the prefix of its calls' ids. */
   constructor(id: string, problems: ProblemLog) {
     this.#id = id;
     this.#text = new LongText(problems);
   }
 
-  /** Takes a line and gives the blocks that it completes. */
+  /** Takes a line and gives the completed parts. */
   add(line: string, number: number): Said | undefined {
     const [, mark, name = ""] = MARK.exec(line) ?? [];
     if (mark !== undefined) {
@@ -60,7 +60,7 @@ export class CursorAnswer {
     return ended;
   }
 
-  /** Gives the remaining blocks. */
+  /** Gives the remaining parts. */
   *end(): Generator<Said> {
     const ended = this.#endPiece();
     if (ended !== undefined) yield ended;
@@ -93,7 +93,7 @@ export class CursorAnswer {
     return this.#put({ type: mark === "Thinking" ? "thinking" : "text", text }, text.length);
   }
 
-  /** Results do not name their call: it is the first of that name that has none. */
+  /** Results do not name their call: it is the first open one of that name. */
   #answered(name: string): string | undefined {
     for (const [id, called] of this.#open) {
       if (called !== name) continue;
@@ -103,7 +103,7 @@ export class CursorAnswer {
     return undefined;
   }
 
-  /** Gives the part that the block does not belong to, or has no room in. */
+  /** Gives the current part if the block does not belong to it, or does not fit. */
   #put(block: Block, textLength: number): Said | undefined {
     const isResult = block.type === "tool_result";
     const length = textLength + BLOCK_LENGTH;
@@ -130,7 +130,7 @@ function dedent(text: string): string {
   return lines.map((line) => line.slice(Number.isFinite(least) ? least : 0)).join("\n");
 }
 
-/** Arguments as JSON, or `name: value` and `name=value`; anything else is one text. */
+/** Arguments as JSON, `name: value` or `name=value`; anything else is one text. */
 function toInput(text: string): string {
   try {
     JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Messages of Cursor's editor, and the entries that they are here. */
+/** Maps messages of Cursor's editor. */
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -9,7 +9,7 @@ import { FORMAT } from "./cursor-query.ts";
 
 const USER = 1;
 
-/** A bubble without any content gives no entry: there are many of them. */
+/** An empty bubble, which is frequent, gives no entry. */
 export function toBubbleDrafts(bubble: Fields, id: string): EntryDraft[] {
   const isUser = bubble["type"] === USER;
   const tool: Fields = isPlainObject(bubble["toolFormerData"]) ? bubble["toolFormerData"] : {};
@@ -36,7 +36,7 @@ export function toBubbleDrafts(bubble: Fields, id: string): EntryDraft[] {
   return [said, ...toResult(tool, id, createdAt)];
 }
 
-/** Whether its tool, or its text, is still to come. */
+/** Whether its tool's result or its text is still missing. */
 export function isOpen(bubble: Fields): boolean {
   return bubble["type"] !== USER;
 }
@@ -52,7 +52,7 @@ const KNOWN = [
   "tokenCount",
   "modelInfo",
   "modelType",
-  // The text once more, in the editor's own form.
+  // The text again, in the editor's own form.
   "richText",
 ];
 
@@ -110,7 +110,7 @@ function toUsage(tokens: unknown): Usage | null {
   return { inputTokens, outputTokens, cacheCreationTokens: 0, cacheReadTokens: 0 };
 }
 
-/** Bubbles have dozens of fields, of which most are empty. */
+/** Bubbles have dozens of fields, most of them empty. */
 function meaningful(fields: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(

@@ -1,6 +1,6 @@
 /**
- * Conversations in the database of Cursor's editor: one record for each, and one for each message
- * (a "bubble"); earlier versions have the messages in the record, or a list of tabs.
+ * Conversations in the database of Cursor's editor: a record each, and one per message (a
+ * "bubble"); earlier versions have the messages in the record, or a list of tabs.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -25,7 +25,7 @@ const TABS = "workbench.panel.aichat.view.aichat.chatdata";
 
 const VALUE = shortColumn("value");
 const MESSAGES: LongColumn = { table: "cursorDiskKV", key: "key", column: "value" };
-/** Earlier versions have all messages in the record, or all conversations. */
+/** Earlier versions have all messages, or all conversations, in one record. */
 const CONVERSATIONS: LongColumn = { ...MESSAGES, limits: CONVERSATION };
 const ITEMS: LongColumn = { ...CONVERSATIONS, table: "ItemTable" };
 
@@ -33,13 +33,13 @@ const ITEMS: LongColumn = { ...CONVERSATIONS, table: "ItemTable" };
 const SLACK_MS = 60_000;
 
 export interface ComposersEnd {
-  /** The resume state; the previous one if this reading has failed. */
+  /** The resume state; the previous one if this reading failed. */
   readonly state: JsonObject | undefined;
-  /** An answer is being written, or not all could be read. */
+  /** An answer is in progress, or some rows were unreadable. */
   readonly isPostponed: boolean;
 }
 
-/** Gives the conversations that have changed. */
+/** Gives the changed conversations. */
 export async function* readComposers(
   database: ForeignDatabase,
   resume: JsonObject | undefined,
@@ -56,7 +56,7 @@ export async function* readComposers(
     const composer = recordOf(database, CONVERSATIONS, row, problems);
     const id = (textField(row, "key") ?? "").slice("composerData:".length);
     if (composer === undefined) {
-      // A record without a value is one that was deleted.
+      // A record without a value was deleted.
       if (row["value_size"] !== null)
         problems.add("not_json", `the conversation ${id} is no JSON object, or too large`);
       continue;
@@ -81,9 +81,9 @@ export async function* readComposers(
   };
 }
 
-/** The messages of a conversation, one in memory at a time where each has a record of its own. */
+/** A conversation's messages, one in memory at a time where each has its own record. */
 interface Bubbles {
-  /** Restarts from the first message each time. Missing ones are reported in `problems`. */
+  /** Restarts from the first message each time. `problems` reports missing ones. */
   read(problems: ProblemLog): Iterable<Fields>;
 }
 
@@ -152,7 +152,7 @@ function toSession(
 }
 
 /**
- * The first that a message names; null if none does, undefined if there is no message. Damage is
+ * The first folder that a message names; null if none does, undefined without messages. Damage is
  * reported when they are read.
  */
 function folderOf(bubbles: Bubbles): string | null | undefined {

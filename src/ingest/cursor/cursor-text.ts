@@ -1,4 +1,4 @@
-/** Transcripts of Cursor as plain text: `user:` and `assistant:` on lines of their own. */
+/** Transcripts of Cursor as plain text: `user:` and `assistant:` on separate lines. */
 
 import { toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry } from "../drafts.ts";
@@ -49,7 +49,7 @@ class Message {
   readonly #id: string;
   readonly #body: Prompt | CursorAnswer;
   readonly #role: "user" | "assistant";
-  /** The tools by their calls. */
+  /** Tool names by call. */
   readonly #names: RecentMap<string, string>;
   #given = 0;
 
@@ -65,7 +65,7 @@ class Message {
     this.#names = names;
   }
 
-  /** Gives the entries that are whole by now. */
+  /** Gives the completed entries. */
   *add(text: string, line: number): Generator<ImportedEntry> {
     const said = this.#body.add(text, line);
     if (said !== undefined) yield* this.#give(said);

@@ -51,7 +51,7 @@ describe("transcripts of the agent", () => {
     expect(session).toMatchObject({ id: "c1/agent-s1", parentSession: "c1" });
   });
 
-  test("in plain text are read by their marks", async () => {
+  test("in plain text are read by their markers", async () => {
     const { session, entries, problems } = await read(TEXT, `${FOLDER}/c2.txt`);
     expect(session?.id).toBe("c2");
     expect(outline(entries)).toEqual([
@@ -71,7 +71,7 @@ describe("transcripts of the agent", () => {
     expect(problems).toEqual([]);
   });
 
-  test("in plain text are longer than an entry without losing more than a long output", async () => {
+  test("in plain text exceed an entry without losing more than a long output", async () => {
     const output = `  ${"z".repeat(1021)}\n`.repeat(5 * 1024);
     const call = "[Tool call] Read\n  path: a.ts\n";
     const result = `[Tool result] Read\n${output}`;
@@ -203,7 +203,7 @@ describe("the database of the editor", () => {
     expect(state).toEqual({ since: 5000 });
   });
 
-  test("gives what has changed since, and waits for what is being written", async () => {
+  test("gives changes since, and postpones incomplete answers", async () => {
     const since = { path: makeDatabase(COMPOSER), resume: { since: 5001 } };
     expect((await readWith(CURSOR_EDITOR, "", since)).sessions).toEqual([]);
     const { "composerData:k1": composer } = COMPOSER;
@@ -214,7 +214,7 @@ describe("the database of the editor", () => {
     expect(sessions[0]?.entries).toHaveLength(3);
   });
 
-  test("of earlier versions is not cut because it has many messages", async () => {
+  test("of earlier versions is complete with many messages", async () => {
     const said = (i: number) => `${i} ${"said ".repeat(400)}`;
     const conversation = Array.from({ length: 3_000 }, (_, i) => ({
       type: 1 + (i % 2),
@@ -243,7 +243,7 @@ describe("the database of the editor", () => {
     ]);
   });
 
-  test("is known by its table, and found on each platform", () => {
+  test("is recognised by its table, and found on each platform", () => {
     const head = readFileSync(makeDatabase(COMPOSER));
     expect(CURSOR_EDITOR.recognise(head, "")).toBe(true);
     const roots = [

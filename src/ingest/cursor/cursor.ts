@@ -59,7 +59,7 @@ export const CURSOR: TranscriptSource = {
   resumeCommand: ({ id }) => commandFor("cursor-agent --resume=", id),
 };
 
-/** The editor's database: what its panel shows. */
+/** The editor's database: its panel's conversations. */
 export const CURSOR_EDITOR: TranscriptSource = {
   name: `${FORMAT}-editor`,
   container: "database",
@@ -96,7 +96,7 @@ function isMessage(record: Fields): boolean {
   );
 }
 
-/** The session's fields in its path: the file is named after it, in the project's folder. */
+/** The session's fields from its path: file name and project folder. */
 function describe({ path }: SourceInput): Omit<ImportedSession, "entries" | "problems"> {
   const id = fileName(path).replace(/\.(jsonl|txt)$/, "");
   const parent = folderName(path) === "subagents" ? folderName(path, 2) : null;

@@ -1,6 +1,6 @@
 /**
- * Databases of agents that have a table `sessions` and a table `messages` whose rows name their session:
- * which sessions have changed since the last reading, and what their rows have in common.
+ * Databases with a table `sessions` and a table `messages` that names its session: finds the
+ * sessions changed since the last reading, and maps common columns.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -10,19 +10,19 @@ import { ProblemLog } from "../problems.ts";
 import type { ImportedSession, ImportedTranscript, SourceInput } from "../source.ts";
 import { type ForeignDatabase, withDatabase } from "../sqlite-file.ts";
 
-/** The names are put into SQL: they are ours, never a file's. */
+/** The names go into SQL: they are constants, never a file's. */
 export interface SessionTables {
   /** A column that every version of `messages` has. */
   readonly column: string;
-  /** The column of `messages` that grows, and whether two messages can have the same value in it. */
+  /** The growing column of `messages`, and whether its values may repeat. */
   readonly grows: { readonly column: string; readonly repeats: boolean };
-  /** The name of the newest value in the reader's state. */
+  /** The name of its high-water mark in the resume state. */
   readonly state: string;
-  /** How sessions are ordered. */
+  /** The order of sessions. */
   readonly order: string;
 }
 
-/** `postpone` is called for something that is being written: then the next reading begins where this did. */
+/** `postpone` is called for an incomplete item: the next reading then starts where this one did. */
 export type ReadSession = (
   database: ForeignDatabase,
   session: Fields,
@@ -72,7 +72,7 @@ function changedSessions(
   );
 }
 
-/** The columns that are not among `known` and say something. */
+/** The non-empty columns that are not among `known`. */
 export function rowFields(row: Fields, known: readonly string[]): JsonObject {
   const others = Object.entries(otherFields(row, known));
   return Object.fromEntries(others.filter(([, value]) => value !== null && value !== 0));
@@ -95,7 +95,7 @@ export function toOddDraft(
   return { ...base, kind: "custom", data: { type: `${format}:${nameOf(role)}` } };
 }
 
-/** A message that sums up what came before it. */
+/** A message that summarises earlier ones. */
 export function toSummaryDraft(
   base: Pick<EntryDraft, "sourceId" | "createdAt" | "blocks">,
 ): EntryDraft {

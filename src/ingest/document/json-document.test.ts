@@ -7,7 +7,7 @@ import { type DocumentLimits, readDocument } from "./json-document.ts";
 
 const SMALL: DocumentLimits = { wholeBytes: 0, elementBytes: 1000 };
 
-/** Cut into pieces that all lie in the same memory, as a reader of files may hand them out. */
+/** Cut into chunks that share one buffer, as a file reader may yield them. */
 function inPieces(bytes: Uint8Array, length: number): Iterable<Uint8Array> {
   return {
     *[Symbol.iterator]() {
@@ -32,14 +32,14 @@ async function read(content: string | Uint8Array, limits = SMALL, length = 7) {
   return { frame: document?.frame, elements, codes };
 }
 
-/** The document that a frame and its elements are of. */
+/** The document of a frame and its elements. */
 function join({ frame, elements }: Awaited<ReturnType<typeof read>>): unknown {
   if (Array.isArray(frame)) return elements;
   const hasList = isPlainObject(frame) && Array.isArray(frame["messages"]);
   return hasList ? { ...frame, messages: elements } : frame;
 }
 
-/** Names that are the list's, or look like it, and any other. */
+/** Names that equal the list's, resemble it, and others. */
 const name = fc.oneof(fc.constantFrom("messages", "message", '"messages":[', "\\"), fc.string());
 const value = fc.oneof(
   fc.jsonValue(),
@@ -80,7 +80,7 @@ describe("a document of any length", () => {
     );
   });
 
-  test("that is cut off anywhere gives nothing and a problem", async () => {
+  test("that is truncated anywhere gives nothing and a problem", async () => {
     const text = '{"a":"[\\"","messages":[{"b":[1,"]"]},{"c":"\\\\"}],"d":{"messages":[3]}}';
     for (let length = 1; length < text.length; length++) {
       const found = await read(text.slice(0, length));
@@ -118,7 +118,7 @@ describe("a document of any length", () => {
     );
   });
 
-  test("goes on behind an element that is no JSON, or too long", async () => {
+  test("continues after an element that is invalid or too long", async () => {
     const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
     const long = `"${"x".repeat(2000)}"`;
     const { elements, codes } = await read(`[1,{a},,${deep},${long},2,]`);
@@ -127,23 +127,23 @@ describe("a document of any length", () => {
     expect(codes).toEqual([bad, bad, bad, tooLong, bad]);
   });
 
-  test("is left out if it is long and has no list", async () => {
+  test("is skipped if it is long and has no list", async () => {
     const { frame, codes } = await read(`{"a":"${"x".repeat(2000)}","messages":[1]}`);
     expect([frame, codes]).toEqual([undefined, ["line_too_long"]]);
   });
 
-  test("tells once of bytes that are not UTF-8", async () => {
+  test("reports invalid UTF-8 once", async () => {
     for (const text of ['["\xe9","\xe9"]', '{"a":"\xe9","messages":["\xe9"]}']) {
       const { elements, codes } = await read(Buffer.from(text, "latin1"));
       expect([elements[0], codes]).toEqual(["\uFFFD", ["not_utf8"]]);
     }
   });
 
-  test("of nothing but space is nothing", async () => {
+  test("of white space is empty", async () => {
     expect(await read(" \n ")).toEqual({ frame: undefined, elements: [], codes: [] });
   });
 
-  test("that changes while it is read is told of", async () => {
+  test("that changes while it is read is reported", async () => {
     const contents = ['[1,"a",3]', '[1,"a"'];
     const bytes = {
       *[Symbol.iterator]() {
@@ -159,7 +159,7 @@ describe("a document of any length", () => {
     expect([elements, problems.first[0]?.code]).toEqual([[1], "unreadable"]);
   });
 
-  test("is read whole if it can be read once only", async () => {
+  test("is read whole if it can be read only once", async () => {
     const problems = new ProblemLog();
     const text = Buffer.from('{"messages":[1]}');
     const input = { lines: splitLines([text]), bytes: [text] };

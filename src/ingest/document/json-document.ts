@@ -1,10 +1,10 @@
 /**
- * A document that is one JSON value with a long list in it: the messages of a conversation.
+ * A document of one JSON value with a long list in it: the messages of a conversation.
  *
- * Parsed whole, it takes ten times its size. So a long one is gone through twice. The first time gives
- * the document without its list, which shows that it is complete, as fields may stand behind the list
- * that are needed before it; the second gives the elements, each parsed on its own, with no other in
- * memory. A short one is parsed whole; what can be read once only is held as text, up to 64 MiB.
+ * Parsed whole, it takes ten times its size. So a long one is read twice. The first pass gives the
+ * document without its list, which shows that it is complete, and fields after the list that are
+ * needed before it; the second gives the elements, each parsed alone. A short one is parsed whole;
+ * an input that can be read only once is held as text, up to 64 MiB.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -28,22 +28,21 @@ export interface JsonDocument {
 }
 
 export interface DocumentLimits {
-  /** Up to this it is read whole. */
+  /** Up to this size it is read whole. */
   readonly wholeBytes: number;
-  /** No element is longer, nor what there is beside the list. */
+  /** The limit of an element, and of the document without its list. */
   readonly elementBytes: number;
 }
 
 /** The limit of values parsed as a whole: an element of an export, a companion file. */
 export const MAX_ELEMENT_BYTES: number = 8 * 1024 * 1024;
 
-/** The long values of a message are cut as they are read, so this bounds the time that it may take. */
+/** Long values of a message are cut as they are read, so this bounds the time. */
 const LIMITS: DocumentLimits = { wholeBytes: WHOLE_BYTES, elementBytes: 256 * 1024 * 1024 };
 
 /**
- * The list is the document itself if that is an array, or else its field `list`; other values of
- * that field stay in the frame. Undefined, and a problem, if it is no JSON, was cut off, or is too
- * long.
+ * The list is the document itself if it is an array, else its field `list`; other values of that
+ * field stay in the frame. Undefined, with a problem, if it is invalid, truncated or too long.
  */
 export async function readDocument(
   input: Pick<SourceInput, "lines" | "bytes" | "isRepeatable">,
@@ -112,11 +111,11 @@ async function readLong(
 }
 
 interface Frame extends Text {
-  /** Where the list begins, in bytes; the last one, if the field is there more than once. */
+  /** The list's start in bytes; the last one, if the field repeats. */
   readonly listAt: number;
 }
 
-/** A list that does not end leaves a bracket open, and one that ends wrongly a wrong one. */
+/** An unterminated list leaves a bracket open, and a malformed one a wrong bracket. */
 async function readFrame(bytes: Bytes, list: string, maxBytes: number): Promise<Frame> {
   const scanner = new ListScanner(list);
   const pieces = new Pieces(maxBytes);
@@ -185,7 +184,7 @@ async function* readElements(place: ListPlace, problems: ProblemLog): AsyncGener
     if (isInList) pieces.add(buffer.subarray(from));
     offset += chunk.length;
   }
-  // It ended when the frame was read.
+  // It was complete in the first pass.
   problems.add("unreadable", "the file changed while it was read");
 }
 

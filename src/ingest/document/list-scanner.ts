@@ -1,29 +1,33 @@
 /**
  * Finds the byte ranges of the elements of a JSON document's long list.
  *
- * A conversation in one document can be longer than memory, and nearly all of it is one list. It
- * tracks only strings and brackets, so it is cheap. The parser of the pieces checks that they are
- * JSON.
+ * A conversation in one document can exceed memory, and nearly all of it is one list. The scanner
+ * tracks only strings and brackets, so it is cheap. The parser validates the elements.
  */
 
 import { endOfString, slashesBefore } from "../json-scan.ts";
 
-/** `begin` is the list's opening bracket, `next` a comma between elements, `end` what closes it. */
+/**
+ * `begin` is the list's opening bracket, `next` a comma between elements, `end` its closing
+ * bracket.
+ */
 export interface ListMark {
   readonly kind: "begin" | "next" | "end";
   readonly at: number;
 }
 
-/** The list is the document itself if that is an array, or else its own field of the given name. */
+/**
+ * The list is the document itself if it is an array, else its top-level field of the given name.
+ */
 export class ListScanner {
   readonly #field: string;
   #depth = 0;
-  /** The depth of the list's elements while it is gone through; else 0. */
+  /** The depth of the list's elements while inside the list; else 0. */
   #listDepth = 0;
   #isString = false;
-  /** Whether the last chunk ended behind a backslash that belongs to the next character. */
+  /** Whether the last chunk ended with a backslash that escapes the next character. */
   #isEscaped = false;
-  /** Whether the string is one of the document's own: the last before a colon is a field's name. */
+  /** Whether the string is at the top level: the last before a colon is a field's name. */
   #isName = false;
   #name = "";
   /** Whether the value of the field follows. */
@@ -34,9 +38,8 @@ export class ListScanner {
   }
 
   /**
-   * The marks of the next piece of the document. `text` has a character for each byte: the scanner
-   * looks for ASCII, which is part of no other character in UTF-8. A name that occurs twice has two
-   * lists.
+   * The marks of the next chunk. `text` is latin1, a character per byte: the scanner matches ASCII,
+   * which is part of no other character in UTF-8. A repeated name gives two lists.
    */
   *marks(text: string): Generator<ListMark> {
     let at = this.#isString && text !== "" ? this.#goOn(text) : 0;
@@ -64,7 +67,7 @@ export class ListScanner {
   #passString(text: string, start: number, from: number): number {
     const end = endOfString(text, from);
     this.#isString = end < 0;
-    // A longer one is another, however it is escaped.
+    // A longer one is another name, however it is escaped.
     if (this.#isName && this.#name.length <= LONGEST_ESCAPE * this.#field.length) {
       this.#name += text.slice(start, end < 0 ? text.length : end);
     }
@@ -106,10 +109,10 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Characters that one may be written with: a backslash, `u` and four digits. */
+/** The longest escape: a backslash, `u` and four digits. */
 const LONGEST_ESCAPE = 6;
 
-/** Whether the text between the quotes of a name is `field`. */
+/** Whether the raw name equals `field`. */
 function isNamed(text: string, field: string): boolean {
   if (!text.includes("\\")) return text === field;
   try {

@@ -1,28 +1,28 @@
 /**
- * The beginning of what may be one JSON document or lines of JSON, to tell which it is.
+ * Looks ahead to tell a JSON document from JSON lines.
  *
- * A document is often a single line, and looking at that would be to read it whole. A file can be read
- * again from its beginning, so only so much of it is looked at as would be parsed whole anyway.
+ * A document is often a single line, which would have to be read whole. A file can be read again,
+ * so the look-ahead is limited to the size that is parsed whole anyway.
  */
 
 import { type Batched, batched, splitAhead } from "../batches.ts";
 import { type Line, splitLines } from "../lines.ts";
 import type { SourceInput } from "../source.ts";
 
-/** Nearly all documents are shorter, and parsed in one go faster than piece by piece. */
+/** Nearly all documents are shorter, and faster to parse at once than in pieces. */
 export const WHOLE_BYTES: number = 1024 * 1024;
 
 export interface Ahead {
   readonly lines: readonly Line[];
   /** Whether the first megabyte of a longer file did not decide. */
   readonly isCut: boolean;
-  /** To be read instead of the input that was looked at. */
+  /** To be read instead of the original input. */
   readonly input: SourceInput;
 }
 
 /**
- * The first lines, up to the one that is enough, of what may be a document or lines. Of a file a
- * megabyte is looked at, and the last line may be there in part: a document is often a single one.
+ * The first lines, up to a sufficient one. Of a file one megabyte is read, and the last line may be
+ * partial: a document is often a single one.
  */
 export async function lookAhead(
   input: SourceInput,
@@ -51,7 +51,7 @@ function chain(ahead: readonly Line[], rest: AsyncIterable<Iterable<Line>>): Bat
 
 export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Reads no further than it takes to tell. */
+/** Reads only as far as needed. */
 export async function isLonger(bytes: Bytes, length: number): Promise<boolean> {
   let left = length;
   for await (const chunk of bytes) {

@@ -1,4 +1,4 @@
-/** A text whose bytes come in several chunks, as one that is decoded at its end. */
+/** Collects a text from several chunks, decoded at its end. */
 
 import { isAscii } from "node:buffer";
 import { CUT_LINE_BYTES, decodeUtf8 } from "../lines.ts";
@@ -8,7 +8,7 @@ export interface Text {
   /** Undefined if it was too long. */
   readonly text: string | undefined;
   readonly isDamaged: boolean;
-  /** It was so long that its long values were cut as they came. */
+  /** Its long values were cut on arrival. */
   readonly isCut: boolean;
 }
 
@@ -31,7 +31,7 @@ export class Pieces {
     else this.#parts.push(Buffer.from(part));
   }
 
-  /** With its last part, which need not be copied. */
+  /** Takes the last part without copying it. */
   take(last: Buffer = Buffer.alloc(0)): Text {
     const isTooLong = this.#length + last.length > this.#maxBytes;
     const long = this.#long;

@@ -1,10 +1,10 @@
 /**
- * Records of Droid: a header, messages in the form of Anthropic's that name their parents, and states
- * of the program between them.
+ * Records of Droid: a header, messages in Anthropic's form that name their parents, and program
+ * states.
  *
- * A notice to the user is not part of what the model saw: it is kept as custom data, and what follows it
- * hangs on the message before it. A compaction has no place in the tree: it stands behind the newest
- * message, and what follows that message follows the compaction.
+ * A notice to the user was not seen by the model: it is kept as custom data, and its children
+ * follow the message before it. A compaction has no place in the tree: it follows the newest
+ * message, whose later children follow the compaction.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -18,19 +18,19 @@ import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "droid";
 
-/** Marks that repeat what a call or an answer says. */
+/** Markers that repeat a call or an answer. */
 const MARKS: readonly unknown[] = ["session_start", "todo_state", "agent_turn_outcome"];
 
-/** How far back a later reading can find parents and calls: the state must stay small. */
+/** The number of parents and calls in the resume state, which must stay small. */
 const KEPT_STATE = 256;
 
 export class DroidRecords {
-  /** Whether a message of a continued reading names one that the state no longer has. */
+  /** Whether a resumed reading met a reference to an unknown message. */
   isLost = false;
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
   readonly #names: RecentMap<string, string>;
-  /** By record, the entry that its followers continue. */
+  /** By record, the entry that its children follow. */
   readonly #tips: RecentMap<string, string | null>;
   readonly #isResumed: boolean;
   #tip: string | null;
@@ -124,7 +124,7 @@ export class DroidRecords {
 
   #parentOf(record: Fields, line: number): string | null {
     const named = textField(record, "parentId");
-    // Older versions name no parents: there a message follows the one before it.
+    // Older versions name no parents: there messages are consecutive.
     if (named === undefined) return this.#tip;
     const tip = this.#tips.get(named);
     if (tip !== undefined) return tip;
@@ -171,7 +171,7 @@ function toDrafts(
   return [{ ...base, kind: "message", role, blocks: said, fields: { ...fields, ...added } }];
 }
 
-/** True for text that the program puts beside the user's. */
+/** True for text that the program adds to the user's. */
 function isReminder(block: Block): boolean {
   return block.type === "text" && /^\s*<system-(reminder|notification)\b/.test(block.text);
 }

@@ -20,7 +20,7 @@ const OUTLINE = [
   "a3<u2 assistant: Done.",
 ];
 
-test("a session of Droid is a conversation, without its marks", async () => {
+test("a session of Droid is a conversation, without its markers", async () => {
   const settings = JSON.stringify({ model: "m-1", tokenUsage: { inputTokens: 7 } });
   const files = { [`${ID}.settings.json`]: settings };
   const { sessions, problems, ignored } = await readWith(DROID, FILE, { path: PATH, files });
@@ -59,7 +59,7 @@ test("a sub-agent's session names the one that called it", async () => {
   expect(sessions[0]?.session.parentSession).toBe("p1");
 });
 
-test("a continued reading that names what it does not know asks for the whole file", async () => {
+test("a resumed reading with an unknown reference asks for the whole file", async () => {
   const { state } = await readWith(DROID, FILE, { path: PATH });
   const line = FILE.trimEnd()
     .split("\n")
@@ -73,4 +73,23 @@ test("a continued reading that names what it does not know asks for the whole fi
   });
   for await (const { entries } of read.sessions) for await (const _ of entries);
   expect(read.isLost?.()).toBe(true);
+});
+
+test("sessions lie in the home, or in the one that a variable names", () => {
+  const roots = (variables: Record<string, string>) =>
+    DROID.places?.({ home: "/home/ana", variables, platform: "linux" }).map(({ root }) => root);
+  expect(roots({})).toEqual(["/home/ana/.factory/sessions"]);
+  expect(roots({ FACTORY_HOME_OVERRIDE: "/data/" })).toEqual(["/data/.factory/sessions"]);
+});
+
+test("a header may have nothing but its type: the file's name is the session's id", async () => {
+  const [, ...rest] = FILE.split("\n");
+  const bare = ['{"type":"session_start"}', ...rest].join("\n");
+  const { sessions, source } = await readWhole(bare, { path: PATH });
+  expect(source).toBe("droid");
+  expect(sessions[0]?.session.id).toBe(ID);
+  expect(DROID.recognise(Buffer.from(bare), "/tmp/copy.jsonl")).toBe(false);
+  const named = bare.replace("}", ',"sessionId":"s-1"}');
+  const read = await readWith(DROID, named, { path: PATH });
+  expect(read.sessions[0]?.session.id).toBe("s-1");
 });

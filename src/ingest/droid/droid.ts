@@ -1,7 +1,6 @@
 /**
- * Sessions of Droid, Factory's agent: JSON lines in a folder for each project, and beside each file its
- * settings, with the tokens that the whole session took. A sub-agent has a file of its own that names
- * the session which called it.
+ * Sessions of Droid, Factory's agent: JSON lines in a folder per project, and beside each file its
+ * settings, with the session's total tokens. A sub-agent has its own file that names its caller.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -9,15 +8,17 @@ import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
-import { fileName, joinPath } from "../machine-paths.ts";
+import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
 import { KnownSession } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { DroidRecords, FORMAT } from "./droid-records.ts";
 
-/** The header has no time: one of these records does. */
+/** The header has no time: one of these records has. */
 const LOOKED_AT = 16;
+
+const OWN_FOLDER = /[/\\]\.factory[/\\]sessions[/\\]/;
 
 const MAX_SETTINGS_BYTES = 256 * 1024;
 
@@ -26,15 +27,22 @@ export const DROID: TranscriptSource = {
 
   places: (environment) => [
     {
-      root: joinPath(environment.home, ".factory/sessions"),
+      // The variable names another home, not the folder itself.
+      root: joinPath(
+        folderOf(environment, "FACTORY_HOME_OVERRIDE", environment.home),
+        ".factory/sessions",
+      ),
       matches: (path) => /^([^/]+\/)?[^/]+\.jsonl$/.test(path),
       skips: (path) => path.includes("/"),
     },
   ],
 
-  recognise(head) {
+  recognise(head, path) {
     const first = firstRecord(head);
-    if (first?.["type"] !== "session_start" || textField(first, "id") === undefined) return false;
+    if (first?.["type"] !== "session_start") return false;
+    // Every other field of the header is optional: in its own folder the file is Droid's without them.
+    if (OWN_FOLDER.test(path)) return true;
+    if (textField(first, "id") === undefined) return false;
     return ["title", "owner", "hostId", "sessionTitle"].some((name) => name in first);
   },
 
@@ -98,11 +106,20 @@ function toSession(
 ): ReturnType<typeof toImportedSession> {
   const text = (name: string) => textField(known, name) || undefined;
   const stem = fileName(path).replace(/\.jsonl$/, "");
-  const own = ["id", "title", "sessionTitle", "cwd", "startedAt", "callingSessionId", "parent"];
+  const own = [
+    "id",
+    "sessionId",
+    "title",
+    "sessionTitle",
+    "cwd",
+    "startedAt",
+    "callingSessionId",
+    "parent",
+  ];
   const fields = otherFields(known, own);
   const isNone = Object.keys(settings).length === 0;
   return toImportedSession(FORMAT, {
-    id: text("id") ?? (stem === "" ? null : stem),
+    id: text("id") ?? text("sessionId") ?? (stem === "" ? null : stem),
     title: text("sessionTitle") ?? text("title") ?? null,
     cwd: text("cwd") ?? null,
     startedAt: timeField(known, "startedAt"),

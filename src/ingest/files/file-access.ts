@@ -14,16 +14,16 @@ import type { FileAccess } from "../source.ts";
 import { type OpenedFile, openRegular } from "./open-regular.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
-/** A folder of a transcript has a few files; a listing without end would be an attack. */
+/** A transcript's folder has few files; an endless listing would be an attack. */
 const MAX_NAMES = 10_000;
 
-/** A record is written by a program that had it in memory; a larger one is a trap. */
+/** A record fits its writer's memory; a larger one is a trap. */
 const MAX_RECORD_BYTES = 256 * 1024 * 1024;
 const PIECE_BYTES = 128 * 1024;
 
 /**
- * `root` is the place's folder, or the transcript itself if that is all there is. `held` is shared by
- * transcripts that are read at the same time.
+ * `root` is the place's folder, or the transcript itself if it stands alone. `held` is shared by
+ * transcripts read concurrently.
  */
 export function accessAround(
   transcript: string,
@@ -55,12 +55,12 @@ export function accessAround(
   };
 }
 
-/** Files whose facts are asked for at a time. */
+/** Files that are stat'ed concurrently. */
 const AT_ONCE = 64;
 
 /**
- * The sizes of the files in a folder beside a transcript, and the newest of their times. Each file adds
- * one, so that also how many there are shows in the sum.
+ * The sizes of the files in a folder beside a transcript, and their newest mtime. Each file adds
+ * one, so that the sum reflects their number.
  */
 export async function sumFolder(
   transcript: Pick<FoundFile, "path" | "root">,
@@ -86,7 +86,7 @@ async function factsOf(path: string): Promise<Pick<FoundFile, "size" | "mtimeUs"
     const facts = await lstat(path);
     return facts.isFile() ? { size: facts.size, mtimeUs: mtimeUsOf(facts) } : undefined;
   } catch {
-    // Gone meanwhile.
+    // Deleted meanwhile.
     return undefined;
   }
 }
@@ -95,7 +95,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).sort().slice(0, MAX_NAMES);
   } catch {
-    // No folder, or none that we may read.
+    // Missing or unreadable folder.
     return [];
   }
 }
@@ -129,7 +129,7 @@ function readRegular(path: string, maxBytes: number): Promise<Buffer | undefined
   );
 }
 
-/** Read in chunks if it is long: cut parts are not kept in memory. */
+/** A long one is read in chunks, so that cut parts are not held in memory. */
 function cutRegular(path: string): Promise<Pick<Line, "text" | "isCut"> | undefined> {
   return withRegular(path, async ({ handle, facts }) => {
     if (facts.size > MAX_RECORD_BYTES) return undefined;
@@ -151,7 +151,7 @@ async function withRegular<Result>(
   read: (opened: OpenedFile) => Promise<Result | undefined>,
 ): Promise<Result | undefined> {
   try {
-    // Links were followed before: one that is there now was put there since.
+    // Links were resolved before: a link here was created since.
     const opened = await openRegular(path, { followLinks: false });
     try {
       return await read(opened);

@@ -13,7 +13,7 @@ const PARAMS = {
   [constants.ZSTD_c_checksumFlag]: 1,
 };
 
-/** On a thread of the pool. */
+/** On the thread pool. */
 export function compressFrame(bytes: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     zstdCompress(bytes, { params: PARAMS }, (error, frame) =>
@@ -22,7 +22,7 @@ export function compressFrame(bytes: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** Undefined if the frame is damaged, or holds more than `maxBytes`. */
+/** Undefined if the frame is damaged, or exceeds `maxBytes`. */
 export function decompressFrame(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
   try {
     return zstdDecompressSync(frame, { maxOutputLength: maxBytes });

@@ -1,26 +1,26 @@
 /**
- * The last line of a file that is being written.
+ * The last line of a growing file.
  *
- * It may be there in part. Then it waits: handed out, it would be a problem now and an entry later. A
- * last line that is whole but lacks its line break is handed out, because many files end so.
+ * A partial line is held back: passed on, it would be a problem now and an entry later. A complete
+ * line without a line break is passed on, because many files end so.
  */
 
 import { type Batched, batched, batchesOf } from "../batches.ts";
 import type { Line } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
 
-/** Where a later reading goes on: behind the last line that ended. */
+/** The offset to resume from: after the last terminated line. */
 export interface ReadThrough {
   offset: number;
   lines: number;
-  /** Whether a line was handed out that has not ended yet: a reader that goes on sees it twice. */
+  /** Whether an unterminated line was passed on: a resumed reading sees it twice. */
   isOpen: boolean;
 }
 
 export interface LastLine {
-  /** Where the file ends, in bytes. */
+  /** The end of the file, in bytes. */
   readonly end: number;
-  /** No hold-back: only in JSON lines can an incomplete line be detected. */
+  /** No hold-back: an incomplete line can be detected only in JSON lines. */
   readonly isText: boolean;
 }
 

@@ -53,7 +53,7 @@ describe.each([
     expect(await linesOf(file, new ProblemLog(), Buffer.byteLength(TEXT) - 8)).toEqual(['{"b":2}']);
   });
 
-  test("as often as it is asked for, and tells once of what is wrong", async () => {
+  test("repeatedly, with its problems reported once", async () => {
     const packed = gzipSync("x".repeat(10_000), { level: 0 }).subarray(0, 5000);
     await using file = await opened(packed, found(packed));
     const problems = new ProblemLog();
@@ -70,7 +70,7 @@ describe.each([
     expect(problems.first.map(({ code }) => code)).toEqual(["unreadable"]);
   });
 
-  test("an empty file has nothing in it", async () => {
+  test("an empty file gives nothing", async () => {
     await using file = await opened("", found(""));
     expect(await linesOf(file)).toEqual([]);
     expect(await file.head(new ProblemLog())).toHaveLength(0);
@@ -85,12 +85,12 @@ describe.each([
 });
 
 describe("a file that was found to be small", () => {
-  test("and has grown since is read to its end", async () => {
+  test("that has grown since is read to its end", async () => {
     await using file = await opened("line\n".repeat(100_000), { foundSize: 10 });
     expect(await linesOf(file)).toHaveLength(100_000);
   });
 
-  test("is no longer open once it is read", async () => {
+  test("is closed once it is read", async () => {
     const path = join(createFolder(), "file.jsonl");
     writeFileSync(path, TEXT);
     await using file = await TranscriptFile.open(path, { foundSize: 1 });
@@ -98,7 +98,7 @@ describe("a file that was found to be small", () => {
     expect(await linesOf(file)).toHaveLength(2);
   });
 
-  test("and is gone, or is a folder by now, is told", async () => {
+  test("that is gone, or is a folder by now, is reported", async () => {
     const folder = createFolder();
     const open = (path: string) => TranscriptFile.open(path, { foundSize: 1 });
     await expect(open(join(folder, "gone"))).rejects.toMatchObject({ code: "ENOENT" });
@@ -120,7 +120,7 @@ describe("an unreadable file is a problem", () => {
     expect(problems.first.map(({ code }) => code)).toEqual(["unpacks_too_far"]);
   });
 
-  test("damaged packing gives what came before the damage", async () => {
+  test("damaged compression gives the part before the damage", async () => {
     const packed = gzipSync(Buffer.alloc(4 * 1024 * 1024, TEXT));
     await using file = await opened(packed.subarray(0, packed.length - 100));
     const problems = new ProblemLog();
@@ -128,7 +128,7 @@ describe("an unreadable file is a problem", () => {
     expect(problems.first.map(({ code }) => code)).toEqual(["unreadable"]);
   });
 
-  test("a file that is truncated while it is read ends where it ends", async () => {
+  test("a file truncated while it is read ends there", async () => {
     const path = join(createFolder(), "file.jsonl");
     writeFileSync(path, "line\n".repeat(400_000));
     await using file = await TranscriptFile.open(path);
@@ -138,7 +138,7 @@ describe("an unreadable file is a problem", () => {
     expect(problems.first.map(({ code }) => code)).toEqual(["unreadable"]);
   });
 
-  test("a file that is deleted after it was opened is read, one before is told", async () => {
+  test("a file deleted after it was opened is read, one before is reported", async () => {
     const path = join(createFolder(), "file.jsonl");
     writeFileSync(path, TEXT);
     await using file = await TranscriptFile.open(path);
@@ -147,7 +147,7 @@ describe("an unreadable file is a problem", () => {
     await expect(TranscriptFile.open(path)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  test("a file of holes is known by what the disk holds of it", () => {
+  test("a sparse file is detected by its allocated bytes", () => {
     const file = { path: "", root: "", mtimeUs: 0 };
     expect(isMostlyHoles({ ...file, size: 10 ** 12, allocated: 4_096 })).toBe(true);
     expect(isMostlyHoles({ ...file, size: 10 ** 9, allocated: 10 ** 8 })).toBe(false);
@@ -155,7 +155,7 @@ describe("an unreadable file is a problem", () => {
   });
 });
 
-test("the hash before an offset tells a file that grew from one that was rewritten", async () => {
+test("the tail hash distinguishes a grown file from a rewritten one", async () => {
   await using before = await opened(TEXT);
   await using grown = await opened(`${TEXT}more\n`);
   await using rewritten = await opened(`${TEXT.replace("2", "3")}more\n`);
@@ -178,7 +178,7 @@ describe("files beside a transcript", () => {
     return { root, files: accessAround(join(root, "a/file.jsonl"), root) };
   }
 
-  test("are read within the place, and no further", async () => {
+  test("are read within the place only", async () => {
     const { root, files } = place();
     expect(await files.readText("beside.json", 100)).toBe("beside");
     expect(await files.readText("../top.json", 100)).toBe("top");
@@ -193,7 +193,7 @@ describe("files beside a transcript", () => {
     expect(await files.readText(".", 100)).toBeUndefined();
   });
 
-  // Windows has no pipes among its files.
+  // Windows has no named pipes in folders.
   test.skipIf(process.platform === "win32")(
     "opening does not wait for the writer of a pipe",
     async () => {

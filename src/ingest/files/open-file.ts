@@ -14,7 +14,7 @@ import { openRegular, readSmall } from "./open-regular.ts";
 import { encodingOf, packingOf, toPlain } from "./unpack.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 
-/** How much is looked at to know a format. */
+/** The size of the head for format detection. */
 const HEAD_BYTES = 64 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
@@ -23,10 +23,10 @@ const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 4_096;
 
 export interface OpenOptions {
-  /** How many bytes it had when it was found: one that is small is read at once. */
+  /** The size when it was found: a small file is read at once. */
   readonly foundSize?: number;
   readonly maxUnpackedBytes?: number;
-  /** Another name and time than those of the file that is opened: it is a copy. */
+  /** The name and time of the original, if the opened file is a copy. */
   readonly as?: Pick<FoundFile, "path" | "mtimeUs">;
 }
 
@@ -52,7 +52,7 @@ export class TranscriptFile implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Throws what the file system says of a file that is gone or may not be read. */
+  /** Throws the file system's errors. */
   static async open(path: string, options: OpenOptions = {}): Promise<TranscriptFile> {
     const isSmall = options.foundSize !== undefined && options.foundSize <= HEAD_BYTES;
     const whole = isSmall ? readSmall(path, HEAD_BYTES) : undefined;
@@ -72,12 +72,12 @@ export class TranscriptFile implements AsyncDisposable {
     }
   }
 
-  /** Whether offsets in the file are offsets in what `read` gives: only then can a reading go on. */
+  /** Whether offsets in the file are offsets in `read`: only then can a reading be resumed. */
   get isPlain(): boolean {
     return packingOf(this.#start) === undefined && encodingOf(this.#start) === undefined;
   }
 
-  /** The beginning of what `read` gives. */
+  /** The head of `read`'s output. */
   async head(problems: ProblemLog): Promise<Uint8Array> {
     if (this.isPlain) return this.#start;
     const parts: Uint8Array[] = [];
@@ -90,10 +90,10 @@ export class TranscriptFile implements AsyncDisposable {
     return Buffer.concat(parts).subarray(0, HEAD_BYTES);
   }
 
-  /** UTF-8, as far as the file is any. A chunk is good until the next is asked for. */
+  /** UTF-8, as far as the file is valid. A chunk is valid until the next is requested. */
   async *read(problems: ProblemLog, offset = 0): AsyncGenerator<Uint8Array> {
     const raw = this.#readRaw(problems, offset);
-    // The rest of a file that is plain is, however it begins.
+    // The rest of a plain file is plain, whatever its first bytes.
     yield* offset > 0 ? raw : toPlain(raw, problems, this.#options.maxUnpackedBytes);
   }
 
@@ -121,7 +121,7 @@ export class TranscriptFile implements AsyncDisposable {
     return tail.length === length ? createHash("sha256").update(tail).digest() : undefined;
   }
 
-  /** Bytes of the file as it is, packed or not; fewer if it has become shorter. */
+  /** Bytes of the file itself, compressed or not; fewer if it has become shorter. */
   readRange(start: number, length: number): Promise<Uint8Array> {
     return this.#readAt(start, length);
   }
@@ -135,7 +135,7 @@ export class TranscriptFile implements AsyncDisposable {
   }
 
   async *#readRaw(problems: ProblemLog, offset: number): AsyncGenerator<Uint8Array> {
-    // Most files are so small that opening them has read them.
+    // Most files are small enough to be read when they are opened.
     const handle = this.#handle;
     if (handle === undefined || this.#start.length === this.size) {
       if (offset < this.size) yield this.#start.subarray(offset);
@@ -176,7 +176,7 @@ export class TranscriptFile implements AsyncDisposable {
   }
 }
 
-/** Holes take no space and no time to make: a file of terabytes that holds kilobytes is a trap. */
+/** Holes cost nothing to create: a file of terabytes with kilobytes allocated is a trap. */
 export function isMostlyHoles({ size, allocated }: FoundFile): boolean {
   return size - allocated > 64 * 1024 * 1024 && allocated < size / 100;
 }

@@ -13,7 +13,7 @@ export interface OpenedFile {
   readonly facts: Stats;
 }
 
-/** Throws what the file system says, or that it is no file. */
+/** Throws the file system's errors, or that it is not a regular file. */
 export async function openRegular(
   path: string,
   { followLinks = true }: { readonly followLinks?: boolean } = {},
@@ -35,9 +35,9 @@ export interface ReadFile {
 }
 
 /**
- * All of a file that has at most `maxBytes`, without leaving the thread: handing four short calls
- * to the thread pool takes longer than the calls. Undefined if it has more, if it becomes shorter
- * meanwhile, or if the disk has been slow: then the thread pool should wait for it.
+ * Reads a file of at most `maxBytes` synchronously: four short calls through the thread pool take
+ * longer than the calls. Undefined if it is larger, shrinks meanwhile, or the disk was slow: then
+ * the thread pool should wait for it.
  */
 export function readSmall(path: string, maxBytes: number): ReadFile | undefined {
   const started = performance.now();
@@ -54,7 +54,7 @@ export function readSmall(path: string, maxBytes: number): ReadFile | undefined 
   }
 }
 
-/** One that is slow may have been interrupted; several in a row are the disk's doing. */
+/** A single slow call may be an interruption; several in a row are the disk. */
 const SLOW_MS = 2;
 const BACKGROUND_MS = 1_000;
 let usualMs = 0;
@@ -79,6 +79,6 @@ function readAtOnce(path: string, maxBytes: number): ReadFile | undefined {
   }
 }
 
-// Windows has neither, and no pipes among its files.
+// Windows has neither flag, and no named pipes in folders.
 const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NO_LINKS = constants.O_NOFOLLOW ?? 0;

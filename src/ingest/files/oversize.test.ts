@@ -30,7 +30,7 @@ describe("INV-006: a line over 1 MB", () => {
     return { texts, problems: problems.first.map(({ code, line }) => [code, line]) };
   }
 
-  test("is left out with a warning where that is asked for, and the rest goes on", async () => {
+  test("is skipped with a warning on request, and the rest goes on", async () => {
     const { texts, problems } = await limited("skip");
     expect(texts).toEqual(["{}", "[]"]);
     expect(problems).toEqual([["line_too_long", 2]]);
@@ -51,7 +51,7 @@ describe("INV-006: a line over 1 MB", () => {
     expect(cutLine(many)).toBe(many);
   });
 
-  test("loses an image whole: half of one is none", () => {
+  test("loses an image whole", () => {
     const image = JSON.stringify({ type: "image", data: "iVBORw0K".repeat(500_000), n: 1e3 });
     expect(JSON.parse(cutLine(image))).toEqual({
       type: "image",
@@ -62,7 +62,7 @@ describe("INV-006: a line over 1 MB", () => {
 });
 
 describe("cutting strings", () => {
-  test("leaves JSON that can be read, with all that is short as it was", () => {
+  test("leaves valid JSON, with all short values unchanged", () => {
     const text = fc.string({ unit: "binary", maxLength: 60 });
     const escapes = fc.array(fc.constantFrom("\\", '"', "\n", "😀", "\ud83d", "x", "\u0001"));
     const value = fc.dictionary(
@@ -92,7 +92,7 @@ describe("cutting strings", () => {
     );
   });
 
-  test("leaves alone what has no end", () => {
+  test("leaves an unterminated string unchanged", () => {
     expect(cutStrings(`{"a":"${"x".repeat(100)}`, 10)).toBe(`{"a":"${"x".repeat(100)}`);
   });
 });
@@ -111,7 +111,7 @@ describe("the last line", () => {
     return { given, through, problems: problems.first.map(({ code }) => code) };
   }
 
-  test("waits for its rest if it is torn", async () => {
+  test("is held back if it is torn", async () => {
     expect(await held("{}", '{"a":…')).toEqual({
       given: ["{}"],
       through: { offset: 3, lines: 1, isOpen: false },
@@ -119,7 +119,7 @@ describe("the last line", () => {
     });
   });
 
-  test("is handed out if it is whole, and remembered as open without its line break", async () => {
+  test("is passed on if it is complete, and remembered as open without its line break", async () => {
     const whole = await held("{}", "{}…");
     expect(whole).toMatchObject({ given: ["{}", "{}"], problems: [] });
     expect(whole.through).toEqual({ offset: 3, lines: 1, isOpen: true });
@@ -127,7 +127,7 @@ describe("the last line", () => {
     expect(ended.through).toEqual({ offset: 99, lines: 2, isOpen: false });
   });
 
-  test("of another format is handed out as it is", async () => {
+  test("of another format is passed on unchanged", async () => {
     expect((await held("# chat", "> answ…")).given).toEqual(["# chat", "> answ"]);
     expect((await holding(true, "[", '{"a":1}]…')).given).toEqual(["[", '{"a":1}]']);
     expect((await held()).given).toEqual([]);

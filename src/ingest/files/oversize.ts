@@ -1,8 +1,8 @@
 /**
  * Lines over 1 MB.
  *
- * Leaving such a line out would lose a turn of the conversation and break the chain of its parents, so
- * by default only its long values are cut.
+ * Skipping such a line would lose a turn and break the chain of its children, so by default only
+ * its long values are cut.
  */
 
 import { type Batched, mapBatches } from "../batches.ts";
@@ -11,7 +11,7 @@ import { cutLine, MAX_LINE_LENGTH } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 
 export const OVERSIZE = ["cut", "skip"] as const;
-/** `skip` leaves such lines out whole. */
+/** `skip` skips such lines whole. */
 export type Oversize = (typeof OVERSIZE)[number];
 
 /** Passes lines on. Overlong ones are cut or skipped, and counted. */

@@ -1,6 +1,6 @@
 /**
- * From the bytes of a file to the UTF-8 that its format is written in: gzip and zstd are unpacked,
- * UTF-16 is converted. A few kilobytes can unpack to terabytes, so the limit is on what comes out.
+ * Decodes the bytes of a file to UTF-8: decompresses gzip and zstd, converts UTF-16. A few
+ * kilobytes can expand to terabytes, so the limit is on the output.
  */
 
 import { pipeline, Readable } from "node:stream";
@@ -12,14 +12,14 @@ export const MAX_UNPACKED_BYTES: number = 4 * 1024 * 1024 * 1024;
 
 export type Packing = "gzip" | "zstd";
 
-/** By the first bytes, whatever the file is called. */
+/** By the first bytes, whatever the file's name. */
 export function packingOf(head: Uint8Array): Packing | undefined {
   if (head[0] === 0x1f && head[1] === 0x8b) return "gzip";
   const isZstd = head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd;
   return isZstd ? "zstd" : undefined;
 }
 
-/** Whatever the bytes are packed and encoded as, by how they begin. A chunk is good until the next. */
+/** Detects compression and encoding by the first bytes. A chunk is valid until the next. */
 export async function* toPlain(
   bytes: AsyncIterable<Uint8Array>,
   problems: ProblemLog,
@@ -37,10 +37,10 @@ export async function* toPlain(
   yield* encoding === undefined ? unpacked.all : toUtf8(unpacked.all, encoding);
 }
 
-/** As many bytes as tell a packing. */
+/** Bytes needed to detect the compression. */
 const MAGIC_BYTES = 4;
 
-/** A pipe may give single bytes. `all` are the same bytes again, and those that follow. */
+/** A pipe may give single bytes. `all` repeats these bytes, and continues. */
 async function beginningOf(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly head: Uint8Array; readonly all: AsyncGenerator<Uint8Array> }> {
@@ -67,7 +67,7 @@ async function beginningOf(
   return { head: chunks.length <= 1 ? first : Buffer.concat(chunks), all: all() };
 }
 
-/** Gives what can be unpacked. Damage, and more than `maxBytes`, end it with a problem. */
+/** Decompresses. Damage, and more than `maxBytes`, end it with a problem. */
 export async function* unpack(
   bytes: AsyncIterable<Uint8Array>,
   packing: Packing,
@@ -76,7 +76,7 @@ export async function* unpack(
 ): AsyncGenerator<Uint8Array> {
   const source = Readable.from(copies(bytes), { objectMode: false });
   const unpacked = packing === "gzip" ? createGunzip() : createZstdDecompress();
-  // Errors are thrown where the unpacked bytes are read.
+  // Errors are thrown where the decompressed bytes are read.
   pipeline(source, unpacked, () => undefined);
   let length = 0;
   try {

@@ -25,7 +25,7 @@ function put(folder: string, path: string, content = "x\n"): void {
   writeFileSync(join(folder, path), content);
 }
 
-test("gives the files that a place means, with their sizes and times", async () => {
+test("gives the matching files of a place, with sizes and times", async () => {
   const root = createFolder();
   put(root, "a/one.jsonl", "12345");
   put(root, "a/b/two.jsonl");
@@ -59,7 +59,7 @@ test("a place may be a single file, or a link to its folder", async () => {
   expect(await found(link)).toHaveLength(1);
 });
 
-test("follows no link: not in circles, not outside, not to what is found anyway", async () => {
+test("follows no link: not in circles, not outside, not to files found anyway", async () => {
   const root = createFolder();
   const outside = createFolder();
   put(outside, "secret.jsonl");
@@ -106,7 +106,7 @@ async function asNobody<Result>(action: () => Promise<Result>): Promise<Result> 
   }
 }
 
-test("a folder that nests without end is left at some depth", async () => {
+test("endless nesting is left at some depth", async () => {
   const root = createFolder();
   put(root, `${"d/".repeat(70)}deep.jsonl`);
   const counts = noCounts();
@@ -120,7 +120,7 @@ test("many files come in groups", async () => {
   expect(await found(root)).toHaveLength(600);
 });
 
-test("others have their turn while names are read that are not meant", async () => {
+test("yields to the event loop while names do not match", async () => {
   const root = createFolder();
   for (let i = 0; i < 9000; i++) writeFileSync(join(root, `${i}.txt`), "");
   put(root, "one.jsonl");

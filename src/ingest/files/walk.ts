@@ -13,20 +13,20 @@ import type { Place } from "../source.ts";
 
 export interface FoundFile {
   readonly path: string;
-  /** The folder that the file's reader may look around in. */
+  /** The folder that confines the file's reader. */
   readonly root: string;
   readonly size: number;
   readonly mtimeUs: number;
-  /** Bytes that the disk holds of it: far less than its size if it is mostly holes. */
+  /** Allocated bytes: far below the size of a sparse file. */
   readonly allocated: number;
 }
 
 /** Skipped paths by reason. */
 export interface WalkCounts {
   links: number;
-  /** Devices, sockets and pipes. */
+  /** Devices, sockets and named pipes. */
   special: number;
-  /** Folders and files that may not be read, or went away meanwhile. */
+  /** Unreadable, or deleted meanwhile. */
   unreadable: number;
   /** Folders nested too deeply. */
   tooDeep: number;
@@ -36,17 +36,17 @@ export function noCounts(): WalkCounts {
   return { links: 0, special: 0, unreadable: 0, tooDeep: 0 };
 }
 
-/** Files whose facts are asked for at a time. */
+/** Files that are stat'ed concurrently. */
 const GROUP = 256;
 
-/** Names that are read before others have their turn: some milliseconds. */
+/** Names read before yielding: some milliseconds. */
 const NAMES_AT_ONCE = 4096;
 
 const MAX_DEPTH = 64;
 
 /**
- * A place that is not there has no files. In the order in which the file system gives them. `below`
- * names the folder to begin in, by its path from the root; the whole place if left out.
+ * A missing place has no files. In file-system order. `below` is a folder to start in, relative to
+ * the root. Default: the whole place.
  */
 export async function* walk(
   place: Place,
@@ -104,7 +104,7 @@ export function toFound(root: string, path: string, facts: Stats): FoundFile {
 
 interface OpenFolder {
   readonly entries: Dir;
-  /** From the root. */
+  /** Relative to the root. */
   readonly path: string;
 }
 
@@ -129,17 +129,17 @@ function close(folder: OpenFolder | undefined): void {
   try {
     folder?.entries.closeSync();
   } catch {
-    // It is closed, or its disk is gone.
+    // Already closed, or its disk is gone.
   }
 }
 
-/** No path from the root is empty. */
+/** No path is empty, so this marks more names. */
 const MORE = "";
 
 /**
- * Reads names into `group` until it is full, or many names were none of it, or a folder is met that is
- * to be entered, which is given back; undefined at the end of the folder. The system hands out names
- * hundreds at a time: a promise for each of them would cost more than they do.
+ * Reads names into `group` until it is full, too many names did not match, or a folder to enter is
+ * met, which is returned; undefined at the end of the folder. Synchronous: the system gives
+ * hundreds of names per call, and a promise for each would cost more.
  */
 function readUntilFolder(
   { entries, path: folder }: OpenFolder,
@@ -170,13 +170,13 @@ function countOther(entry: Dirent, isMeant: boolean, counts: WalkCounts): void {
   else if (isMeant) counts.special++;
 }
 
-/** Files that are asked for one after another, and how long a quick disk takes for so many. */
+/** Files stat'ed in a row, and how long a fast disk takes for them. */
 const AT_ONCE = 16;
 const QUICK_MS = 2;
 
 /**
- * Of files whose facts are in memory, asking and waiting for each takes less than a promise does. When
- * the disk is slow, the rest of the group is asked for in the background.
+ * For cached inodes a synchronous stat is cheaper than a promise. When the disk is slow, the rest
+ * of the group is read asynchronously.
  */
 async function findFacts(
   root: string,
@@ -187,7 +187,7 @@ async function findFacts(
   const found: FoundFile[] = [];
   const add = (full: string, facts: Stats | undefined) => {
     if (facts === undefined) counts.unreadable++;
-    // It may have become something else since its name was read.
+    // It may have been replaced since its name was read.
     else if (facts.isFile()) found.push(toFound(root, full, facts));
   };
   const all = paths.map((path) => (sep === "/" ? prefix + path : join(root, path)));

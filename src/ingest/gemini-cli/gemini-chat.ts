@@ -1,4 +1,4 @@
-/** A chat of Gemini CLI as its records come: messages, going back, replacing all. */
+/** A chat of Gemini CLI from its log records: messages, rewinds, replacements of all. */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { type EntryDraft, toCustomEntry, toImportedEntry } from "../drafts.ts";
@@ -8,18 +8,18 @@ import { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { FORMAT, toDrafts } from "./gemini-message.ts";
 
-/** How many messages a later reading can go back by: the state must stay small. */
+/** The number of messages in the resume state, which must stay small. */
 const KEPT_MESSAGES = 500;
 
-/** How many messages are known at the same time. A chat has hundreds. */
+/** The number of messages known at a time. A chat has hundreds. */
 const KNOWN_MESSAGES = 50_000;
 
 interface Given {
   /** The entry before it. */
   readonly parent: string | null;
-  /** Its last entry: its own, or that of its last tool result. */
+  /** Its last entry: its own, or its last tool result's. */
   tip: string | null;
-  /** The entries that were made of it, and the calls that were in them. */
+  /** Its entries and their calls. */
   readonly parts: Set<string>;
   /** How often something was added to it. */
   additions: number;
@@ -27,12 +27,12 @@ interface Given {
 
 export class GeminiChat {
   readonly #problems: ProblemLog;
-  /** The messages of the chat as it stands, in their order. */
+  /** The current messages of the chat, in order. */
   #path = new RecentMap<string, true>(KNOWN_MESSAGES);
   /** The last of the path. */
   #newest: string | undefined;
   readonly #given = new RecentMap<string, Given>(KNOWN_MESSAGES);
-  /** The newest message: it may still change. */
+  /** The newest message, which may still change. */
   #open: { readonly id: string; message: Fields; readonly line: number | undefined } | undefined;
   #tip: string | null = null;
   #renames: number;
@@ -82,7 +82,7 @@ export class GeminiChat {
     }
   }
 
-  /** One of the messages that replace all. One that was given before stands where it was. */
+  /** One of the messages that replace all. A known one keeps its place. */
   *replay(message: unknown, line?: number): Generator<ImportedEntry> {
     const id = isPlainObject(message) ? textField(message, "id") : undefined;
     if (!isPlainObject(message) || id === undefined) {
@@ -94,7 +94,7 @@ export class GeminiChat {
     this.#tip = this.#given.get(id)?.tip ?? this.#tip;
   }
 
-  /** The newest message as it is by now. */
+  /** Yields the newest message in its final form. */
   *end(): Generator<ImportedEntry> {
     const open = this.#open;
     if (open === undefined) return;
@@ -127,7 +127,7 @@ export class GeminiChat {
     const onPath = this.#path.has(id);
     if (!onPath) this.#goOn(id);
     this.#open = { id, message, line };
-    // An older message that is written again has its place.
+    // A rewritten older message keeps its place.
     if (onPath && this.#newest !== id) yield* this.end();
   }
 
@@ -146,7 +146,7 @@ export class GeminiChat {
     this.#tip = given.tip;
   }
 
-  /** Yields the calls and results that a message has gained since it was yielded. */
+  /** Yields calls and results added to a message since it was yielded. */
   *#add(id: string, given: Given, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
     const isNewest = this.#newest === id;
     for (const draft of drafts) {
@@ -172,7 +172,7 @@ export class GeminiChat {
     if (draft.kind === "message") given.tip = draft.sourceId;
   }
 
-  /** The message and all behind it are taken back. Of one that is not there, everything is. */
+  /** Takes back the message and all after it; everything, if it is unknown. */
   #goBack(id: string, line?: number): void {
     const path = [...this.#path.keys()];
     const index = path.indexOf(id);

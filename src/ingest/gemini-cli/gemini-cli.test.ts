@@ -59,7 +59,7 @@ describe("one object", () => {
     expect(leaf).toBe("m4");
   });
 
-  test("tells what was used, by which model, and what a tool gave", async () => {
+  test("has usage, model and tool results", async () => {
     const { entries, problems } = await read(OBJECT, "");
     expect(entries[1]).toMatchObject({
       model: "gemini-pro",
@@ -79,7 +79,7 @@ describe("one object", () => {
     expect(entries[6]?.data).toMatchObject({ type: "gemini-cli:sketch", data: { strokes: 3 } });
   });
 
-  test("that is cut off is told of, and gives no session", async () => {
+  test("that is truncated is reported, and gives no session", async () => {
     const { session, problems } = await read(OBJECT.slice(0, 500), "");
     expect(session).toBeUndefined();
     expect(problems).toMatchObject([{ code: "not_json" }]);
@@ -99,7 +99,7 @@ describe("lines", () => {
     "summary-1<g4 session_info:",
   ];
 
-  test("give each message once, and going back as a branch", async () => {
+  test("give each message once, and a rewind as a branch", async () => {
     const { entries, leaf, problems } = await read(LINES, `${CHATS}/session-b.jsonl`);
     expect(outline(entries)).toEqual([
       ...expected.slice(0, 7),
@@ -110,12 +110,12 @@ describe("lines", () => {
     expect(problems).toMatchObject([{ line: 13, code: "unexpected", message: /\$weather/ }]);
   });
 
-  test("without a name of a file are known as such", async () => {
+  test("are recognised without a file name", async () => {
     const { entries } = await read(LINES, "");
     expect(entries).toHaveLength(expected.length);
   });
 
-  test("keep digits, and what the user was shown", async () => {
+  test("keep digits, and the displayed results", async () => {
     const { entries } = await read(LINES, `${CHATS}/session-b.jsonl`);
     expect(entries[1]?.blocks[1]).toMatchObject({
       input: '{"pattern":"orders","max":12345678901234567890}',
@@ -125,7 +125,7 @@ describe("lines", () => {
     });
   });
 
-  test("read one by one tell of a call behind its message", async () => {
+  test("read one by one give a late call after its message", async () => {
     const steps = await readInSteps(GEMINI_CLI, LINES, { path: `${CHATS}/session-b.jsonl` });
     expect(outline(steps)).toEqual([
       "u1<null user: Rename the table.",
@@ -139,7 +139,7 @@ describe("lines", () => {
     ]);
   });
 
-  test("that replace all messages keep those that were there", async () => {
+  test("that replace all messages keep known ones", async () => {
     const again = `${LINES}{"$set":{"messages":[{"id":"u1","type":"user","content":"x"},{"id":"n1","type":"user","content":"New."}]}}\n`;
     const { entries, leaf } = await read(again, `${CHATS}/session-b.jsonl`);
     expect(outline(entries).at(-1)).toBe("n1<u1 user: New.");
@@ -156,14 +156,14 @@ describe("lines", () => {
     });
   });
 
-  test("have the folder that is written beside them", async () => {
+  test("get the folder from a companion file", async () => {
     const files = { "../.project_root": "/srv/shop\n" };
     const { session } = await read(LINES, `${CHATS}/session-b.jsonl`, files);
     expect(session?.cwd).toBe("/srv/shop");
   });
 });
 
-test("chats are found below the home folder, and opened again by their id", () => {
+test("chats are found below the home folder, and resumed by their id", () => {
   const environment = { home: "/home/ana", variables: {}, platform: "linux" };
   const [place] = GEMINI_CLI.places?.(environment) ?? [];
   expect(place?.root).toBe("/home/ana/.gemini/tmp");
@@ -175,7 +175,7 @@ test("chats are found below the home folder, and opened again by their id", () =
   expect(GEMINI_CLI.resumeCommand?.({ id: "5e0c", cwd: null })).toBe("gemini --resume 5e0c");
 });
 
-test("a chat that is one object is read as such, whatever its file is called", async () => {
+test("a chat of one object is read as such, whatever its file name", async () => {
   const chat = {
     sessionId: "s1",
     projectHash: "p",

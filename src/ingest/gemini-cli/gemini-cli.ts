@@ -1,10 +1,9 @@
 /**
  * Chats of Gemini CLI: one JSON object, or its successor, JSON lines.
  *
- * The lines are a log of changes to the chat. A message is written again when it has changed, the
- * user can go back to an earlier one, and all messages can be replaced. A message is yielded once
- * another follows it, or at the end; later additions become a message behind it. Going back makes a
- * branch.
+ * The lines are a log of changes. A changed message is written again, the user can rewind to an
+ * earlier one, and all messages can be replaced. A message is yielded once another follows it, or
+ * at the end; later additions become a message after it. A rewind makes a branch.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -56,7 +55,7 @@ export const GEMINI_CLI: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    // A resume state is always of a file of lines: an object is read whole.
+    // Only files of lines have a resume state: an object is read whole.
     if (input.resume !== undefined) return readLog(input, problems);
     let log: ImportedTranscript | undefined;
     const noteLog = (read: ImportedTranscript) => {
@@ -113,7 +112,7 @@ function readLog(input: SourceInput, problems: ProblemLog): ReturnType<Transcrip
   return { sessions: sessions(), problems, state: () => lines.state() };
 }
 
-/** Lines if the first is whole, or else one object, whatever the file is called. */
+/** Lines if the first is complete, else one object, whatever the file's name. */
 async function* readEither(
   input: SourceInput,
   problems: ProblemLog,
@@ -138,7 +137,7 @@ async function* readEither(
   const messages = document.elements(problems);
   async function* entries(fields: Fields): AsyncGenerator<ImportedEntry> {
     yield* chat.read(fields);
-    // Without an id it was left out as a whole.
+    // Without an id it is skipped as a whole.
     const isChat = textField(fields, "sessionId") !== undefined;
     for await (const message of isChat ? messages : []) {
       if (message !== undefined) yield* chat.replay(message);
@@ -170,7 +169,7 @@ async function toSession(
   });
 }
 
-/** Newer versions write the project's folder beside its chats; the hash cannot be turned back. */
+/** Newer versions write the project's folder beside its chats; the hash cannot be reversed. */
 async function readRoot({ files }: SourceInput, above: string): Promise<string | undefined> {
   const root = await files?.readText(`${above}/.project_root`, 4096);
   return root?.trim() || undefined;

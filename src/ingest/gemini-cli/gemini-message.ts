@@ -1,4 +1,4 @@
-/** Messages of Gemini CLI, and the entries that they are here. */
+/** Maps messages of Gemini CLI. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -8,7 +8,7 @@ import { toPartBlocks, toResultBlock, toTokensUsage } from "../gemini-parts.ts";
 
 export const FORMAT = "gemini-cli";
 
-/** The entries of a message: itself, and a tool's message for each call that has a result. */
+/** The entries of a message: itself, and a tool's message per call with a result. */
 export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined {
   const content = message["content"] ?? "";
   const blocks = toPartBlocks(content, FORMAT);
@@ -24,7 +24,7 @@ export function toDrafts(message: Fields, id: string): EntryDraft[] | undefined 
     }
     case "gemini":
       return toAnswer(message, base, blocks);
-    // Messages of the program to the user, which the model never saw.
+    // The program's messages to the user, which the model never saw.
     case "info":
     case "error":
     case "warning": {

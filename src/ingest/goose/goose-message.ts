@@ -1,4 +1,4 @@
-/** Messages of Goose: content of several types, and results of tools in messages of the user. */
+/** Messages of Goose: content of several types, with tool results in user messages. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -10,7 +10,7 @@ import type { RecentMap } from "../recent-map.ts";
 
 export const FORMAT = "goose";
 
-/** Undefined if it is no message. `fields` is what else is known of it. */
+/** Undefined if it is not a message. `fields` are further known fields. */
 export function toDrafts(
   message: Fields,
   sourceId: string,

@@ -57,7 +57,7 @@ function said(entries: Parameters<typeof outline>[0]): string[] {
 }
 
 describe("Goose", () => {
-  test("its database is read, and again only for what is new", async () => {
+  test("its database is read, and again only for new rows", async () => {
     const path = join(createFolder(), "sessions.db");
     const database = new DatabaseSync(path);
     database.exec(`
@@ -77,7 +77,7 @@ describe("Goose", () => {
     }
     const first = await readWith(GOOSE, "", { path });
     expect(first.problems).toEqual([]);
-    // One in which nothing was said is none.
+    // A session without messages is skipped.
     expect(first.sessions).toHaveLength(1);
     expect(first.sessions[0]?.session).toMatchObject({
       source: "goose",
@@ -91,7 +91,7 @@ describe("Goose", () => {
     const resume = first.state ?? {};
     const again = await readWith(GOOSE, "", { path, resume });
     expect(again.sessions).toEqual([]);
-    // The conversation is written anew, under other numbers.
+    // The conversation is rewritten under other row numbers.
     database.exec("DELETE FROM messages");
     for (const { role, content, created } of MESSAGES) {
       insert.run("20260504_1", role, JSON.stringify(content), created);

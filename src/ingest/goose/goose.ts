@@ -1,9 +1,9 @@
 /**
- * Sessions of Goose: a database of sessions and messages, and its predecessor, JSON lines of which the
+ * Sessions of Goose: a database of sessions and messages, and its predecessor, JSON lines whose
  * first describes the session.
  *
- * Goose writes a whole conversation anew when it compacts it, under new row numbers. So a message is
- * known by its time and its content.
+ * Goose rewrites a whole conversation under new row numbers when it compacts it. So time and
+ * content identify a message.
  */
 
 import { sha256, toHex } from "../../transcript/hash.ts";
@@ -56,7 +56,7 @@ export const GOOSE: TranscriptSource = {
   resumeCommand: ({ id }) => commandFor("goose session --resume --session-id ", id),
 };
 
-/** The files that Goose wrote before it had a database. */
+/** The files of Goose before its database. */
 export const GOOSE_FILES: TranscriptSource = {
   name: `${FORMAT}-files`,
 
@@ -130,7 +130,7 @@ class GooseMessages {
     const { role, content, created } = message;
     const text = JSON.stringify([role, content, created]) ?? "";
     const id = toHex(sha256(Buffer.from(text))).slice(0, 16);
-    // The same words within a second are said again.
+    // The same text within a second is a repetition.
     const count = (this.#seen.get(id) ?? 0) + 1;
     this.#seen.set(id, count);
     const sourceId = count === 1 ? id : `${id}-${count}`;
@@ -152,7 +152,7 @@ function toSession(
 ): ImportedSession {
   const title = textField(session, "name") || textField(session, "description") || null;
   const created = textField(session, "created_at");
-  // SQLite's CURRENT_TIMESTAMP: UTC, without saying so.
+  // SQLite's CURRENT_TIMESTAMP is UTC without a zone.
   const time = Date.parse(created === undefined ? "" : `${created.replace(" ", "T")}Z`);
   const known = ["id", "name", "description", "working_dir", "created_at"];
   return {

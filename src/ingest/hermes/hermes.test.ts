@@ -71,7 +71,7 @@ test("a session of Hermes is a conversation with thoughts, calls and results", a
   ]);
   expect(first.sessions[0]?.leaf).toBe("8");
   expect(first.problems).toMatchObject([{ code: "unexpected" }]);
-  // Only what is new is read again, with its whole session.
+  // Only new rows are read again, with their whole session.
   const resume = first.state ?? {};
   expect((await readWith(HERMES, "", { path, resume })).sessions).toEqual([]);
   add(database, { role: "user", content: "And now?" });

@@ -1,8 +1,8 @@
 /**
- * Sessions of Hermes Agent: `state.db`, with a row for each message in the form of OpenAI's.
+ * Sessions of Hermes Agent: `state.db`, with a row per message in OpenAI's form.
  *
- * A message that the user took back stays in the table and is not active any more: here it is off the
- * path. When the agent compresses a conversation, it goes on in another session that names its parent.
+ * A message that the user retracted stays in the table as inactive: here it is off the path. A
+ * compressed conversation continues in another session that names its parent.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -91,7 +91,7 @@ class HermesMessages {
     let aside: string | null = null;
     for (const row of database.rows(sql, sessionId)) {
       const draft = this.#draft(row, textOfRow(database, column, row, this.#problems) ?? "");
-      // Compacted messages count as said; other inactive ones were retracted.
+      // Compacted messages stay on the path; other inactive ones were retracted.
       const isAside = row["active"] === 0 && row["compacted"] !== 1;
       const parentSourceId: string | null = isAside ? (aside ?? tip) : tip;
       if (draft.kind === "message" || draft.kind === "compaction") {
@@ -136,7 +136,7 @@ class HermesMessages {
   }
 }
 
-/** Text, or behind a control character and `json:` a list of parts in OpenAI's form. */
+/** Text, or after a control character and `json:` a list of parts in OpenAI's form. */
 function toBlocks(content: string): Block[] {
   const isMarked = content.charCodeAt(0) <= 1 && content.startsWith("json:", 1);
   const parts = isMarked ? parseJson(content.slice(6)) : undefined;

@@ -28,7 +28,7 @@ function repository() {
   return { folder, main, tree };
 }
 
-test("a folder in a checkout knows its remote and its top", async () => {
+test("a folder in a checkout has its remote and its root", async () => {
   const { main } = repository();
   expect(await new GitLookup().find(join(main, "src/deep"))).toEqual({
     remote: "example.org/team/shop",
@@ -36,7 +36,7 @@ test("a folder in a checkout knows its remote and its top", async () => {
   });
 });
 
-test("a worktree has the remote of its repository, and a top of its own", async () => {
+test("a worktree has its repository's remote, and its own root", async () => {
   const { tree } = repository();
   expect(await new GitLookup().find(tree)).toEqual({
     remote: "example.org/team/shop",
@@ -44,7 +44,7 @@ test("a worktree has the remote of its repository, and a top of its own", async 
   });
 });
 
-test("a folder that is no repository, or not on this machine, has none", async () => {
+test("a folder without a repository, or not on this machine, has none", async () => {
   const { folder } = repository();
   const lookup = new GitLookup();
   expect(await lookup.find(join(folder, "gone/away"))).toBeUndefined();
@@ -52,7 +52,7 @@ test("a folder that is no repository, or not on this machine, has none", async (
   expect(await lookup.find("/nul\0byte")).toBeUndefined();
 });
 
-test("a folder is looked at once", async () => {
+test("a folder is read once", async () => {
   const { main } = repository();
   const lookup = new GitLookup();
   const first = await lookup.find(main);
@@ -60,7 +60,7 @@ test("a folder is looked at once", async () => {
   expect(await lookup.find(main)).toBe(first);
 });
 
-test("a .git that leads nowhere is a checkout without a remote", async () => {
+test("a dangling .git is a checkout without a remote", async () => {
   const folder = createFolder();
   writeFileSync(join(folder, ".git"), "gitdir: /nowhere/at/all\n");
   expect(await new GitLookup().find(folder)).toEqual({ remote: null, worktree: folder });

@@ -1,9 +1,9 @@
 /**
- * Which repository a folder belongs to, read from `.git` without running git.
+ * The repository of a folder, read from `.git` without running git.
  *
  * A project's id is its path, so two clones and two worktrees of one repository are different
- * projects. What they share is the remote; with it they can be searched together. Running git would
- * cost a process for each folder, and would run what a stranger's configuration says.
+ * projects; their common remote lets them be searched together. Running git would cost a process
+ * per folder, and would execute a stranger's configuration.
  */
 
 import { lstat, readFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { normalizeRemote } from "../repository-name.ts";
 
 export interface GitAttributes {
-  /** Without user names, passwords and the ending `.git`, whatever way it is fetched by. */
+  /** Without user names, passwords and the suffix `.git`, for any protocol. */
   readonly remote: string | null;
   /** The top folder of the checkout. */
   readonly worktree: string;
@@ -23,7 +23,7 @@ const MAX_LEVELS = 40;
 /** A configuration has a few hundred bytes; larger files are ignored. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Remembers each folder: agents write thousands of sessions in the same few. */
+/** Caches each folder: agents write thousands of sessions in the same few. */
 export class GitLookup {
   readonly #known = new Map<string, Promise<GitAttributes | undefined>>();
 
@@ -31,7 +31,7 @@ export class GitLookup {
   find(cwd: string): Promise<GitAttributes | undefined> {
     let found = this.#known.get(cwd);
     if (found === undefined) {
-      // A small bound: a transcript may name any number of folders.
+      // Bounded: transcripts may name any number of folders.
       if (this.#known.size >= 10_000) this.#known.clear();
       found = findGit(cwd);
       this.#known.set(cwd, found);
@@ -56,7 +56,7 @@ async function findGit(cwd: string): Promise<GitAttributes | undefined> {
   return undefined;
 }
 
-/** The folder `.git`, or the one that the file `.git` of a worktree or a submodule names. */
+/** The folder `.git`, or the one named in the file `.git` of a worktree or a submodule. */
 async function gitFolderOf(folder: string): Promise<string | undefined> {
   const path = join(folder, ".git");
   const found = await lstat(path).catch(() => undefined);
@@ -66,13 +66,13 @@ async function gitFolderOf(folder: string): Promise<string | undefined> {
   return named === undefined ? undefined : resolve(folder, named);
 }
 
-/** A worktree's own folder holds no configuration: it names the one that all worktrees share. */
+/** A worktree's own folder has no configuration: it names the shared one. */
 async function commonFolder(gitFolder: string): Promise<string> {
   const named = (await readSmall(join(gitFolder, "commondir")))?.trim();
   return named ? resolve(gitFolder, named) : gitFolder;
 }
 
-/** `origin`, or else the first remote that has an address. */
+/** `origin`, else the first remote with a URL. */
 export function parseRemote(config: string): string | null {
   let name: string | undefined;
   let first: string | undefined;

@@ -41,7 +41,7 @@ describe("the workstation's id", () => {
 });
 
 describe("the machine's id", () => {
-  test("is that of systemd, or of D-Bus where systemd has none", async () => {
+  test("is systemd's, or D-Bus's where systemd has none", async () => {
     const linux = { platform: "linux", home: "/nowhere" };
     const both = { "/etc/machine-id": "aaaa\n", "/var/lib/dbus/machine-id": "bbbb\n" };
     expect(await readMachineId(linux, machine(both))).toBe("aaaa");
@@ -61,7 +61,7 @@ describe("the machine's id", () => {
     expect([parseIoreg(undefined), parseRegistry("ERROR")]).toEqual([undefined, undefined]);
   });
 
-  test("is drawn once where the system has none, and kept for its owner only", async () => {
+  test("is generated once where the system has none, readable by its owner only", async () => {
     const home = createFolder();
     const bare = { platform: "plan9", home };
     const ids = await Promise.all([1, 2, 3].map(() => readMachineId(bare, machine({}))));
@@ -72,7 +72,7 @@ describe("the machine's id", () => {
     expect(statSync(join(home, ".backscroll/machine-id")).mode & 0o077).toBe(0);
   });
 
-  test("lasts as long as the process where nothing can be kept", async () => {
+  test("lasts as long as the process where nothing can be stored", async () => {
     const home = createFolder();
     writeFileSync(join(home, ".backscroll"), "a file where the folder should be");
     const id = await readMachineId({ platform: "plan9", home }, machine({}));

@@ -1,8 +1,9 @@
 /**
- * The machine's id by its operating system.
+ * The machine's id, by operating system.
  *
- * It is an input of the workstation's id, so it must be the same at every start and on every version
- * of this program. Where the system has no such id, one is drawn once and kept in our own folder.
+ * It is an input of the workstation's id, so it must be the same at every start and on every
+ * version of this program. Where the system has none, one is generated once and stored in our own
+ * folder.
  */
 
 import { execFile } from "node:child_process";
@@ -12,13 +13,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Environment } from "../source.ts";
 
-/** How the machine is asked. Each gives undefined where there is no answer. */
+/** Access to the machine; each call gives undefined without an answer. */
 export interface MachineReader {
   readText(path: string): Promise<string | undefined>;
   run(command: string, ...args: string[]): Promise<string | undefined>;
 }
 
-/** Never fails: a machine without an id of its own gets one that is kept in `~/.backscroll`. */
+/** Never fails: a machine without an id gets one in `~/.backscroll`. */
 export async function readMachineId(
   { platform, home }: Pick<Environment, "platform" | "home">,
   machine: MachineReader = REAL_MACHINE,
@@ -36,23 +37,23 @@ async function systemId(platform: string, machine: MachineReader): Promise<strin
   }
   for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
     const id = (await machine.readText(path))?.trim();
-    // systemd writes this word into an image that has not been started yet.
+    // systemd writes this word into an image before its first boot.
     if (id && id !== "uninitialized") return id;
   }
   return undefined;
 }
 
-/** `"IOPlatformUUID" = "8F2D…"` in what macOS prints of its own board. */
+/** `"IOPlatformUUID" = "8F2D…"` in the output of macOS. */
 export function parseIoreg(text: string | undefined): string | undefined {
   return /"IOPlatformUUID"\s*=\s*"([^"]+)"/.exec(text ?? "")?.[1];
 }
 
-/** `MachineGuid    REG_SZ    8f2d…` in what Windows prints of its registry. */
+/** `MachineGuid    REG_SZ    8f2d…` in the output of Windows. */
 export function parseRegistry(text: string | undefined): string | undefined {
   return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(text ?? "")?.[1];
 }
 
-/** Two processes that start at once agree: only one of them can make the file. */
+/** Exclusive creation: two processes that start at once agree. */
 async function keptId(folder: string): Promise<string> {
   const file = join(folder, "machine-id");
   const kept = (await readFile(file, "utf8").catch(() => "")).trim();
@@ -68,7 +69,7 @@ async function keptId(folder: string): Promise<string> {
   }
 }
 
-/** Neither command takes long; one that hangs must not hang us. */
+/** A timeout, in case a command hangs. */
 const COMMAND_MS = 3_000;
 
 const REAL_MACHINE: MachineReader = {

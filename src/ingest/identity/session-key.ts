@@ -12,7 +12,7 @@ export function compositeKey(workstation: string, project: string, session: stri
   return `${workstation}:${project}:${session}`;
 }
 
-/** The session's own id. Neither of the parts before it has a colon. */
+/** The session's own id. The parts before it contain no colon. */
 export function sessionInKey(key: string): string {
   return key.split(":").slice(2).join(":");
 }
@@ -24,7 +24,7 @@ export function uuidInName(path: string): string | undefined {
   return basename(path).match(UUID)?.at(-1);
 }
 
-/** The id of a session whose file names none: from the file's name, or else made of its path. */
+/** The id of a session whose file names none: from the file's name, else a hash of its path. */
 export function idFromFile(path: string): string {
   return uuidInName(path) ?? `file-${shortHash(path)}${shortHash(`${path}\n`)}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Which workstation a session comes from.
+ * The workstation of a session.
  *
  * The same session id may exist on two machines: a copied home folder, a synchronised disk. Both
  * are kept, because the workstation is part of a session's key. The id is a hash, so that it does
@@ -15,9 +15,9 @@ import { shortHash } from "./short-hash.ts";
 /** Allowed values of `WORKSTATION_ID`: no colon, which separates the parts of keys. */
 const ALLOWED = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** `WORKSTATION_ID`, or else eight hex digits that are the same at every start on this machine. */
+/** `WORKSTATION_ID`, else eight hex digits that are stable on this machine. */
 export async function workstationId(environment: Environment): Promise<string> {
-  // An empty variable is how a shell unsets one for a single command.
+  // An empty variable counts as unset.
   const given = environment.variables["WORKSTATION_ID"] || undefined;
   if (given === undefined) return hashWorkstation(hostname(), await readMachineId(environment));
   if (ALLOWED.test(given)) return given;

@@ -7,7 +7,7 @@ const FILE = fixture("kimi/context.jsonl");
 const ID = "0c9d6f0e-6a51-4f0c-9e6b-2b1a7a1f0001";
 const PATH = `/home/ana/.kimi/sessions/9f86d081884c7d65/${ID}/context.jsonl`;
 
-test("a session of Kimi CLI is a conversation, without its marks", async () => {
+test("a session of Kimi CLI is a conversation, without its markers", async () => {
   const { sessions, problems, ignored } = await readWith(KIMI, `${FILE}{"role":"odd"}\n`, {
     path: PATH,
   });
@@ -29,7 +29,7 @@ test("a session of Kimi CLI is a conversation, without its marks", async () => {
     ["_checkpoint", 1],
     ["_usage", 1],
   ]);
-  // A system prompt that is put before what is there changes no id.
+  // A system prompt added in front changes no id.
   const later = await readWith(KIMI, FILE.split("\n").slice(1).join("\n"), { path: PATH });
   expect(later.sessions[0]?.entries.map(({ sourceId }) => sourceId)).toEqual(
     entries.slice(0, 5).map(({ sourceId }) => sourceId),

@@ -1,9 +1,9 @@
 /**
- * Sessions of Kimi CLI: `context.jsonl` in a folder for each session, messages in the form of OpenAI's
- * between marks whose roles begin with an underscore.
+ * Sessions of Kimi CLI: `context.jsonl` in a folder per session, messages in OpenAI's form between
+ * markers whose roles begin with an underscore.
  *
- * Lines have no ids and no times, and the file is written anew when the user goes back: then the one
- * before is kept as `context_1.jsonl`. So a message is known by its content, and how often it was said.
+ * Lines have no ids and times, and the file is rewritten when the user goes back, keeping the
+ * previous one as `context_1.jsonl`. So content and number of occurrences identify a message.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -20,7 +20,7 @@ import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source
 
 const FORMAT = "kimi";
 
-/** Marks without conversation content; the system prompt is the same in every session. */
+/** Markers without content; the system prompt is the same in every session. */
 const MARKS: readonly unknown[] = ["_system_prompt", "_checkpoint", "_usage"];
 
 export const KIMI: TranscriptSource = {
@@ -50,7 +50,7 @@ export const KIMI: TranscriptSource = {
       }
       yield {
         ...toImportedSession(FORMAT, { id: name === "" ? null : name }),
-        // When it was last written is all that is known of its time.
+        // The mtime is the only known time.
         ...(startedAt === null ? {} : { startedAt: Math.floor(startedAt) }),
         entries: entries(),
         problems,

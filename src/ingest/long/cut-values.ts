@@ -1,29 +1,29 @@
 /**
- * Cutting the long values of JSON text.
+ * Cuts the long values of JSON text.
  *
- * Nearly all of a long record is one value: a file that a tool has read, an image. It is cut, and says
- * so; numbers, ids and everything else stay to the letter.
+ * Nearly all of a long record is one value: a file that a tool read, an image. It is cut, with a
+ * mark; numbers, ids and everything else stay unchanged.
  */
 
 import { endOfString } from "../json-scan.ts";
 import type { ProblemLog } from "../problems.ts";
 
-/** In characters: a line of the size that the first indexers of such files set as their limit. */
+/** In characters: the line limit of the first indexers of such files. */
 export const MAX_LINE_LENGTH: number = 1024 * 1024;
 
-/** How much of each value is kept, in tries: the first that makes the line short enough. */
+/** Kept lengths of each value, in order of trial: the first that makes the line short enough. */
 export const KEPT_LENGTHS: readonly number[] = [256 * 1024, 64 * 1024, 16 * 1024, 4 * 1024, 1024];
 
-/** The text of a record as it is to be parsed. If it is cut, that is told. */
+/** The text to parse. A cut is reported. */
 export function cutRecord(text: string, name: string, problems: ProblemLog): string {
   if (text.length <= MAX_LINE_LENGTH) return text;
   const cut = cutLine(text);
-  // It may have been cut, and told of, as it was read; and one of many short values stays as it is.
+  // It may have been cut and reported on arrival; and one of many short values is unchanged.
   if (cut !== text) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
   return cut;
 }
 
-/** A line that consists of many short values stays as long as it is. */
+/** A line of many short values keeps its length. */
 export function cutLine(text: string): string {
   let cut = text;
   for (const length of KEPT_LENGTHS) {
@@ -63,7 +63,7 @@ export function cutMark(isKept: boolean, characters: number): string {
 const MARK = /\[cut: (\d{1,15}) characters\]$/;
 const MARK_LENGTH = 40;
 
-/** The characters between: also those that were cut off before, as the value's end says. */
+/** The removed characters, including those of an earlier cut, as its mark says. */
 function lost(text: string, from: number, to: number): number {
   const [mark = "", before = "0"] =
     MARK.exec(text.slice(Math.max(from, to - MARK_LENGTH), to)) ?? [];
@@ -77,10 +77,10 @@ export function isEncoded(text: string, start: number): boolean {
   );
 }
 
-/** The last place up to `length` characters on that is inside no escape and no surrogate pair. */
+/** The last boundary up to `length` outside of escapes and surrogate pairs. */
 export function boundary(text: string, start: number, length: number): number {
   let stop = start + length;
-  // An escape has at most twelve characters, as two halves of a pair.
+  // An escape has at most twelve characters, as two surrogates.
   const from = Math.max(start, stop - 12);
   const escapes = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|u[0-9a-fA-F]{4}|.)/g;
   const near = text.slice(from, stop + 12);

@@ -1,9 +1,9 @@
 /**
- * Reads a line of any length; only the kept part is ever in memory.
+ * Reads a line of any length, holding only the kept part in memory.
  *
  * A line of 60 MB would otherwise be in memory several times before its values are cut: as chunks,
  * joined, and as text. So overlong values are cut as they arrive. The undecoded rest is small:
- * bytes since the last complete value, and the beginning of the current one.
+ * bytes since the last complete value, and the head of the current one.
  */
 
 import { isAscii } from "node:buffer";
@@ -17,17 +17,20 @@ import {
   MAX_LINE_LENGTH,
 } from "./cut-values.ts";
 
-/** In values of which none is long. As objects it would take twenty times as much, and it is no message. */
+/**
+ * For values that are all short. As objects it would take twenty times as much, and it is no
+ * message.
+ */
 const MAX_KEPT_LENGTH: number = 4 * 1024 * 1024;
 
-/** Bytes that are waited for before they become text: more than the beginning of a value may have. */
+/** Bytes buffered before decoding: more than the head of a value may have. */
 const SETTLED_BYTES = 1024 * 1024;
 
-/** How many a character of 16 bits has at most. */
+/** The most UTF-8 bytes per UTF-16 unit. */
 const CHARACTER_BYTES = 3;
 
 export interface CutLimits {
-  /** How much of each value is kept, in tries, until the whole is no longer than `length`. */
+  /** Kept lengths of each value, in order of trial, until the whole is no longer than `length`. */
   readonly kept: readonly number[];
   readonly length: number;
   /** Lines that stay longer are dropped. */
@@ -36,14 +39,14 @@ export interface CutLimits {
 
 const LINE: CutLimits = { kept: KEPT_LENGTHS, length: MAX_LINE_LENGTH, maxLength: MAX_KEPT_LENGTH };
 
-/** A record that is many messages: none of them is cut because of the others. */
+/** A record of many messages: none of them is cut because of the others. */
 export const CONVERSATION: CutLimits = {
   kept: KEPT_LENGTHS.slice(0, 1),
   length: 0,
   maxLength: 16 * 1024 * 1024,
 };
 
-/** Kept of a value beyond what stays, so that no escape at its end is taken for whole: it may have twelve. */
+/** Kept beyond the cut, so that no escape at its end is split: it may have twelve characters. */
 const SLACK = 16;
 
 const QUOTE = 0x22;
@@ -56,15 +59,15 @@ export class CutLine implements LongLine {
   isCut = false;
   /** Complete values, cut as far as needed so far. */
   #text = "";
-  /** How much of each value is kept: it decreases. */
+  /** The index of the current kept length, which decreases. */
   #level = 0;
   #recent: Buffer = Buffer.allocUnsafe(SETTLED_BYTES);
   #recentLength = 0;
-  /** Where the text of the value at hand begins in `#recent`; -1 outside of any. */
+  /** The start of the current value in `#recent`; -1 outside of values. */
   #value = -1;
-  /** Whether the value at hand ends with a backslash that escapes what follows. */
+  /** Whether the current value ends with an unpaired backslash. */
   #isEscaped = false;
-  /** Characters of the value at hand that are gone; undefined if it is there whole. */
+  /** Removed characters of the current value; undefined if it is complete. */
   #lost: number | undefined;
   #damage: Line["damage"];
 
@@ -97,7 +100,7 @@ export class CutLine implements LongLine {
     return end;
   }
 
-  /** To the end of the value, or of what there is of it. */
+  /** To the end of the value, or of the chunk. */
   #inside(bytes: Buffer, from: number): number {
     const quote = this.#endOfValue(bytes, from);
     const end = quote < 0 ? bytes.length : quote;
@@ -132,7 +135,7 @@ export class CutLine implements LongLine {
     return -1;
   }
 
-  /** Cuts the value at hand between two characters, if some of it are gone, and says so. */
+  /** Cuts the current value at a boundary, with a mark, if part of it was removed. */
   #endValue(): void {
     if (this.#lost === undefined) return;
     const value = this.#recent.subarray(this.#value, this.#recentLength);
@@ -168,7 +171,7 @@ export class CutLine implements LongLine {
     this.#recentLength = length;
   }
 
-  /** Makes text of all up to `settledEnd` but the value at hand, which goes on. */
+  /** Decodes everything up to `settledEnd` except the current value. */
   #settle(settledEnd: number): void {
     // Include the opening quote: a separately cut part must not begin inside a value.
     const end = this.#value < 0 ? settledEnd : this.#value - 1;
@@ -202,7 +205,7 @@ export class CutLine implements LongLine {
   }
 }
 
-/** As many as a text has of them: those beyond 16 bits count twice. */
+/** UTF-16 units: characters beyond 16 bits count twice. */
 function charactersIn(bytes: Buffer, from: number, to: number): number {
   if (isAscii(bytes.subarray(from, to))) return to - from;
   let count = 0;
@@ -213,7 +216,7 @@ function charactersIn(bytes: Buffer, from: number, to: number): number {
   return count;
 }
 
-/** Where they end without the beginning of a character. */
+/** The end without an incomplete character. */
 function endOfWhole(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] as number;
@@ -224,7 +227,7 @@ function endOfWhole(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** The beginning of a long line of a file whose lines are plain text. */
+/** The head of a long line of a plain-text file. */
 export class CutText implements LongLine {
   readonly #kept: Buffer[] = [];
   #length = 0;

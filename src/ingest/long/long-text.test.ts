@@ -39,12 +39,12 @@ describe("a text that is collected line by line", () => {
     expect(held).toBeLessThanOrEqual(LIMITS.whole + 1);
   });
 
-  test("of many short lines is put together in order", () => {
+  test("of many short lines is joined in order", () => {
     const lines = Array.from({ length: 3000 }, (_, i) => String(i));
     expect(collect(lines, { whole: 100_000, cut: 1 }).taken).toBe(lines.join("\n"));
   });
 
-  test("begins anew when it was taken, and is cleaned before it says what was cut", () => {
+  test("restarts after take, and is cleaned before its mark is added", () => {
     const { text } = collect(["1234567890123"]);
     text.add("a", 1);
     expect(text.take()).toBe("a");

@@ -1,14 +1,14 @@
 /**
- * A message of a format that is plain text: lines, up to the heading of the next message.
+ * A message of a plain-text format: lines, up to the heading of the next message.
  *
- * A file without headings is a single message, however long it is. An entry can hold 8 MiB. Of a longer
- * message the beginning is kept, as of any entry that is too long, and the rest is only counted.
+ * A file without headings is a single message of any length. An entry can hold 8 MiB. Of a longer
+ * message the head is kept, and the rest is only counted.
  */
 
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
 import type { ProblemLog } from "../problems.ts";
 
-/** How many characters are kept of a text that is too long for its entry. */
+/** Kept characters of a text that exceeds its entry. */
 export const CUT_LENGTH: number = 1024 * 1024;
 
 /** The mark at the end of a cut text. */
@@ -18,7 +18,7 @@ export function cutNote(characters: number): string {
 
 /** In characters. */
 export interface TextLimits {
-  /** A text may have so many; each takes a byte at least. */
+  /** The limit of a text; each character takes at least a byte. */
   readonly whole: number;
   /** The kept length of a longer text. */
   readonly cut: number;
@@ -26,16 +26,16 @@ export interface TextLimits {
 
 const LIMITS: TextLimits = { whole: MAX_CONTENT_BYTES, cut: CUT_LENGTH };
 
-/** Short lines take several times their length: so many are put together at a time. */
+/** Short lines take several times their length, so they are joined in groups. */
 const LINES = 1024;
 
 export class LongText {
   readonly #problems: ProblemLog;
   readonly #limits: TextLimits;
-  /** Lines put together, and those that are not yet. */
+  /** Joined lines, and those not joined yet. */
   #parts: string[] = [];
   #lines: string[] = [];
-  /** Characters that were added, with a line break behind each line. */
+  /** Characters added, with a line break per line. */
   #length = 0;
   #isCut = false;
   #firstLine: number | undefined;
@@ -45,7 +45,7 @@ export class LongText {
     this.#limits = limits;
   }
 
-  /** How many characters are held. */
+  /** Characters held. */
   get held(): number {
     return this.#isCut ? this.#limits.cut : this.#length;
   }

@@ -6,7 +6,7 @@ import { createFolder } from "../../../test/support/folder.ts";
 import { outline, readWith } from "../../../test/support/reading.ts";
 import { OPENCLAW_DATABASE } from "./openclaw-database.ts";
 
-/** The tables as they are since 2026.9.6. */
+/** The tables since 2026.9.6. */
 const TABLES = `
   CREATE TABLE transcript_events (session_id TEXT NOT NULL, seq INTEGER NOT NULL, event_json TEXT,
     created_at INTEGER NOT NULL, event_zstd BLOB, event_utf8_bytes INTEGER, navigation_json TEXT,
@@ -99,7 +99,7 @@ async function read(path: string, files: Record<string, Uint8Array> = {}) {
 }
 
 describe("a large record of openclaw's", () => {
-  test("is unpacked where it stands", async () => {
+  test("is decompressed in place", async () => {
     const events = [header("a"), said("1", null, "small"), pack(said("2", "1", LONG))];
     const path = makeDatabase((database) =>
       store(database, "a", [...events, said("3", "2", "after")]),
@@ -109,7 +109,7 @@ describe("a large record of openclaw's", () => {
     expect(problems).toEqual([]);
   });
 
-  test("is counted if it is damaged, or larger than it says, or not there", async () => {
+  test("is counted if it is damaged, larger than declared, or missing", async () => {
     const { packed, size } = pack(said("2", "1", LONG));
     const path = makeDatabase((database) =>
       store(database, "a", [
@@ -130,7 +130,7 @@ describe("a large record of openclaw's", () => {
 });
 
 describe("a session in openclaw's archives", () => {
-  test("is read before what was said since", async () => {
+  test("is read before later records", async () => {
     const path = makeDatabase((database) => {
       const file = [header("a"), said("1", null, "at first")].join("\n");
       archive(database, "a", "g1", pack(`${file}\n`).packed);
@@ -184,7 +184,7 @@ describe("a session in openclaw's archives", () => {
   });
 });
 
-test("records that were replaced are read again", async () => {
+test("replaced records are read again", async () => {
   const path = makeDatabase((database) => store(database, "a", [header("a")]));
   const { state: resume } = await read(path);
   const database = new DatabaseSync(path);

@@ -1,9 +1,9 @@
 /**
  * Archived sessions of openclaw.
  *
- * One that was deleted or reset is a file in pi's format, kept in a column, packed or not. One that
- * was idle for long ("cold") is packed with its derived rows: a line for each row, of which the
- * events are the records. It is in the database or in a folder of its own.
+ * A deleted or reset one is a file in pi's format, stored in a column, compressed or not. A long
+ * idle ("cold") one is compressed with its derived rows: a line per row, of which the events are
+ * the records. It is in the database or in a separate folder.
  */
 
 import { createZstdDecompress } from "node:zlib";
@@ -19,10 +19,10 @@ import type { ForeignDatabase, Row } from "../sqlite-file.ts";
 export const ARCHIVES = "session_transcript_archives";
 export const COLD_ARCHIVES = "session_transcript_cold_archives";
 
-/** Packed; openclaw itself keeps a session where it is if it is larger than this. */
+/** Compressed; openclaw itself does not archive larger sessions. */
 const MAX_ARCHIVE_BYTES = MAX_LINE_BYTES;
 
-/** Unpacked. A line is in memory at a time, so this bounds the time that a trap can take. */
+/** Decompressed. One line is in memory at a time, so this bounds the time that a trap can take. */
 const MAX_UNPACKED_BYTES = 1024 * 1024 * 1024;
 
 /** A record of a cold archive is a value of its line, and cannot be cut before the line is read. */
@@ -95,7 +95,7 @@ async function* unpackLines(
   yield* splitLines(isPacked(bytes) ? unpack(bytes, name, problems) : [bytes], { maxBytes });
 }
 
-/** Not those of a cold archive, in which a record is a value of its line. */
+/** Not for a cold archive, in which a record is a value of its line. */
 async function* cutLines(lines: AsyncIterable<Line>, problems: ProblemLog): AsyncGenerator<Line> {
   for await (const line of lines) {
     yield { ...line, text: cutRecord(line.text, `line ${line.number}`, problems) };

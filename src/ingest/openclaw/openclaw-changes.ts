@@ -1,10 +1,10 @@
 /**
  * Finds the sessions of openclaw's database that changed since an earlier reading.
  *
- * A record has the time at which it was said, and may come into the database weeks later, with a
- * file that is taken over or restored. So timestamps do not help. A session's fingerprint has its
- * number of records, the last one and its archives. There may be many thousands: their hashes are
- * summed in a fixed number of groups, and where a sum differs, the sessions of its group are read.
+ * A record has its message's time, and may enter the database weeks later, with an imported or
+ * restored file, so timestamps do not help. A session's fingerprint has its number of records, the
+ * last one and its archives. There may be many thousands: their hashes are summed in a fixed number
+ * of groups, and where a sum differs, the sessions of its group are read.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -14,14 +14,14 @@ import type { ForeignDatabase } from "../sqlite-file.ts";
 import { ARCHIVES, COLD_ARCHIVES, hasArchives } from "./openclaw-archives.ts";
 import { hasRecords } from "./openclaw-records.ts";
 
-/** Hex digits that name a group: at most 4,096 groups, some 70 KB in all. */
+/** Hex digits of a group: at most 4,096 groups, some 70 KB in all. */
 const GROUP_DIGITS = 3;
 
-/** Bytes of a sum: two states of a session are taken for one in 1 of 280 million million cases. */
+/** Bytes of a sum: a collision has a probability of 1 in 280 million million. */
 const SUM_BYTES = 6;
 
 export class SessionMarks {
-  /** The fingerprints of sessions, from the oldest on. */
+  /** The fingerprints of sessions, oldest first. */
   readonly #facts = new Map<string, string[]>();
   readonly #sums = new Map<string, Buffer>();
 
@@ -37,7 +37,7 @@ export class SessionMarks {
     for (const [id, facts] of this.#facts) this.#add(id, facts);
   }
 
-  /** All sessions, if there is no state or it is of another database. */
+  /** All sessions, if there is no state or it belongs to another database. */
   *changedSince(state: JsonObject | undefined): Generator<string> {
     const known = state?.["sessions"];
     const sums = isPlainObject(known) ? known : {};
@@ -61,7 +61,7 @@ export class SessionMarks {
   }
 }
 
-/** Each gives rows with an `id`; what else is in them are facts. */
+/** Each gives rows with an `id` and fingerprint columns. */
 function questions(database: ForeignDatabase): string[] {
   const asked: string[] = [];
   if (hasRecords(database)) {

@@ -34,7 +34,7 @@ function makeDatabase(more: (database: DatabaseSync) => void = () => undefined):
 
 function addEvents(database: DatabaseSync, id: string, events: readonly string[], time: number) {
   const insert = database.prepare("INSERT INTO transcript_events VALUES (?, ?, ?, ?)");
-  // Their numbers say the order, not their rows.
+  // Their numbers determine the order, not their rows.
   for (const [seq, event] of [...events.entries()].reverse()) insert.run(id, seq, event, time);
 }
 
@@ -59,7 +59,7 @@ function describeSessions(database: DatabaseSync): void {
 }
 
 describe("openclaw's database", () => {
-  test("has sessions of pi's records, in their order", async () => {
+  test("has sessions of pi's records, in order", async () => {
     const { sessions, problems } = await readWith(OPENCLAW_DATABASE, "", { path: makeDatabase() });
     expect(sessions).toHaveLength(1);
     expect(sessions[0]?.session).toMatchObject({
@@ -76,7 +76,7 @@ describe("openclaw's database", () => {
     expect(problems).toEqual([]);
   });
 
-  test("says whom a session was with, and what has started it", async () => {
+  test("names a session's peer and its cause", async () => {
     const path = makeDatabase(describeSessions);
     const { sessions } = await readWith(OPENCLAW_DATABASE, "", { path });
     expect(sessions[0]?.session).toMatchObject({
@@ -106,17 +106,17 @@ describe("openclaw's database", () => {
     });
     const second = await ids(first.state);
     expect(second.read).toEqual(["a2"]);
-    // What is said to be old may have come just now.
+    // A record with an old time may be new.
     change(path, (database) => addSession(database, "moved", 3));
     const third = await ids(second.state);
     expect(third.read).toEqual(["moved"]);
-    // An older state of the database is read where it differs, and what is no state tells nothing.
+    // An older database is read where it differs, and an invalid state counts as none.
     expect((await ids({ since: 2000 })).read).toEqual(["moved", "a2", "a1"]);
     change(path, (database) => database.exec("DELETE FROM transcript_events WHERE seq = 9"));
     expect((await ids(third.state)).read).toEqual(["a2"]);
   });
 
-  test("has small states, however many sessions it has", async () => {
+  test("has a small state, however many sessions it has", async () => {
     const path = makeDatabase((database) => {
       database.exec("BEGIN");
       for (let i = 0; i < 20_000; i++) addEvents(database, `s${i}`, ["{}"], i);
@@ -134,7 +134,7 @@ describe("openclaw's database", () => {
     }
   });
 
-  test("a record that is none is counted, and the rest is read", async () => {
+  test("an invalid record is counted, and the rest is read", async () => {
     const path = makeDatabase((database) => addEvents(database, "b", ["{broken"], 500));
     const { sessions, problems } = await readWith(OPENCLAW_DATABASE, "", { path });
     expect(sessions.map(({ session }) => session.id)).toContain("a1");

@@ -1,10 +1,9 @@
 /**
- * The database that newer versions of openclaw keep for each agent.
+ * The per-agent database of newer openclaw versions.
  *
- * `transcript_events` has the records of pi's format as they stood in the files before, numbered within
- * their session; `session_windows` and `session_nodes` name the peers of a session. Sessions that were
- * removed, and those that were idle for long, are moved into archives. A later reading asks
- * only for the sessions that have changed.
+ * `transcript_events` has records of pi's format, numbered within their session; `session_windows`
+ * and `session_nodes` name a session's peers. Removed and long idle sessions are moved into
+ * archives. A later reading queries only changed sessions.
  */
 
 import type { Line } from "../lines.ts";
@@ -50,12 +49,12 @@ export const OPENCLAW_DATABASE: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    // Until all is read, what is known is what was known before.
+    // Until everything is read, the previous state is valid.
     let state = input.resume;
     let isPostponed = true;
     async function* sessions(): AsyncGenerator<ImportedSession> {
       yield* withDatabase(input.path, problems, async function* (database) {
-        // Asked before anything is read: what is written meanwhile is read again.
+        // Read first: rows written meanwhile are read again.
         const marks = new SessionMarks(database);
         for (const id of marks.changedSince(input.resume)) {
           // Archived lines precede those in the database.

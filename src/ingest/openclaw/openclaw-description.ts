@@ -1,4 +1,4 @@
-/** Whom a session in openclaw's database was with: its tables in the words of the older list. */
+/** A session's peers from openclaw's database, in the terms of the older list. */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { type Fields, textField } from "../fields.ts";
@@ -10,12 +10,12 @@ export interface Description {
   readonly key: string | undefined;
   /** The key, if it leads to this session now. */
   readonly current: string | undefined;
-  /** In the words of the older list of sessions. */
+  /** In the terms of the older list of sessions. */
   readonly entry: Fields;
   readonly parent: string | null;
 }
 
-/** As far as this version's tables say so. Of a session that was removed little is left. */
+/** As far as this version's tables have it; little is left of a removed session. */
 export function describe(database: ForeignDatabase, id: string): Description {
   const one = (table: string, column: string, value: string): Fields => {
     if (!database.has(table, column)) return {};
@@ -50,7 +50,7 @@ export function describe(database: ForeignDatabase, id: string): Description {
   };
 }
 
-/** An archive says it as well; the rest of its row may have megabytes. */
+/** An archive has it as well; the rest of its row may have megabytes. */
 function archivedKey(database: ForeignDatabase, id: string): string | undefined {
   if (!database.has(ARCHIVES, "session_key")) return undefined;
   const sql = `SELECT session_key FROM ${ARCHIVES} WHERE session_id = ? LIMIT 1`;

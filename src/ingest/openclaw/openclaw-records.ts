@@ -1,8 +1,7 @@
 /**
  * The records of a session in openclaw's database.
  *
- * Since version 2026.9.6 a large record is packed: it stands in another column, with its size in bytes
- * beside it.
+ * Since version 2026.9.6 a large record is compressed in another column, with its size beside it.
  */
 
 import { zstdDecompressSync } from "node:zlib";
@@ -18,7 +17,7 @@ export function hasRecords(database: ForeignDatabase): boolean {
   return database.has(TABLE, "event_json");
 }
 
-/** In their order, one in memory at a time. What cannot be read is counted and left out. */
+/** In order, one in memory at a time. Unreadable ones are counted and skipped. */
 export async function* storedLines(
   database: ForeignDatabase,
   id: string,
@@ -44,7 +43,7 @@ export async function* storedLines(
   }
 }
 
-/** It has no more bytes than it says, and no more than a line may have. */
+/** At most its declared size, and at most a line's limit. */
 function unpackRecord(row: Row): string | undefined {
   const { event_zstd: packed } = row;
   if (!(packed instanceof Uint8Array)) return undefined;

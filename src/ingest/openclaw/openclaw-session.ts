@@ -1,4 +1,4 @@
-/** Parts that openclaw's sessions in files and in databases share. */
+/** Parts shared by openclaw's sessions in files and in databases. */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { SOURCE_KEY } from "../../transcript/source-fields.ts";
@@ -13,19 +13,19 @@ export const FORMAT = "openclaw";
 export function agentFolders(environment: Environment): string[] {
   const { home } = environment;
   const own = folderOf(environment, "OPENCLAW_STATE_DIR", joinPath(home, ".openclaw"));
-  // Its earlier name, and a product that was made of it.
+  // Its earlier name, and a derived product.
   const roots = [own, joinPath(home, ".clawdbot"), joinPath(home, ".coderclaw")];
   return roots.map((root) => joinPath(root, "agents"));
 }
 
-/** The entries of a session in pi's format: what the model said is the agent's. */
+/** The entries of a session in pi's format, with the agent as the model's actor. */
 export function entriesOf(session: ImportedSession, agent: string): ImportedSession["entries"] {
   return mapBatches(session.entries, function* (batch) {
     for (const made of batch) yield made.actor === "pi" ? { ...made, actor: agent } : made;
   });
 }
 
-/** The routing key says the agent, the channel and the peer. */
+/** The routing key names the agent, the channel and the peer. */
 export function withGateway(
   metadata: JsonObject,
   agent: string,
@@ -45,7 +45,7 @@ export function withGateway(
   return { ...metadata, [SOURCE_KEY]: source as JsonObject, gateway };
 }
 
-/** The route that leads to the session now, if its gateway says so. */
+/** The session's current route, if its gateway names one. */
 export function toRoute(
   key: string | undefined,
   entry: Fields | undefined,

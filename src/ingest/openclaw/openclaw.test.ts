@@ -13,7 +13,7 @@ async function read(path: string, list?: object) {
 }
 
 describe("a session of openclaw", () => {
-  test("is read as pi's, and its answers are the agent's", async () => {
+  test("is read like pi's, with its answers by the agent", async () => {
     const { session, entries, problems } = await read(`${FOLDER}/a1.jsonl`);
     expect(session).toMatchObject({ source: "openclaw", agent: "openclaw", id: "a1" });
     expect(outline(entries)).toEqual([
@@ -24,12 +24,12 @@ describe("a session of openclaw", () => {
     expect(problems).toEqual([]);
   });
 
-  test("of a topic has an id of its own", async () => {
+  test("of a topic has its own id", async () => {
     const { session } = await read(`${FOLDER}/a1-topic-7.jsonl`);
     expect(session?.id).toBe("a1-topic-7");
   });
 
-  test("takes its title, key and parent from the list beside it", async () => {
+  test("gets its title, key and parent from the list beside it", async () => {
     const { session } = await read(`${FOLDER}/a1.jsonl`, {
       "agent:main:main": { sessionId: "a0" },
       "agent:main:telegram:group:9": {
@@ -59,7 +59,7 @@ describe("a session of openclaw", () => {
     expect(broken.sessions[0]?.session.title).toBeNull();
   });
 
-  test("lies with its agent, also when it was put away", () => {
+  test("lies with its agent, also when it was archived", () => {
     const environment = { home: "/home/ana", variables: {}, platform: "linux" };
     const [place] = OPENCLAW.places?.(environment) ?? [];
     expect(place?.root).toBe("/home/ana/.openclaw/agents");

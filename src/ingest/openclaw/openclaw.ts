@@ -1,6 +1,6 @@
 /**
  * Sessions of openclaw and its relatives: files in pi's format for each of a gateway's agents, and
- * beside them `sessions.json`, which says whom each was with.
+ * beside them `sessions.json` with each session's peer.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -18,7 +18,7 @@ import {
   withGateway,
 } from "./openclaw-session.ts";
 
-/** The list of sessions can grow without end; a title is not worth more. */
+/** A longer list is not worth reading for a title. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 export const OPENCLAW: TranscriptSource = {
@@ -41,7 +41,7 @@ async function toSession(session: ImportedSession, input: SourceInput): Promise<
   const { path } = input;
   const stem = fileName(path).replace(/\.jsonl.*$/, "");
   const agent = isGatewayPath(path) ? folderName(path, 2) : FORMAT;
-  // The topics of a group share the id of its session: there the file's name tells them apart.
+  // The topics of a group share their session's id: the file's name distinguishes them.
   const id = stem.includes("-topic-") ? stem : (session.id ?? (stem === "" ? null : stem));
   const list = await readList(input);
   const [key, entry] = findEntry(list, session.id ?? id ?? "", fileName(path)) ?? [];

@@ -1,8 +1,8 @@
 /**
- * The queries of opencode's database.
+ * Queries of opencode's database.
  *
- * All sessions of a machine are in one file, which may have many gigabytes. A later reading asks only
- * for the sessions in which something was written since.
+ * All sessions of a machine are in one file, which may have many gigabytes. A later reading queries
+ * only sessions written to since.
  */
 
 import type { JsonObject } from "../../model/json.ts";
@@ -14,7 +14,7 @@ import { MessageParts } from "./opencode-parts.ts";
 
 const DATA = shortColumn("data");
 
-/** Rows with an earlier time may be committed later by so much, while an agent writes. */
+/** Rows may be committed this much later than their time. */
 const SLACK_MS = 60_000;
 
 export class OpencodeDatabase {
@@ -31,17 +31,17 @@ export class OpencodeDatabase {
     this.#problems = problems;
     this.#resume = resume;
     this.#hasTimes = file.has("part", "time_updated") && file.has("message", "time_updated");
-    // Asked before anything is read: what is written meanwhile is read again.
+    // Read first: rows written meanwhile are read again.
     for (const table of this.#hasTimes ? ["session", "message", "part"] : []) {
       const [row] = file.rows(`SELECT max(time_updated) AS newest FROM ${table}`);
       this.#newest = Math.max(this.#newest, countField(row ?? {}, "newest") ?? 0);
     }
     const since = countField(resume ?? {}, "since") ?? 0;
-    // One that ends before is another database, or an older state of it: then all is read.
+    // An earlier maximum means another database, or an older state of it: then everything is read.
     if (this.#hasTimes && since <= this.#newest) this.#since = since;
   }
 
-  /** From the oldest on. */
+  /** Oldest first. */
   sessions(): Iterable<Row> {
     if (!this.#file.has("session")) return [];
     const changed = ["message", "part"]
@@ -55,7 +55,7 @@ export class OpencodeDatabase {
         );
   }
 
-  /** In their order: ids grow with the time. */
+  /** In order: ids grow with time. */
   *messages(sessionId: string): Generator<OpencodeMessage> {
     const times = this.#file.has("message", "time_updated") ? ", time_updated" : "";
     const messages = this.#file.rows(
@@ -81,7 +81,7 @@ export class OpencodeDatabase {
     return message.parse(text, textField(row, "id") ?? "") ?? {};
   }
 
-  /** Something written at `time` was not given yet: the next reading must look at it again. */
+  /** A row written at `time` was postponed: the next reading must include it. */
   postpone(time: number): void {
     this.#newest = Math.min(this.#newest, time);
     this.isPostponed = true;

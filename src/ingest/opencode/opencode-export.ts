@@ -1,6 +1,6 @@
 /**
- * What `opencode export` prints: one JSON object with a session as `info`, and its `messages`, each
- * with an `info` and its `parts`. Files of it have any name.
+ * The output of `opencode export`: one JSON object with a session as `info`, and its `messages`,
+ * each with an `info` and its `parts`. Files may have any name.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -41,7 +41,7 @@ async function* readExport(
     return;
   }
   const messages = toMessages(document.elements(problems), problems);
-  // An export does not change: nothing of it is waited for.
+  // An export is complete, so nothing is postponed.
   yield toOpencodeSession(info, messages, problems, () => undefined);
 }
 
@@ -65,7 +65,7 @@ async function* toMessages(
   }
 }
 
-/** A part without an id is known by its message and its number. */
+/** A part without an id is identified by its message and its number. */
 function toPart(message: string): (part: Fields, i: number) => OpencodeMessage["parts"][number] {
   return (part, i) => ({ ...part, id: textField(part, "id") ?? `${message}-part-${i}` });
 }

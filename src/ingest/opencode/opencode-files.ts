@@ -1,4 +1,6 @@
-/** Messages of a session in opencode's older tree of files, one file each, and one for each part. */
+/**
+ * Messages of a session in opencode's older tree of files: a file per message, and one per part.
+ */
 
 import { textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -55,7 +57,7 @@ async function readObject(
   return value;
 }
 
-/** An id is used as a name of a folder: nothing else may be in it. */
+/** An id is used as a folder name, so it must be a plain one. */
 function isName(id: string): boolean {
   return /^[A-Za-z0-9_-]+$/.test(id);
 }

@@ -1,4 +1,4 @@
-/** The mark of what was written from a session of ours: opencode keeps it in the metadata of parts. */
+/** The mark of an export from our own session: opencode keeps it in the metadata of parts. */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";

@@ -6,6 +6,6 @@ export interface OpencodeMessage {
   readonly id: string;
   readonly data: Fields;
   readonly parts: readonly (Fields & { readonly id: string })[];
-  /** When it was last written; 0 if that is not known. */
+  /** The last write; 0 if unknown. */
   readonly updatedAt: number;
 }

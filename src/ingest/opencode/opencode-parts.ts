@@ -1,4 +1,4 @@
-/** Messages and their parts as they are parsed, from files or from a database. */
+/** Parses messages and their parts, from files or a database. */
 
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
@@ -6,10 +6,10 @@ import { parseJson } from "../json-file.ts";
 import { cutRecord, cutStrings } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 
-/** How much of each value is kept when a message has much more than an entry may. */
+/** The kept length of each value when a message exceeds an entry by far. */
 const KEPT_LENGTH = 1024;
 
-/** The parts of one message are in memory together, however many it has: the later ones are cut shorter. */
+/** All parts of one message are in memory together: later ones are cut shorter. */
 export class MessageParts {
   readonly #problems: ProblemLog;
   #length = 0;
@@ -18,7 +18,7 @@ export class MessageParts {
     this.#problems = problems;
   }
 
-  /** Undefined if `text` is no object. */
+  /** Undefined if `text` is not an object. */
   parse(text: string, name: string): Record<string, unknown> | undefined {
     const isMuch = this.#length > MAX_CONTENT_BYTES;
     const short = isMuch ? cutStrings(text, KEPT_LENGTH) : cutRecord(text, name, this.#problems);

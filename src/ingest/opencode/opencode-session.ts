@@ -1,4 +1,7 @@
-/** A session of opencode, message by message: which steps are done, and which must wait. */
+/**
+ * A session of opencode, message by message: decides which steps are complete, and which are
+ * postponed.
+ */
 
 import { isPlainObject } from "../../model/json.ts";
 import { KnownIds, toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
@@ -9,14 +12,14 @@ import type { OpencodeMessage } from "./opencode-message.ts";
 import { FORMAT, isDone, splitSteps, toStepDrafts } from "./opencode-step.ts";
 import { toUserDraft } from "./opencode-user.ts";
 
-/** A step that nothing was written to for so long will not go on. */
+/** A step without writes for this long is complete. */
 const QUIET_MS = 10 * 60 * 1000;
 
 export class OpencodeSession {
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
   readonly #postpone: (time: number) => void;
-  /** The newest message: whether it is done shows when another follows it. */
+  /** The newest message: a following one shows that it is complete. */
   #newest: OpencodeMessage | undefined;
 
   constructor(problems: ProblemLog, postpone: (time: number) => void) {
@@ -35,7 +38,7 @@ export class OpencodeSession {
     const message = this.#newest;
     if (message === undefined) return;
     this.#newest = undefined;
-    // Only what says when it was written can be waited for.
+    // Only an item with a write time can be postponed.
     const isLive = message.updatedAt > 0 && Date.now() - message.updatedAt < QUIET_MS;
     yield* this.#give(message, !isLive);
   }

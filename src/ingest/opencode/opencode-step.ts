@@ -1,7 +1,7 @@
 /**
- * Steps: what one call of the model gave. A message of opencode has one, or all of a turn.
+ * Steps: the output of one model call. A message of opencode has one, or all of a turn.
  *
- * A step is a message of ours, and each of its tools that has ended is one behind it.
+ * A step becomes a message, followed by one per completed tool call.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -24,7 +24,7 @@ export const FORMAT = "opencode";
 type Part = OpencodeMessage["parts"][number];
 
 export interface Step {
-  /** The message's id, and from the second step on its number with it. */
+  /** The message's id, and from the second step on its number too. */
   readonly id: string;
   readonly parts: readonly Part[];
 }
@@ -38,7 +38,7 @@ export function splitSteps({ id, parts }: OpencodeMessage): Step[] {
   return steps.map((list, i) => ({ id: i === 0 ? id : `${id}+${i}`, parts: list }));
 }
 
-/** It says that it is done, and so do its tools. */
+/** It and its tools are marked as complete. */
 export function isDone({ parts }: Step): boolean {
   return (
     parts.some(({ type }) => type === "step-finish") &&
@@ -89,7 +89,7 @@ function toBlock(part: Part): Block[] {
       const input = stateOf(part)["input"];
       return [{ type: "tool_use", id: callOf(part), name, input: JSON.stringify(input ?? {}) }];
     }
-    // The marks of steps and of the working tree: no part of what was said.
+    // Markers of steps and of the working tree, outside the conversation.
     case "step-start":
     case "step-finish":
     case "snapshot":
@@ -136,7 +136,7 @@ function callOf(part: Part): string {
   return textField(part, "callID") ?? part.id;
 }
 
-/** Thoughts are counted apart there. */
+/** Thoughts are counted separately there. */
 function toUsage(tokens: unknown): Usage | null {
   if (!isPlainObject(tokens)) return null;
   const cache: JsonObject | Fields = isPlainObject(tokens["cache"]) ? tokens["cache"] : {};

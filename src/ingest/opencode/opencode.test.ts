@@ -95,7 +95,7 @@ describe("the files", () => {
     expect(problems).toEqual([{ code: "unexpected", message: expect.stringContaining('"robot"') }]);
   });
 
-  test("tell what each step took, and what a tool gave", async () => {
+  test("have usage per step, and tool results", async () => {
     const { entries } = await readFiles();
     expect(entries[1]).toMatchObject({
       model: "large-4",
@@ -111,7 +111,7 @@ describe("the files", () => {
     });
   });
 
-  test("that are damaged cost what is in them", async () => {
+  test("that are damaged lose only their own content", async () => {
     const damaged = { ...TREE, "storage/part/msg_2/prt_8.json": [] as unknown as JsonObject };
     const { entries, problems } = await readFiles(damaged);
     expect(outline(entries)[3]).toBe("msg_2+1 assistant: [opaque]");
@@ -120,7 +120,7 @@ describe("the files", () => {
 });
 
 describe("the database", () => {
-  test("gives the same as the files, also while it has a log beside it", async () => {
+  test("gives the same as the files, also with a log beside it", async () => {
     const { path, database } = makeDatabase();
     const { sessions, entries } = await readDatabase(path);
     expect(sessions[0]?.session).toMatchObject({ id: "ses_1", title: "A slow query" });
@@ -130,7 +130,7 @@ describe("the database", () => {
     database.close();
   });
 
-  test("is known by its tables, whatever its name", () => {
+  test("is recognised by its tables, whatever its name", () => {
     const { path, database } = makeDatabase();
     database.close();
     const head = readFileSync(path);
@@ -139,7 +139,7 @@ describe("the database", () => {
     expect(OPENCODE.recognise(Buffer.from("SQLite format 3\0"), "/x/other.db")).toBe(false);
   });
 
-  test("is asked for what has changed since", async () => {
+  test("is queried for changes since", async () => {
     const { path, database } = makeDatabase();
     const { state } = await readDatabase(path);
     expect(state).toEqual({ since: 1000 });
@@ -155,7 +155,7 @@ describe("the database", () => {
     database.close();
   });
 
-  test("gives a step that is being written when it is done", async () => {
+  test("gives an incomplete step once it is complete", async () => {
     const now = Date.now();
     const { "storage/message/ses_1/msg_2.json": answer = {}, ...rest } = TREE;
     const open = { ...answer, time: { created: 1761990001000 } };
@@ -165,14 +165,14 @@ describe("the database", () => {
     const live = makeDatabase({ ...tree, [path]: open }, now);
     const first = await readDatabase(live.path);
     expect(outline(first.entries)).toEqual(EXPECTED.slice(0, 3));
-    // What was stamped a moment ago may be committed in a moment.
+    // A row stamped a moment ago may be committed in a moment.
     expect(first.state?.["since"]).toBeLessThanOrEqual(Date.now() - 59_000);
     live.database.exec(`UPDATE message SET time_updated = ${now - 3_600_000}`);
     expect(outline((await readDatabase(live.path)).entries)).toEqual(EXPECTED.slice(0, 4));
     live.database.close();
   });
 
-  test("that is none is a problem", async () => {
+  test("that is invalid is a problem", async () => {
     const { sessions, problems } = await readDatabase("/no/such/opencode.db");
     expect([sessions, problems.map(({ code }) => code)]).toEqual([[], ["unexpected"]]);
   });

@@ -1,10 +1,10 @@
 /**
- * Sessions of opencode: a database of sessions, messages and their parts, and its predecessor, a tree
- * of JSON files with the same content.
+ * Sessions of opencode: a database of sessions, messages and their parts, and its predecessor, a
+ * tree of JSON files with the same content.
  *
- * Messages and parts change while the agent works, and what is stored here does not. So a step of the
- * agent's is given when it is done: when it says so, when something follows it, or when nothing has
- * been written to it for a while.
+ * Messages and parts change while the agent works, but stored entries do not. So a step is yielded
+ * when it is complete: when it is marked so, when something follows it, or when it has not been
+ * written to for a while.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -46,7 +46,7 @@ export const OPENCODE: TranscriptSource = {
 
   read(input) {
     const problems = new ProblemLog();
-    // Until all is read, what is known is what was known before.
+    // Until everything is read, the previous state is valid.
     let state = input.resume;
     let isPostponed = true;
     async function* sessions(): AsyncGenerator<ImportedSession> {
@@ -69,7 +69,7 @@ export const OPENCODE: TranscriptSource = {
   resumeCommand: ({ id }) => commandFor("opencode --session ", id),
 };
 
-/** The tree of files that opencode wrote before version 1.2. */
+/** The tree of files before version 1.2. */
 export const OPENCODE_FILES: TranscriptSource = {
   name: `${FORMAT}-files`,
 
@@ -79,7 +79,7 @@ export const OPENCODE_FILES: TranscriptSource = {
         root: joinPath(dataFolder(environment), "storage"),
         matches: (path) => /^session\/[^/]+\/ses_[^/]+\.json$/.test(path),
         skips: (path) => !/^session(\/|$)/.test(path),
-        // A message is written when it is begun and when it is done: its parts need no watching.
+        // A message is written at its start and its end, so its parts need no watching.
         parts: { isIn: (folder) => /^message(\/[^/]+)?$/.test(folder), ownerOf: sessionOf },
       },
     ];
@@ -113,7 +113,7 @@ export const OPENCODE_FILES: TranscriptSource = {
   },
 };
 
-/** A message names its session, and that lies in a folder of its project. */
+/** A message names its session, which lies in its project's folder. */
 async function sessionOf(path: string, files: FileAccess): Promise<string | undefined> {
   const [, id] = /^message\/([^/]+)\/[^/]+\.json$/.exec(path) ?? [];
   if (id === undefined) return undefined;
@@ -139,7 +139,7 @@ async function* readFiles(
   yield toOpencodeSession(session, messages, problems, postpone);
 }
 
-/** A row in the words of the files. */
+/** A row in the form of the files. */
 function fromRow(row: Fields): Fields {
   const { parent_id, project_id, time_created, time_updated, ...rest } = row;
   const isSet = ([, value]: [string, unknown]) => value !== null;

@@ -1,4 +1,4 @@
-/** Events of OpenHands: what was said, what the agent did, and what came of it, each under its kind. */
+/** Events of OpenHands by kind: messages, the agent's actions, and observations. */
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
@@ -26,7 +26,7 @@ import { isLegacy, toLegacyDraft } from "./openhands-legacy.ts";
 
 export const FORMAT = "openhands";
 
-/** States of the program, and copies of what other events say; the instructions are always the same. */
+/** Program states, and copies of other events; the instructions are always the same. */
 const IGNORED: readonly unknown[] = [
   "SystemPromptEvent",
   "ConversationStateUpdateEvent",
@@ -135,7 +135,7 @@ export class OpenHandsEvents {
     };
   }
 
-  /** Calls that were made at once are events of their own, and share the answer's id. */
+  /** Parallel calls are separate events, which share the answer's id. */
   #answer(event: Fields): Omit<EntryDraft, "sourceId"> {
     const answer = textField(event, "llm_response_id");
     const metrics = answer === undefined ? undefined : this.#metrics.get(answer);
@@ -185,7 +185,7 @@ function toCall(call: Fields): Block {
   };
 }
 
-/** The provider's blocks with their proofs, or else the text of them. */
+/** The provider's signed blocks, else their text. */
 function toThoughts(fields: Fields): Block[] {
   const blocks = objectsIn(fields["thinking_blocks"]).map((thought): Block => {
     const text = textField(thought, "thinking");
@@ -200,7 +200,7 @@ function toThoughts(fields: Fields): Block[] {
   return [{ type: "thinking", text }];
 }
 
-/** Some models write their thoughts into what they say as well. */
+/** Some models repeat their thoughts in their text. */
 function toSaid(content: unknown, of: Fields): Block[] {
   const blocks = toBlocks(content);
   if (toThoughts(of).length === 0) return blocks;
@@ -219,7 +219,7 @@ function toBlocks(content: unknown): Block[] {
   });
 }
 
-/** `stats.usage_to_metrics` has the tokens of each answer, by the answer's id. */
+/** `stats.usage_to_metrics` has the tokens of each answer, by its id. */
 function readMetrics(state: Fields): Map<string, AnswerMetrics> {
   const found = new Map<string, AnswerMetrics>();
   const stats = objectField(state, "stats");

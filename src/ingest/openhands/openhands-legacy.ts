@@ -1,6 +1,6 @@
 /**
- * Events of OpenHands before version 1.0: an action names what was done and its arguments, an
- * observation its cause. What the model was asked and answered stands beside the action.
+ * Events of OpenHands before version 1.0: an action has a name and arguments, an observation its
+ * cause. The model's request and response are beside the action.
  */
 
 import type { Block } from "../../model/block.ts";
@@ -18,7 +18,7 @@ import {
 
 type Draft = Omit<EntryDraft, "sourceId">;
 
-/** States of the program, and its instructions, which are always the same. */
+/** Program states, and the instructions, which are always the same. */
 const IGNORED: readonly unknown[] = [
   "system",
   "recall",
@@ -32,7 +32,7 @@ export function isLegacy(event: Fields): boolean {
   return typeof event["action"] === "string" || typeof event["observation"] === "string";
 }
 
-/** Null if it tells nothing of the conversation; undefined if it is not known. */
+/** Null if it is outside the conversation; undefined if unknown. */
 export function toLegacyDraft(event: Fields, format: string): Draft | null | undefined {
   const { action, observation } = event;
   if (IGNORED.includes(action ?? observation)) return null;
@@ -73,7 +73,7 @@ function toText(text: string | undefined): Block[] {
   return text === undefined || text === "" ? [] : [{ type: "text", text }];
 }
 
-/** An action that no function was called for is known by its own number. */
+/** An action without a function call is identified by its own number. */
 function callOf(event: Fields, number: unknown): string {
   const metadata = objectField(event, "tool_call_metadata");
   return textField(metadata, "tool_call_id") ?? `call-${nameOf(number)}`;
@@ -93,7 +93,7 @@ function toResult(event: Fields): Draft {
   return { kind: "message", role: "tool", actor: toolName ?? null, blocks: [block] };
 }
 
-/** Calls that were made at once share the model's response. */
+/** Parallel calls share the model's response. */
 function toAnswer(event: Fields, actor: string): Draft {
   const response = objectField(objectField(event, "tool_call_metadata"), "model_response");
   const answer = textField(response, "id");
@@ -107,7 +107,7 @@ function toAnswer(event: Fields, actor: string): Draft {
   };
 }
 
-/** The format counts tokens from and to a cache as input. */
+/** The format counts cache reads and writes as input. */
 function toUsage(usage: Fields): Usage | null {
   const input = countField(usage, "prompt_tokens");
   if (input === undefined) return null;

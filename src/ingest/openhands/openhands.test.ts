@@ -39,7 +39,7 @@ const OUTLINE = [
   "e10 custom:",
 ];
 
-test("a conversation of OpenHands is its state and its events, in their order", async () => {
+test("a conversation of OpenHands is its state and its events, in order", async () => {
   const lines = EVENTS.trimEnd().split("\n");
   const named = lines.map((line, i) => {
     const number = String(99_995 + i).padStart(5, "0");
@@ -76,7 +76,7 @@ test("events as JSON lines are the same conversation", async () => {
   expect(outline(sessions[0]?.entries ?? [])).toEqual(OUTLINE);
 });
 
-test("a sub-agent names the conversation that it lies in", async () => {
+test("a sub-agent names its enclosing conversation", async () => {
   const path = PATH.replace("base_state.json", "subagents/ab/base_state.json");
   const files = { "events/event-00000-aa.json": EVENTS.split("\n")[1] ?? "" };
   const { sessions } = await readWith(OPENHANDS, "{}", { path, files });

@@ -1,6 +1,7 @@
 /**
- * Conversations of OpenHands: a folder for each with `base_state.json`, and a file for each event in
- * `events`; before version 1.0, the events alone; or the events as JSON lines. Sub-agents have folders of their own in `subagents`.
+ * Conversations of OpenHands: a folder each with `base_state.json`, and a file per event in
+ * `events`; before version 1.0, only the events; or the events as JSON lines. Sub-agents have their
+ * own folders in `subagents`.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -19,7 +20,7 @@ import { isLegacy } from "./openhands-legacy.ts";
 const STATE = "base_state.json";
 const EVENTS = "events";
 
-/** Before version 1.0 there is no other file that every conversation has. */
+/** Before version 1.0 this is the only file of every conversation. */
 const FIRST = "0.json";
 
 export const OPENHANDS: TranscriptSource = {
@@ -134,7 +135,7 @@ async function readState(input: SourceInput, problems: ProblemLog): Promise<Fiel
   return {};
 }
 
-/** The events in the order of their numbers, as if each were a line. */
+/** The events by number, as if each were a line. */
 async function* readFiles(
   { files }: SourceInput,
   folder: string,
@@ -170,7 +171,7 @@ function toSession(
     cwd: textField(workspace, "working_dir") || null,
     startedAt,
     parentSession: parentOf(path),
-    // The agent's settings hold keys, and are not kept.
+    // The agent's settings hold keys, so they are dropped.
     fields: {
       ...(status === undefined ? {} : { execution_status: status }),
       ...(model === undefined ? {} : { model }),
@@ -178,7 +179,7 @@ function toSession(
   });
 }
 
-/** A sub-agent's folder lies in its caller's, which is named by the id without its dashes. */
+/** A sub-agent's folder lies in its caller's, which is named by the id without dashes. */
 function parentOf(path: string): string | null {
   const [, name] = /[/\\]([^/\\]+)[/\\]subagents[/\\][^/\\]+[/\\][^/\\]+$/.exec(path) ?? [];
   if (name === undefined) return null;

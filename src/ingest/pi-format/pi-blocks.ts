@@ -1,4 +1,4 @@
-/** Content blocks of pi, and what they are here. Fields that we do not know stay on the block. */
+/** Maps content blocks of pi. Unknown fields stay on the block. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -11,7 +11,7 @@ export function toBlocks(content: unknown): Block[] | undefined {
   return Array.isArray(content) ? content.map(toBlock) : undefined;
 }
 
-/** A tool's output: text where it is nothing but one text, otherwise blocks. */
+/** A tool's output: text if it is a single text, otherwise blocks. */
 export function toOutput(content: unknown): string | Block[] | undefined {
   if (typeof content === "string") return content;
   const blocks = toBlocks(content);

@@ -1,4 +1,4 @@
-/** Records of a pi session file by their type, and the entries that they are here. */
+/** Maps records of a pi session file by type. */
 
 import type { Block } from "../../model/block.ts";
 import { type EntryKind, kindRules } from "../../model/entry.ts";
@@ -16,7 +16,7 @@ import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./pi-blocks.ts";
 import { presentDetails, toMessage } from "./pi-message.ts";
 
-/** Everything of an entry but its place. */
+/** An entry without its place. */
 export type MappedEntry = Omit<ImportedEntry, "sourceId" | "parentSourceId" | "metadata"> & {
   /** Fields without a place here, kept for export to pi's format. */
   readonly fields: JsonObject;
@@ -25,7 +25,7 @@ export type MappedEntry = Omit<ImportedEntry, "sourceId" | "parentSourceId" | "m
 /** Fields that every record has. */
 const BASE = ["type", "id", "parentId", "timestamp"];
 
-/** A record of a type that we do not know, or that lacks what its type needs, is kept as `custom`. */
+/** A record of an unknown type, or without a required field, is kept as `custom`. */
 export function toEntry(record: Fields): MappedEntry {
   const { type } = record;
   const map = typeof type === "string" && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
@@ -167,7 +167,7 @@ function entry(
     fields: {
       ...fields,
       ...presentFields({
-        // A time that is spelled in another way is written again in its own.
+        // A time in another format is exported in its own.
         timestamp: timestamp === iso ? undefined : (timestamp as string | undefined),
         entry: otherFields(record, [...BASE, ...known]),
       }),

@@ -1,10 +1,10 @@
 /**
- * The format of pi's session files, which other agents write as well: JSON lines, a header and then a
- * tree of records.
+ * The format of pi's session files, which other agents write as well: JSON lines, a header and then
+ * a tree of records.
  *
- * Version 3 is the newest; version 2 differs in one role's name, version 1 is a line without ids.
- * The leaf is the last entry that moves it here: in pi itself any last line is the leaf, so that a
- * rename by a stale process can hide the conversation.
+ * Version 3 is the newest; version 2 differs in a role's name, version 1 has no ids. The leaf is
+ * the last entry that moves it here: in pi any last line is the leaf, so that a rename by a stale
+ * process can hide the conversation.
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";
@@ -30,7 +30,7 @@ import { PiTree } from "./pi-tree.ts";
 export function hasPiHeader(head: Uint8Array): boolean {
   const first = firstRecord(head);
   if (first !== undefined) return first["type"] === "session" && typeof first["id"] === "string";
-  // The header is longer than what we were shown.
+  // The header exceeds the head.
   const text = new TextDecoder("utf-8").decode(head);
   return /^\s*\{[^\n]{0,200}"type"\s*:\s*"session"/.test(text);
 }
@@ -40,7 +40,7 @@ export function isGatewayPath(path: string): boolean {
   return /(^|[/\\])agents[/\\][^/\\]+[/\\]sessions[/\\][^/\\]+$/.test(path);
 }
 
-/** A file is one session; `finish` says what else is known of it. */
+/** A file is one session; `finish` adds further fields. */
 export function readPiFile(
   input: SourceInput,
   finish: (session: ImportedSession) => Promise<ImportedSession>,
@@ -76,7 +76,8 @@ export function readPiFile(
     sessions: sessions(),
     problems,
     isLost: () => file?.isLost ?? false,
-    // A file without a header is known by its name: it may still be of another session.
+    // A file without a header is identified by its name; it may still turn out to be another
+    // session.
     state: () => (header?.["type"] === "session" ? lines.state() : undefined),
   };
 }
@@ -85,7 +86,7 @@ function toSession(header: Fields): Omit<ImportedSession, "entries" | "leaf" | "
   const id = textField(header, "id") ?? null;
   const parentSession =
     textField(header, "parentSession") ?? textField(header, "branchedFrom") ?? null;
-  // The header whole, but for what other fields of the session say.
+  // The header, without fields mapped elsewhere.
   const fields = otherFields(header, ["type", "id", "cwd", "timestamp"]);
   return {
     source: "pi",
@@ -100,18 +101,18 @@ function toSession(header: Fields): Omit<ImportedSession, "entries" | "leaf" | "
   };
 }
 
-/** Fields of a record that name others. */
+/** Fields of a record that hold references. */
 const NAMING = ["parentId", "firstKeptEntryId", "fromId", "targetId"];
 
 class PiFile {
   leaf: string | null | undefined;
-  /** It names what an earlier reading has met and this one does not know: all must be read again. */
+  /** A reference to a record that a resumed reading does not know: the whole file must be read. */
   isLost = false;
   readonly #tree: PiTree;
   readonly #problems: ProblemLog;
   /** Version 1 has neither ids nor parents. */
   readonly #isLinear: boolean;
-  /** How many records of version 1 could be read: there they are known by their numbers. */
+  /** The number of readable records of version 1, which are identified by number. */
   #records: number;
 
   constructor(header: Fields, problems: ProblemLog, state: JsonObject = {}) {
@@ -122,7 +123,7 @@ class PiFile {
     if (state["leaf"] !== undefined) this.leaf = state["leaf"] as string | null;
   }
 
-  /** Asked between two lines. */
+  /** Valid between two lines. */
   state(): JsonObject {
     return {
       tree: this.#tree.state(),
@@ -208,7 +209,7 @@ class PiFile {
     for (const name of references) {
       const named = data?.[name] ?? null;
       resolved[name] = typeof named === "string" ? this.#resolve(name, named, line) : null;
-      // In version 1 what it named is a number of ours.
+      // In version 1 the reference is one of our numbers.
       if (resolved[name] !== named && !this.#isLinear) replaced[name] = named;
     }
     return {
@@ -226,11 +227,11 @@ class PiFile {
     };
   }
 
-  /** The entry that is meant by `id`, as far as it is in the file. */
+  /** The entry that `id` refers to, if it is in the file. */
   #resolve(name: string, id: string, line: number): string | null {
     const found =
       name === "firstKeptEntryId" ? this.#tree.nodeFrom(id) : this.#tree.has(id) ? id : undefined;
-    // An empty id, and a branch from the root, are ways to say that there is none.
+    // An empty id, and a branch from the root, mean none.
     if (found === undefined && id !== "" && id !== "root") {
       this.#problems.add("missing_reference", `${name} names ${id}, which is not there`, line);
     }

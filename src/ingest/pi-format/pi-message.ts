@@ -1,4 +1,4 @@
-/** Messages of pi by their role, and the kinds of entries that they are here. */
+/** Maps messages of pi by role. */
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -19,7 +19,7 @@ export type MappedMessage = Pick<
   "kind" | "role" | "actor" | "blocks" | "data" | "usage" | "model" | "cost"
 > & { readonly fields: JsonObject };
 
-/** Undefined if the role is none that pi is known to have, or a field that it needs is missing. */
+/** Undefined for an unknown role, or if a required field is missing. */
 export function toMessage(message: Fields): MappedMessage | undefined {
   switch (message["role"]) {
     case "user":
@@ -85,7 +85,7 @@ const COUNTS = {
   cacheRead: "cacheReadTokens",
 } as const satisfies Record<string, keyof Usage>;
 
-/** Nothing but zeros is what pi writes when the provider has reported nothing. */
+/** pi writes only zeros when the provider reported nothing. */
 function toUsage(usage: Fields): Usage | null {
   const counts = Object.entries(COUNTS).map(
     ([theirs, ours]) => [ours, countField(usage, theirs) ?? 0] as const,
@@ -113,7 +113,7 @@ function toolMessage(message: Fields): MappedMessage | undefined {
   };
 }
 
-/** A command that the user ran: the model is told of it, unless it was to be kept from it. */
+/** A command that the user ran: part of the context, unless excluded from it. */
 function shellMessage(message: Fields): MappedMessage | undefined {
   const command = textField(message, "command");
   const output = textField(message, "output");
@@ -147,12 +147,12 @@ function customMessage(message: Fields): MappedMessage | undefined {
     role: null,
     blocks,
     data: presentDetails({ type, display: message["display"] !== false }, details),
-    // With its role: another kind of record of pi's becomes a custom message, too.
+    // With its role, because another kind of pi's records becomes a custom message too.
     fields: kept(message, known),
   };
 }
 
-/** A details field that is absent stays absent. */
+/** An absent details field stays absent. */
 export function presentDetails(data: JsonObject, details: unknown): JsonObject {
   return details === undefined ? data : { ...data, details: details as JsonObject };
 }
@@ -160,7 +160,7 @@ export function presentDetails(data: JsonObject, details: unknown): JsonObject {
 function kept(message: Fields, known: readonly string[], more: JsonObject = {}): JsonObject {
   return presentFields({
     message: { ...otherFields(message, known), ...more },
-    // Text instead of a list with one: to be written as it was.
+    // Text instead of a list with one, to be exported unchanged.
     plain: typeof message["content"] === "string" ? true : undefined,
   });
 }

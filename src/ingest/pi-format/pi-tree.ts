@@ -1,9 +1,9 @@
 /**
- * Where an entry of pi's tree stands in ours.
+ * The place of an entry of pi's tree in ours.
  *
- * In pi every record is a node: a label can be the parent of a message. Here what does not move the
- * leaf is a note at the entry that it was added to, and has no children. So a child of a note becomes
- * a child of the note's entry, and a compaction that keeps "from this note on" keeps from the next
+ * In pi every record is a node: a label can be the parent of a message. Here a record that does not
+ * move the leaf is a note at its parent's entry, without children. So a child of a note becomes a
+ * child of the note's entry, and a compaction that keeps "from this note on" keeps from the next
  * entry on.
  */
 
@@ -11,14 +11,14 @@ import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { KEPT_IDS, RecentMap } from "../recent-map.ts";
 
 export interface TreePlace {
-  /** The nearest entry above that moves the leaf; null for a new start. */
+  /** The nearest ancestor that moves the leaf; null for a root. */
   readonly parent: string | null;
-  /** False if the parent that was named is not in the file. */
+  /** False if the named parent is not in the file. */
   readonly found: boolean;
 }
 
 interface Note {
-  /** The record that it follows, and the first entry behind it. */
+  /** The record that it follows, and the first entry after it. */
   readonly parent: string | null;
   next?: string;
 }
@@ -27,27 +27,27 @@ interface Note {
 const RECENT = 256;
 
 export class PiTree {
-  /** Every id, with the entry that it stands at: itself, if it moves the leaf. */
+  /** Every id, with its entry: itself, if it moves the leaf. */
   readonly #places: RecentMap<string, string | null>;
   readonly #notes: RecentMap<string, Note>;
   #last: string | null = null;
   #lastNode: string | null = null;
 
-  /** Whether earlier records were read before and are not known any more. */
+  /** Whether earlier records were read before and are no longer known. */
   #isPart = false;
 
-  /** `limit` is how many records are known at the same time: an older one is as one that never was. */
+  /** `limit` is the number of known records; older ones count as missing. */
   constructor(limit: number = KEPT_IDS) {
     this.#places = new RecentMap(limit);
     this.#notes = new RecentMap(limit);
   }
 
-  /** How many records and notes are known. */
+  /** The number of known records and notes. */
   get size(): number {
     return this.#places.size + this.#notes.size;
   }
 
-  /** The resume state: a few kilobytes, however long the file is. */
+  /** The resume state: a few kilobytes, however long the file. */
   state(): JsonObject {
     const places = [...this.#places].slice(-RECENT);
     const notes = places.flatMap(([id]) => {
@@ -78,12 +78,12 @@ export class PiTree {
     return tree;
   }
 
-  /** Whether `id` may be that of a record which was read before, and is not known any more. */
+  /** Whether `id` may belong to a record that was read before and is no longer known. */
   isLost(id: string): boolean {
     return this.#isPart && !this.#places.has(id);
   }
 
-  /** The id of the record before, note or not: what a record without a parent follows. */
+  /** The previous record's id, note or not: the parent of a record without one. */
   get last(): string | null {
     return this.#last;
   }
@@ -108,7 +108,7 @@ export class PiTree {
     return { parent, found };
   }
 
-  /** The entry that moves the leaf at or behind `id`; undefined if there is none. */
+  /** The entry that moves the leaf at or after `id`; undefined if none. */
   nodeFrom(id: string): string | undefined {
     return this.#places.get(id) === id ? id : this.#notes.get(id)?.next;
   }
@@ -118,7 +118,7 @@ export class PiTree {
     return this.#places.get(id);
   }
 
-  /** The entry is the first behind the notes between it and its parent. */
+  /** The entry is the first after the notes between it and its parent. */
   #passNotes(parentId: string | null, node: string): void {
     let note = parentId === null ? undefined : this.#notes.get(parentId);
     while (note !== undefined) {

@@ -62,7 +62,7 @@ describe("version 3", () => {
     expect(problems).toMatchObject([{ line: 16, code: "unexpected" }]);
   });
 
-  test("keeps what a message holds, digits and signatures included", async () => {
+  test("keeps a message's content, digits and signatures included", async () => {
     const { entries } = await read(fixture("pi/version-3.jsonl"));
     expect(byId(entries, "0000000b")).toMatchObject({
       blocks: [
@@ -98,7 +98,7 @@ describe("version 3", () => {
     expect(byId(entries, "00000016")?.data).toEqual({ type: "pi:weather", data: { sky: "blue" } });
   });
 
-  test("puts the children of a note behind its entry, and keeps from the entry behind a note", async () => {
+  test("puts the children of a note after its entry, and keeps from the entry after a note", async () => {
     const { entries } = await read(fixture("pi/version-3.jsonl"));
     expect(byId(entries, "0000000a")?.parentSourceId).toBeNull();
     expect(byId(entries, "0000000f")?.parentSourceId).toBe("0000000d");
@@ -110,7 +110,7 @@ describe("version 3", () => {
     });
   });
 
-  test("puts an entry whose parent is lost behind the one before it, and says so", async () => {
+  test("puts an entry with a lost parent after the previous one, and reports it", async () => {
     const { entries, problems } = await read(tree("a -", "b a", "d c", "e d", "f b"));
     expect(shape(entries)).toEqual(["a<null", "b<a", "d<b", "e<d", "f<b"]);
     expect(problems).toMatchObject([{ line: 4, code: "missing_parent" }]);
@@ -121,13 +121,13 @@ describe("version 3", () => {
     expect(shape(entries)).toEqual(["n1<null", "a<null", "n2<a", "n3<a", "b<a", "c<a"]);
   });
 
-  test("counts an id that comes again, and keeps the first", async () => {
+  test("counts a repeated id, and keeps the first", async () => {
     const { entries, problems } = await read(tree("a - one", "a - two"));
     expect(entries).toMatchObject([{ sourceId: "a", blocks: [{ text: "one" }] }]);
     expect(problems).toMatchObject([{ line: 3, code: "duplicate_id" }]);
   });
 
-  test("tells torn, broken, odd and deep lines apart, and reads the others", async () => {
+  test("distinguishes torn, invalid, unexpected and deeply nested lines, and reads the others", async () => {
     const deep = `{"type":"custom","id":"x","parentId":null,"data":${"[".repeat(5000)}${"]".repeat(5000)}}`;
     const content = `${tree("a -")}{oops\n"text"\n{"type":"message","parentId":null}\n${deep}\n{"typ`;
     const { entries, problems } = await read(content);
@@ -141,7 +141,7 @@ describe("version 3", () => {
     ]);
   });
 
-  test("does not let keys of objects reach our own", async () => {
+  test("keeps foreign keys off our prototypes", async () => {
     const record = `{"type":"custom","id":"x","parentId":null,"customType":"t","data":{"__proto__":{"polluted":1}},"__proto__":{"polluted":2}}`;
     const { entries } = await read(`${HEADER}\n${record}\n`);
     expect(JSON.stringify(entries[0]?.data)).toBe(
@@ -160,7 +160,7 @@ describe("version 3", () => {
 });
 
 describe("older versions", () => {
-  test("version 2 calls custom messages those of hooks", async () => {
+  test("version 2 calls custom messages hook messages", async () => {
     const { entries, problems } = await read(fixture("pi/version-2.jsonl"));
     expect(entries[1]).toMatchObject({
       kind: "custom_message",
@@ -170,7 +170,7 @@ describe("older versions", () => {
     expect(problems).toEqual([]);
   });
 
-  test("version 1 has no ids: records are known by their number", async () => {
+  test("version 1 has no ids: numbers identify records", async () => {
     const { entries, problems } = await read(fixture("pi/version-1.jsonl"));
     expect(shape(entries)).toEqual([
       "record-1<null",

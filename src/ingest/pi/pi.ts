@@ -1,4 +1,4 @@
-/** Session files of pi, in the folder of the project that they are about. */
+/** Session files of pi, in a folder per project. */
 
 import { folderOf, joinPath } from "../machine-paths.ts";
 import { hasPiHeader, isGatewayPath, readPiFile } from "../pi-format/pi-file.ts";

@@ -31,7 +31,7 @@ describe("a chat of Qwen Code", () => {
     expect(problems).toMatchObject([{ line: 7, code: "unexpected", message: /"sketch"/ }]);
   });
 
-  test("tells what was used, and what a tool gave", async () => {
+  test("has usage, and tool results", async () => {
     const { sessions } = await readWith(QWEN_CODE, CHAT, { path: PATH });
     const [, answer, result, , , summary] = sessions[0]?.entries ?? [];
     expect(answer).toMatchObject({
@@ -50,7 +50,7 @@ describe("a chat of Qwen Code", () => {
     expect(outline(await readInSteps(QWEN_CODE, CHAT, { path: PATH }))).toEqual(EXPECTED);
   });
 
-  test("with a lost parent goes on behind the entry before it", async () => {
+  test("with a lost parent continues after the previous entry", async () => {
     const { sessions, problems } = await readWith(
       QWEN_CODE,
       CHAT.split("\n").toSpliced(1, 1).join("\n"),
@@ -59,7 +59,7 @@ describe("a chat of Qwen Code", () => {
     expect(problems[0]).toMatchObject({ line: 2, code: "missing_parent" });
   });
 
-  test("is found by its project, and opened again by its id", () => {
+  test("is found by its project, and resumed by its id", () => {
     const environment = { home: "/home/ana", variables: {}, platform: "linux" };
     const [place] = QWEN_CODE.places?.(environment) ?? [];
     expect(place?.root).toBe("/home/ana/.qwen/projects");

@@ -1,6 +1,6 @@
 /**
- * Chats of Qwen Code: JSON lines that name their parents, with content in the form of Gemini's
- * interface. Its early versions wrote the files of Gemini CLI, in a folder of their own.
+ * Chats of Qwen Code: JSON lines that name their parents, with content in the form of Gemini's API.
+ * Its early versions wrote the files of Gemini CLI, in a separate folder.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
@@ -65,7 +65,7 @@ function isRecord(record: Fields): boolean {
   return hasIds && (isMessage || isPlainObject(systemPayload));
 }
 
-/** Each line says it all: the first counts. */
+/** Each line has the session's fields: the first counts. */
 function describe(record: Fields): JsonObject {
   return {
     id: textField(record, "sessionId") ?? null,

@@ -1,4 +1,4 @@
-/** Records of Qwen Code by their type, each with its place. */
+/** Maps records of Qwen Code by type, with their places. */
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
@@ -11,7 +11,7 @@ import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "qwen-code";
 
-/** How many records a later reading knows: the state must stay small. */
+/** The number of records in the resume state, which must stay small. */
 const KEPT = 500;
 
 type Mapped = Omit<EntryDraft, "sourceId">;
@@ -19,7 +19,7 @@ type Mapped = Omit<EntryDraft, "sourceId">;
 export class QwenRecords {
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
-  /** Every record, with the entry that what follows it follows: notes have no children here. */
+  /** Every record, with the entry that its children follow: notes have no children here. */
   readonly #places: RecentMap<string, string | null>;
   #last: string | null = null;
 
@@ -119,7 +119,7 @@ function isFailed(result: unknown): boolean {
   );
 }
 
-/** A note of the program: a compression of the chat, a command, a measurement. */
+/** A note of the program: a compression, a command, a measurement. */
 function toNote(record: Fields): Mapped {
   const payload: Fields = isPlainObject(record["systemPayload"]) ? record["systemPayload"] : {};
   const history = Array.isArray(payload["compressedHistory"]) ? payload["compressedHistory"] : [];

@@ -1,4 +1,4 @@
-/** What a prompt is: its words, its arguments, and the messages that it becomes. */
+/** The definition of a prompt: description, arguments, messages. */
 
 import type { GetPromptResult, Prompt as ListedPrompt } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -17,7 +17,7 @@ interface Definition<Input extends z.ZodRawShape> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Texts, all of them: the protocol has no others. */
+  /** All strings: the protocol has no other type. */
   readonly input: Input;
   /** Example arguments, shown with errors. */
   readonly example: Readonly<Record<string, string>>;

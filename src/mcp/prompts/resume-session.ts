@@ -42,7 +42,7 @@ export const resumeSession: Prompt = definePrompt({
   },
 });
 
-/** The protocol knows two roles: what a tool or the system said is told by the user. */
+/** The protocol has two roles: messages of tools and the system become the user's. */
 function toPromptMessages({ role, blocks }: ContextMessage): PromptMessage[] {
   const text = showBlocks(toBlockViews(blocks, MAX_MCP_ANSWER_BYTES).blocks);
   if (text === "") return [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatSessionUri, parseSessionUri } from "./session-uri.ts";
 
-test("a URI comes back as what it was made of", () => {
+test("a URI round-trips", () => {
   for (const id of ["01JZ8Q4V7N", "a:b.c", "ü/?#"]) {
     expect(parseSessionUri(formatSessionUri(id))).toEqual({ kind: "session", id });
   }

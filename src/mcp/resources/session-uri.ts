@@ -1,4 +1,4 @@
-/** How sessions are named as resources: `session://ID`, and `session://ID/messages?offset=…&limit=…`. */
+/** Resource URIs of sessions: `session://ID`, and `session://ID/messages?offset=…&limit=…`. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { DEFAULT_MCP_PAGE, MAX_MCP_PAGE } from "../../model/limits.ts";
@@ -19,13 +19,13 @@ export function formatSessionUri(id: string): string {
   return `session://${encodeURIComponent(id)}`;
 }
 
-/** The resources that change when a session does. */
+/** The resources of a session, which change with it. */
 export function urisOf(id: string): readonly string[] {
   const uri = formatSessionUri(id);
   return [uri, `${uri}/messages`];
 }
 
-/** Undefined if it names no resource of ours; `invalid_input` for a page that there cannot be. */
+/** Undefined if the URI is not ours; throws `invalid_input` for an impossible page. */
 export function parseSessionUri(uri: string): SessionUri | undefined {
   const [, encoded = "", messages, query = ""] =
     /^session:\/\/([^/?#]+)(\/messages)?(?:\?([^#]*))?$/.exec(uri) ?? [];

@@ -1,4 +1,4 @@
-/** Subscriptions of one connection, as the 2025 protocol has them: by URI, told until taken back. */
+/** Subscriptions of one connection in the 2025 protocol: by URI, until unsubscribed. */
 
 import type { Server } from "@modelcontextprotocol/server";
 import { noSuchResource, toProtocolFailure } from "../failure.ts";
@@ -6,9 +6,9 @@ import type { McpHost } from "../host.ts";
 import type { SessionFeed } from "../session-feed.ts";
 import { parseSessionUri, urisOf } from "./session-uri.ts";
 
-/** Serves `resources/subscribe` and `resources/unsubscribe`; what changed comes from `feed`. */
+/** Serves `resources/subscribe` and `resources/unsubscribe`; `feed` reports changes. */
 export function serveSubscriptions(server: Server, host: McpHost, feed: SessionFeed): void {
-  /** The URIs that were asked for, by one that the feed tells. */
+  /** The subscribed URIs, by the feed's form of them. */
   const subscribed = new Map<string, Set<string>>();
   let stop: (() => void) | undefined;
 

@@ -15,7 +15,7 @@ export const compactConversation: Tool = defineTool({
   description:
     "Summarise the older part of a conversation that your host keeps here, so that its context gets smaller. Nothing is removed, unless the session's retention says so. Not for an overview (recap), which changes nothing.",
   scope: "write",
-  // The retention of a session may be one that forgets.
+  // The session's retention may erase covered messages.
   destructive: true,
   input: z.object({
     session_id: SESSION_ID,

@@ -1,4 +1,4 @@
-/** Fields that several tools take, with their limits. */
+/** Input fields shared by several tools, with their limits. */
 
 import { z } from "zod";
 import { QUERY_HELP } from "../../api/memory-words.ts";
@@ -12,7 +12,7 @@ export const SESSION_ID: z.ZodString = z
   .max(MAX_ID_LENGTH)
   .describe("A session's short id, such as k3f9, or its id.");
 
-/** A ULID of the same look as any other, for examples. */
+/** A ULID for examples. */
 export const EXAMPLE_ID = "01JABCDEFGHJKMNPQRSTVWXYZ0";
 
 export const QUERY: z.ZodString = z.string().min(1).max(MAX_QUERY_BYTES).describe(QUERY_HELP);
@@ -35,12 +35,12 @@ export const TRUNCATED: z.ZodNullable<z.ZodString> = z
   .nullable()
   .describe("What was left out or cut to keep the answer small; null if nothing was.");
 
-/** In every answer that recites what others wrote. */
+/** In every answer that quotes stored text. */
 export const ABOUT: z.ZodString = z.string();
 
 type OptionalText = z.ZodOptional<z.ZodString>;
 
-/** Where sessions were had. `project_id` is the older name of `project`. */
+/** The project of sessions. `project_id` is the older name of `project`. */
 export const PLACE: Record<"project" | "project_id" | "repo" | "workstation_id", OptionalText> = {
   project: name("Only this project: its folder, the end of its path, or its id.").optional(),
   project_id: name("The same as project.").optional(),
@@ -65,13 +65,13 @@ export function projectOf(input: {
   return project ?? project_id;
 }
 
-/** Lists leave them out: what they did is told in the session that started them. */
+/** Lists omit them: the session that started them shows their results. */
 export const SUB_AGENTS: z.ZodOptional<z.ZodBoolean> = z
   .boolean()
   .optional()
   .describe("Also sessions of sub-agents.");
 
-/** Days are those of the server's time zone, and both ends count. */
+/** Days in the server's time zone, both ends inclusive. */
 export const TIMES: Record<"since" | "until", OptionalText> = {
   since: name(`From then on: ${TIME_FORMS}.`).optional(),
   until: name("Up to then; a day counts whole.").optional(),

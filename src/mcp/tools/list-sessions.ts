@@ -12,7 +12,7 @@ import { ABOUT, name, PLACE, SUB_AGENTS, TIMES, TRUNCATED } from "./fields.ts";
 import { sessionFilter } from "./session-filter.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-/** That are read to fill one, where sessions are left out. */
+/** The limit of pages read to fill one, where sessions are left out. */
 const MAX_PAGES = 20;
 
 const INPUT = z.object({
@@ -111,7 +111,7 @@ async function readPage(
   };
   const sessions: Session[] = [];
   let after = cursor;
-  // Ask for more to fill the places of omitted sessions, within a limit.
+  // Reads more pages to replace omitted sessions, within a limit.
   for (let pages = 0; pages < MAX_PAGES && sessions.length < limit; pages++) {
     const page = await tenant.listSessions({
       ...filter,

@@ -19,7 +19,7 @@ import { defineTool, type Tool } from "./tool.ts";
 /** The library's default number of recalled messages. */
 const DEFAULT_RECALLED = 8;
 
-/** Characters of a message in a model's answer. */
+/** Characters per message in a model's answer. */
 const SHOWN_CHARACTERS = 600;
 
 interface RecalledMessage {
@@ -107,7 +107,7 @@ export const recall: Tool = defineTool({
   },
 });
 
-/** `k3f9#12 user: …`, in a line. */
+/** `k3f9#12 user: …`, as one line. */
 function showRecalled(entry: Entry, { shortId, agent, origin }: Session): string {
   const message = showMessage(entry, { agent, project: origin.projectPath });
   return `${shortId}${toLine(message, SHOWN_CHARACTERS)}`;

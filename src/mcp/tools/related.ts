@@ -104,11 +104,11 @@ function inOrder({ sessions, asked, newest }: Found): readonly Kind[] {
 }
 
 interface Found extends Related {
-  /** The session that may be the caller's own, if none is named. */
+  /** The session that may be the caller's, if none is named. */
   readonly newest: string | undefined;
 }
 
-/** The caller's question is in its own transcript: that session is left out. */
+/** The caller's question is in its own transcript, so that session is left out. */
 async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Found> {
   const { session_id: session, question, limit } = input;
   if ((session === undefined) === (question === undefined)) {

@@ -6,7 +6,7 @@ import { MAX_MEMORY_BYTES } from "../../model/limits.ts";
 import { name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-/** Whose note it is where neither the caller nor its token says so. */
+/** The author of a note where neither the caller nor its token names one. */
 const NOBODY = "default";
 
 export const remember: Tool = defineTool({
@@ -14,7 +14,7 @@ export const remember: Tool = defineTool({
   title: "Keep a note",
   description: `${MEMORY_WORDS.remember} For what should outlast this conversation: decisions, preferences, how things are done. Not for what was said: conversations are kept anyway.`,
   scope: "write",
-  // A note of the same name is replaced.
+  // Replaces a note of the same name.
   destructive: true,
   idempotent: true,
   input: z.object({
@@ -34,7 +34,7 @@ export const remember: Tool = defineTool({
   }),
   run: async ({ tenant, access }, { session_id: sessionId, ...input }) => {
     const agent = actorFor(access, input.agent) ?? NOBODY;
-    // Refuse unknown sessions and those of others.
+    // Refuses unknown sessions and those of other tenants.
     const named = sessionId === undefined ? undefined : await tenant.getSessionMeta(sessionId);
     const metadata = named === undefined ? {} : { sessionId: named.id };
     const memory = await tenant.putMemory({ ...input, agent, metadata });

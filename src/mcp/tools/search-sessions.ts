@@ -32,7 +32,7 @@ const context = (where: string) =>
     .max(MAX_WINDOW - 1)
     .optional()
     .describe(
-      `Messages ${where} a hit; naming it asks for full, where ${DEFAULT_CONTEXT} is preset.`,
+      `Messages ${where} a hit. Giving it implies detail "full", where it is ${DEFAULT_CONTEXT} if left out.`,
     );
 
 const INPUT = z.object({
@@ -48,9 +48,7 @@ const INPUT = z.object({
     .min(1)
     .max(MAX_HITS)
     .optional()
-    .describe(
-      `Hits; ${DEFAULT_MCP_HITS} if left out. Naming it asks for full, too, where ${DEFAULT_HITS} is preset; with detail "brief" it does not.`,
-    ),
+    .describe(`Hits; ${DEFAULT_MCP_HITS} if left out, ${DEFAULT_HITS} in full.`),
   exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
 });
 type Input = z.infer<typeof INPUT>;
@@ -75,9 +73,9 @@ export const searchSessions: Tool = defineTool({
   maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
   presetCount: DEFAULT_HITS,
-  // A caller that sizes the answer wants the messages of each window, not one line of each.
-  asksForData: ({ context_before, context_after, limit }) =>
-    [context_before, context_after, limit].some((size) => size !== undefined),
+  // A caller that sets window sizes wants whole messages, so the answer is data.
+  asksForData: ({ context_before, context_after }) =>
+    context_before !== undefined || context_after !== undefined,
   tokensFor: ({ limit = DEFAULT_MCP_HITS }) =>
     DEFAULT_MCP_HIT_TOKENS * Math.max(1, limit / DEFAULT_MCP_HITS),
   cuts: [512, 256],

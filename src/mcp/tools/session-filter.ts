@@ -1,4 +1,4 @@
-/** The filter of sessions that several tools share, from their input. */
+/** Builds the session filter that several tools share from their input. */
 
 import type { z } from "zod";
 import { parseTime } from "../../api/text/time-input.ts";
@@ -16,7 +16,7 @@ export type SessionFilter = Pick<
   "agent" | "project" | "repo" | "workstation" | "since" | "until"
 >;
 
-/** Times are read in relation to `now`. */
+/** Relative times count from `now`. */
 export function sessionFilter(input: FilterInput, now: number): SessionFilter {
   const { agent, repo, workstation_id: workstation, since, until } = input;
   const project = projectOf(input);

@@ -1,6 +1,6 @@
 /**
- * What a tool is: its name and words, what goes in, what comes out, and how far a caller must be
- * allowed to go. The list of tools, the checks and the answers are made from this one description.
+ * The definition of a tool: name, description, input, output and required scope. The list of tools,
+ * the checks and the answers derive from it.
  */
 
 import type { CallToolResult, Tool as ListedTool } from "@modelcontextprotocol/server";
@@ -20,14 +20,14 @@ import { tellUnread, unreadNote } from "../unread.ts";
 
 export interface Tool {
   readonly name: string;
-  /** The least that a caller must be allowed to. */
+  /** The required scope. */
   readonly scope: AccessScope;
   readonly example: object;
-  /** Schema of the data that it answers with, mostly if `detail` is `full`. */
+  /** The schema of its data, which it mostly gives for `detail: "full"`. */
   readonly output: z.ZodType;
-  /** As clients list it. */
+  /** Its entry in `tools/list`. */
   readonly list: () => ListedTool;
-  /** Never throws: what went wrong is an answer, too. */
+  /** Never throws: a failure is an answer too. */
   readonly call: (host: McpHost, args: unknown) => Promise<CallToolResult>;
 }
 
@@ -36,7 +36,7 @@ interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
   readonly title: string;
   readonly description: string;
   readonly scope: AccessScope;
-  /** May take something away that was there. Tools that only read never do. */
+  /** May delete or replace data. Reading tools never do. */
   readonly destructive?: boolean;
   /** Idempotent. */
   readonly idempotent?: boolean;
@@ -49,25 +49,25 @@ interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
    * small.
    */
   readonly maxTokens?: number;
-  /** The field of the input that says how many items are wanted: fewer are read if need be. */
+  /** The input field with the number of items, which may be reduced to fit. */
   readonly counts?: keyof z.infer<Input> & string;
-  /** How many items if that field is left out. */
+  /** Its default. */
   readonly presetCount?: number;
-  /** Whether these arguments ask for data by themselves, as `detail: "full"` does. */
+  /** Whether these arguments imply `detail: "full"`. */
   readonly asksForData?: (input: z.infer<Input>) => boolean;
-  /** What an answer takes for these arguments, where they ask for more than `maxTokens` holds. */
+  /** The token limit for these arguments, if they ask for more than `maxTokens`. */
   readonly tokensFor?: (input: z.infer<Input>) => number;
   /** The lengths in bytes to which texts may be cut before items are left out. */
   readonly cuts?: readonly number[];
-  /** All that is known, as data. */
+  /** The complete data. */
   readonly run: (host: McpHost, input: z.infer<Input>) => Promise<Body>;
-  /** The same for a model. A tool without it, and without `show`, always answers with data. */
+  /** Its text for a model. A tool without `toText` and `show` always answers with data. */
   readonly toText?: (body: Body, host: McpHost) => string;
-  /** In place of `toText`, where a model is shown something else than `run` reads. */
+  /** Instead of `toText`, where a model gets other content than `run` reads. */
   readonly show?: (host: McpHost, input: z.infer<Input>, maxBytes: number) => Promise<string>;
 }
 
-/** As the estimate of contexts has it. */
+/** As in the token estimate. */
 const BYTES_A_TOKEN = 4;
 
 const DETAIL = z
@@ -112,7 +112,7 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
   };
 }
 
-/** What the definition says, and how the answer is to be. */
+/** The definition's fields and those of the answer's format. */
 function wholeInput<Input extends z.ZodObject, Body extends AnswerBody>(
   definition: Definition<Input, Body>,
 ): z.ZodObject {
@@ -131,7 +131,7 @@ async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   definition: Definition<Input, Body>,
   host: McpHost,
   args: unknown,
-  /** Bytes that are put round the answer afterwards. */
+  /** Bytes added around the answer later. */
   reserved: number,
 ): Promise<CallToolResult> {
   const { name, example, counts, cuts = [], run, toText, show } = definition;
@@ -194,7 +194,10 @@ function toListed<Input extends z.ZodObject, Body extends AnswerBody>(
   };
 }
 
-/** Every session of an agent pays for the list: lengths of texts are checked, and help no model. */
+/**
+ * Every agent session pays for the list, so length limits are left out: they are checked, and help
+ * no model.
+ */
 const NOISE = new Set(["$schema", "minLength", "maxLength"]);
 
 function withoutNoise(schema: unknown): unknown {

@@ -8,10 +8,10 @@ import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../refs.ts";
 import { toLine, withinProject, withoutNumber } from "./line.ts";
 
-/** Characters of the message that was found, and of a neighbour. */
+/** Characters of the matched message, and of a neighbour. */
 const FOUND_CHARACTERS = 420;
 const NEAR_CHARACTERS = 160;
-/** Characters of one line of the message that was found, and how many lines. */
+/** Characters of a line of the matched message, and the number of lines. */
 const PASSAGE_CHARACTERS = 200;
 const PASSAGES = 4;
 
@@ -59,7 +59,7 @@ function textOfItem(item: WindowItem): string {
   return toLine(withoutName(passages(item), item), FOUND_CHARACTERS, item.truncated);
 }
 
-/** The heading of a result has the name of its tool already. */
+/** The heading of a result already has its tool's name. */
 function withoutName(text: string, { role, toolName }: WindowItem): string {
   const isNamed = role === "tool" && toolName !== null && text.startsWith(`${toolName}: `);
   return isNamed ? text.slice((toolName ?? "").length + 2) : text;
@@ -80,7 +80,7 @@ function passages({ snippet, matches }: WindowItem): string {
   return found.join(" … ");
 }
 
-/** A third of the room stands before the match. */
+/** A third of the room precedes the match. */
 function cutRound(line: string, match: number): string {
   if (line.length <= PASSAGE_CHARACTERS) return line;
   const from = Math.max(

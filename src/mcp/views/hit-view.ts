@@ -1,4 +1,4 @@
-/** What a search found, as it is shown to a model: the hit and the messages round it. */
+/** A hit as data: the match and the messages around it. */
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
@@ -9,7 +9,7 @@ import type { SearchHit } from "../../search/request.ts";
 
 export type HitView = Omit<WireHit, "window" | "parts"> & {
   readonly window: readonly Omit<WireWindowItem, "matches">[];
-  /** True for hits of the newest session, if the caller's own is unknown: it may be that. */
+  /** True for hits of the newest session, if the caller's own is unknown. */
   readonly newest: boolean;
 };
 

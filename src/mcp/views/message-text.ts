@@ -14,15 +14,17 @@ import { showBlocks, toBlockViews } from "./message-view.ts";
 const CALL_CHARACTERS = 240;
 const RESULT_CHARACTERS = 320;
 const INJECTED_CHARACTERS = 120;
-/** A pause that is worth a word. */
+/** The shortest pause that is shown. */
 const PAUSE_MS = 60 * 60 * 1_000;
 
 export interface MessageStyle {
-  /** All of a message up to so many bytes, its tools included; in short if left out. */
+  /**
+   * Shows the whole message up to so many bytes, tool traffic included. Default: the short form.
+   */
   readonly bytes?: number;
   readonly agent: string;
   readonly project: string | undefined;
-  /** When the message before was written. */
+  /** The time of the previous message. */
   readonly after?: number;
 }
 
@@ -32,7 +34,7 @@ export function showMessage(entry: Entry, style: MessageStyle): string {
   const pause = style.after === undefined ? 0 : createdAt - style.after;
   const later = pause >= PAUSE_MS ? ` (${formatSpan(pause)} later)` : "";
   const body = entry.erased ? "(erased)" : showBody(entry, style.bytes);
-  // Thoughts alone are not shown.
+  // Messages with only thinking are not shown.
   if (body === "") return "";
   return `#${index ?? "-"} ${who ?? "note"}${later}: ${withinProject(body, style.project)}`;
 }
@@ -46,7 +48,7 @@ function showBody(entry: Entry, bytes: number | undefined): string {
     .map(showInShort)
     .filter((text) => text !== "");
   const injected = shown.length === 0 ? textOf(entry.blocks).trim() : "";
-  // Text that a client wrote in the user's name, such as a skill, may have thousands of words.
+  // Text that a client injected as the user, such as a skill, may have thousands of words.
   return injected === ""
     ? shown.join("\n")
     : `(injected by the client) ${toLine(masked({ type: "text", text: injected }, INJECTED_CHARACTERS * 8), INJECTED_CHARACTERS)}`;

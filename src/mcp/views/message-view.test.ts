@@ -30,7 +30,7 @@ const BLOCKS: Block[] = [
   { type: "opaque", json: "{}" },
 ];
 
-test("a message is shown with what people read of it", () => {
+test("a message shows its readable parts", () => {
   const view = toMessageView({ ...ENTRY, blocks: BLOCKS }, 1_000);
   expect(view).toMatchObject({ entry_id: "e1", msg_idx: 3, actor: "coder", truncated: false });
   expect(JSON.stringify(view)).not.toMatch(/sss|AAA/);
@@ -46,7 +46,7 @@ test("a message is shown with what people read of it", () => {
   );
 });
 
-test("messages beyond the size are left out, and the answer says so", () => {
+test("text beyond the size is left out, and the answer says so", () => {
   const view = toMessageView({ ...ENTRY, blocks: BLOCKS }, 12);
   expect(view.blocks).toEqual([
     { type: "text", text: "Look." },
@@ -58,7 +58,7 @@ test("messages beyond the size are left out, and the answer says so", () => {
   expect(showMessage({ ...ENTRY, blocks: BLOCKS }, { ...style, bytes: 12 })).toBe(
     "#3 assistant: Look.\n(thinking) Hm.\n→ bash {…\n(cut: message_bytes shows more)",
   );
-  // In short, a call is a line, and thoughts are left out.
+  // In the short form a call is a line, and thinking is left out.
   expect(showMessage({ ...ENTRY, blocks: BLOCKS }, style)).toBe(
     "#3 assistant: Look.\n→ bash ls\n← bash a.ts\n(image)",
   );
@@ -71,12 +71,12 @@ test("a secret at the cut is masked whole", () => {
   expect(truncated).toBe(true);
 });
 
-test("an erased message has nothing to show", () => {
+test("an erased message shows nothing", () => {
   const style = { agent: "coder", project: undefined };
   expect(showMessage({ ...ENTRY, erased: true }, style)).toContain("(erased)");
 });
 
-test("text that a client injected is a line, and what was typed beside it stays", () => {
+test("injected text is one line, and typed text beside it stays", () => {
   const style = { agent: "coder", project: undefined };
   const user: Entry = { ...ENTRY, role: "user", actor: null };
   const skill = `Base directory for this skill: /srv/skills/review\n${"rule ".repeat(1_000)}`;

@@ -62,7 +62,7 @@ export function toMessageView(entry: Entry, maxBytes: number): MessageView {
   };
 }
 
-/** With at most so much text, and more where a secret may end. */
+/** Cut to so much text, plus the rest of a secret at the cut. */
 export function cutEntry(entry: Entry, maxBytes: number): Entry {
   const { blocks, truncated } = cutBlocks(entry.blocks, maxBytes + LONGEST_SECRET);
   return { ...entry, blocks, truncated: truncated || entry.truncated };
@@ -73,9 +73,9 @@ export interface BlockViews {
   readonly truncated: boolean;
 }
 
-/** Blocks on the wire with at most so many bytes of text together, the first ones first. */
+/** Wire blocks with at most so many bytes of text together, from the first on. */
 export function toBlockViews(blocks: readonly Block[], maxBytes: number): BlockViews {
-  // Looking for secrets takes time: what would not be shown anyhow is cut away before.
+  // Redaction takes time, so text that cannot be shown is cut first.
   const near = cutBlocks(blocks, maxBytes + LONGEST_SECRET);
   const shown = cutBlocks(near.blocks.map(maskBlock), maxBytes);
   return {
@@ -111,7 +111,7 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
     case "thinking":
       return { type: "thinking", text: take(block.text) };
     case "tool_use": {
-      // The object alone: what is shown has no room for the same twice.
+      // The parsed object alone: the raw text would repeat it.
       const call = readableBlock(withInputText(block, take(inputTextOf(block)))) as ToolUseBlock;
       const { inputText: _, ...shown } = call;
       return shown;
@@ -125,7 +125,7 @@ function cutBlock(block: Block, take: (text: string) => string): Block {
       };
     }
     case "image": {
-      // Leave out base64, which costs tokens and tells a model nothing.
+      // Base64 costs tokens and means nothing to a model.
       const { type, mediaType, url } = block;
       const media = mediaType === undefined ? {} : { mediaType };
       return { type, ...media, ...(url === undefined ? {} : { url: take(url) }) };

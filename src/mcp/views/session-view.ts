@@ -1,4 +1,4 @@
-/** A session as a line of a list: what one needs to tell it from others. */
+/** A session as an item of a list. */
 
 import { z } from "zod";
 import { maskSession } from "../../api/mask.ts";
@@ -41,7 +41,7 @@ export type SessionView = Pick<WireSession, (typeof VIEWED)[number]> & {
   readonly sub_agent: boolean;
 };
 
-/** A list shows how a summary begins. */
+/** A list shows the head of a summary. */
 const SUMMARY_BYTES = 512;
 
 const text = z.string().nullable();
@@ -66,7 +66,7 @@ const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
   }),
 };
 
-/** All that is known of a session. What only ingested sessions have is null of others. */
+/** All fields of a session. Fields of ingested sessions are null for others. */
 const WIRE_FIELDS: Readonly<Record<string, z.ZodType>> = {
   ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
   workstation_id: text,

@@ -1,4 +1,4 @@
-/** The findings of a trace as data: those of the wire, shortened and masked. */
+/** The findings of a trace as data: the wire type, shortened and masked. */
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";

@@ -1,4 +1,4 @@
-/** Inputs of what hosts run over a store: models, the gateway, ingest, the server, the client. */
+/** Inputs of hosts: models, the gateway, ingest, the server, the client. */
 
 export const HOST_INPUTS = {
   languageModel: ["name", "maxInputTokens", "timeoutMs", "maxRetries"],

@@ -1,10 +1,9 @@
 /**
- * The fields of every input, under the name of the call that takes it: the one description that the
- * library, the client and the schemas of REST share. A part of an input has its place in the name:
- * `createSession.origin`.
+ * The fields of every input, by the name of its call: shared by the library, the client and the
+ * REST schemas. A part of an input has a dotted name: `createSession.origin`.
  *
- * Each list is compared with the TypeScript type of its input where it is used (`checkFields`), so
- * that a field cannot be added to one of the two alone.
+ * Each list is checked against the TypeScript type of its input where it is used (`checkFields`),
+ * so that neither can change alone.
  */
 
 import { CONTEXT_INPUTS } from "./context.ts";

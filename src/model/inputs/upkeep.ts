@@ -1,4 +1,4 @@
-/** Inputs of the feed, access, routes, imports and other upkeep of a store. */
+/** Inputs of the feed, access, routes, imports and maintenance. */
 
 export const UPKEEP_INPUTS = {
   subscribe: ["session", "after", "signal"],

@@ -1,8 +1,9 @@
 /** The list of the newest sessions: title, agent, origin, figures, age. */
 
+import { projectName } from "../../model/project-name.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Session } from "../data/types.ts";
-import { age, counted, moment, projectName, short } from "../parts/words.ts";
+import { age, counted, moment, short } from "../parts/words.ts";
 import { listed, loadMore } from "./session-list.ts";
 
 export function SessionList({ filtered }: { readonly filtered: boolean }) {
@@ -29,7 +30,8 @@ export function SessionList({ filtered }: { readonly filtered: boolean }) {
 export function SessionRow({ session }: { readonly session: Session }) {
   const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
   // Without cache reads, which repeat with each call; the head of the session counts the same.
-  const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
+  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = tokens;
+  const total = inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
   return (
     <li>
       <a class="session" href={sessionAddress(id)} data-item>

@@ -101,10 +101,3 @@ const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)
 export function withoutAnsi(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text;
 }
-
-/** The last part of a POSIX or Windows path; the last two if the last is a number, as of worktrees. */
-export function projectName(path: string): string {
-  const parts = path.split(/[/\\]/).filter(Boolean);
-  const isTold = !/^\d*$/.test(parts.at(-1) ?? "");
-  return parts.slice(isTold ? -1 : -2).join("/") || path;
-}

@@ -2,11 +2,12 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { projectName } from "../../model/project-name.ts";
 import { param, sessionAddress } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import { sinceOf } from "../find/filters.ts";
-import { age, counted, projectName, short, whole } from "../parts/words.ts";
+import { age, counted, short, whole } from "../parts/words.ts";
 
 type Review = Awaited<ReturnType<ReturnType<typeof engine.peek>["review"]>>;
 type SessionReview = Review["sessions"][number];

@@ -1,27 +1,27 @@
-/** One call of an embedding model: its time limit, its retries, its counters, its failures. */
+/** Calls an embedding model: timeout, retries, counters, errors. */
 
 import type { Embedder, EmbedderUse, Vector } from "../../model/embedder.ts";
 import { DEFAULT_TIMEOUT_MS, stateOf } from "../ask-model.ts";
 import { modelFailure } from "../model-failure.ts";
 import { callAgain } from "./call-again.ts";
 
-/** Bulk embedding meets rate limits: more attempts than a question to a chat model. */
+/** Bulk embedding meets rate limits: more attempts than for a chat model. */
 const DEFAULT_RETRIES = 5;
 
 export interface EmbedderOptions {
-  /** Recorded with the vectors; the model's own id if left out. */
+  /** Recorded with the vectors. Default: the model's id. */
   readonly name?: string;
-  /** Dimensions of a vector; those of the first vector if left out. */
+  /** Dimensions of a vector. Default: the first vector's. */
   readonly dimensions?: number;
-  /** How long a call may take, attempts and the waiting between them included: 120 s if left out. */
+  /** The timeout of a call, including retries. Default 120 s. */
   readonly timeoutMs?: number;
-  /** How often a call that the server could not answer is made again: 5 times if left out. */
+  /** The limit of retries of an unanswered call. Default 5. */
   readonly maxRetries?: number;
 }
 
 export interface EmbeddingAnswer {
   readonly vectors: readonly Vector[];
-  /** As the provider counted them; 0 if it did not. */
+  /** As the provider counted them; 0 if unknown. */
   readonly tokens: number;
 }
 

@@ -1,10 +1,11 @@
 /**
- * Retries with exponential back-off, for calls of a provider that limits its callers' rate.
+ * Retries with exponential back-off, for rate-limited providers.
  *
- * A failure carries the fields of the AI SDK's errors: `statusCode` and `responseHeaders`. Retried are
- * 408, 409, 425, 429, 5xx and lost connections; any other status would come again.
+ * A failure has the fields of the AI SDK's errors: `statusCode` and `responseHeaders`. Retried are
+ * 408, 409, 425, 429, 5xx and lost connections; other statuses are permanent.
  */
 
+import { backOffMs, withJitter } from "../../async/back-off.ts";
 import { pause } from "../../async/pause.ts";
 
 const FIRST_PAUSE_MS = 500;
@@ -16,7 +17,7 @@ interface Retries {
   readonly onRetry: () => void;
 }
 
-/** Throws the last failure. A pause that `signal` ends throws its reason. */
+/** Throws the last failure. An aborted pause throws the signal's reason. */
 export async function callAgain<Result>(
   { maxRetries, signal, onRetry }: Retries,
   call: () => Promise<Result>,
@@ -28,26 +29,21 @@ export async function callAgain<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (attempt >= maxRetries || !isPassing(error)) throw error;
-      await pause(retryAfterMs(error) ?? backOffMs(attempt), signal);
+      const backOff = withJitter(backOffMs(attempt, FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
+      await pause(retryAfterMs(error) ?? backOff, signal);
       onRetry();
     }
   }
 }
 
-/** With jitter, so that several processes do not come back at the same moment. */
-function backOffMs(attempt: number): number {
-  const most = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
-  return most * (0.5 + Math.random() / 2);
-}
-
 function isPassing(error: unknown): boolean {
   const status = (error as { readonly statusCode?: unknown })?.statusCode;
-  // Without a status there was no answer.
+  // No status means no answer.
   if (typeof status !== "number") return true;
   return [408, 409, 425, 429].includes(status) || status >= 500;
 }
 
-/** What the server asks for, in seconds or as a date; at most `LONGEST_PAUSE_MS`. */
+/** `Retry-After`, in seconds or as a date; at most `LONGEST_PAUSE_MS`. */
 export function retryAfterMs(error: unknown, now: number = Date.now()): number | undefined {
   const headers = (error as { readonly responseHeaders?: Record<string, string> })?.responseHeaders;
   const given = headers?.["retry-after"]?.trim();

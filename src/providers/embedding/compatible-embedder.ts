@@ -1,9 +1,8 @@
 /**
- * An embedding model behind a server that has OpenAI's `/v1/embeddings`: Ollama, LM Studio, vLLM,
+ * An embedding model behind a server with OpenAI's `/v1/embeddings`: Ollama, LM Studio, vLLM,
  * llama.cpp, or a hosted one.
  *
- * The request goes to the configured address alone: a redirect is a failure, because text must not
- * reach an address that nobody configured.
+ * Only the configured address gets text: a redirect is a failure.
  */
 
 import type { Embedder } from "../../model/embedder.ts";
@@ -18,7 +17,7 @@ export interface CompatibleEmbedderOptions extends EmbedderOptions {
   readonly baseUrl: string;
   /** The server's own name of the model. */
   readonly model: string;
-  /** Sent as a bearer token; a server on this machine usually wants none. */
+  /** Sent as a bearer token; local servers usually need none. */
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,13 +1,13 @@
 /**
- * What every embedder that a store uses goes through: secrets are masked, texts travel in batches, and
- * what comes back is checked and scaled to length 1.
+ * Wraps every embedder of a store: masks secrets, makes batches, checks the vectors and normalises
+ * them to length 1.
  */
 
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { redact } from "../../secrets/redact.ts";
 
-/** Texts and characters in one call: what hosted models take, and small enough to be repeated. */
+/** Texts and characters per call: within hosted models' limits, and cheap to retry. */
 const BATCH_TEXTS = 64;
 const BATCH_CHARACTERS = 128 * 1024;
 

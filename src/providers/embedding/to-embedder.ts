@@ -1,4 +1,4 @@
-/** From what a host calls an embedder to one that a store uses. */
+/** Accepts the host's forms of an embedder. */
 
 import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -38,7 +38,7 @@ export interface WireFinding {
   readonly failures: Span | null;
   readonly met: Span | null;
   readonly line: string | null;
-  /** The last change, the last run, or the call that met the error last. */
+  /** The last change, the last run, or the last call that met the error. */
   readonly call: WireTracedCall | null;
   readonly asked: string | null;
   readonly cleared: WireClearing | null;

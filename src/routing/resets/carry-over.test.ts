@@ -37,11 +37,11 @@ const PLACE = {
   sendPolicy: "deny",
 };
 
-test("a session that ran its course leaves what describes the place", () => {
+test("an automatic reset keeps the labels of the place", () => {
   expect(carryOver(FIELDS, "stale")).toEqual({ ...PLACE, compactionCount: 0 });
 });
 
-test("one that was ended on request also leaves the preferences of answers", () => {
+test("a requested one also keeps the preferences of answers", () => {
   expect(carryOver(FIELDS, "explicit")).toEqual({
     ...PLACE,
     thinkingLevel: "high",

@@ -1,13 +1,13 @@
 /**
  * The fields of a route that survive a reset.
  *
- * An allow-list: fields that it does not name belong to the conversation that ended.
+ * An allow-list: other fields belong to the ended conversation.
  */
 
 import type { JsonObject } from "../../model/json.ts";
 import type { RouteFields } from "../../model/route.ts";
 
-/** What describes the place: it is the same place. A chat that was muted stays so. */
+/** Labels of the place, which stays the same. A muted chat stays muted. */
 const OF_THE_PLACE = [
   "chatType",
   "provider",
@@ -26,7 +26,7 @@ const OF_THE_PERSON = [
 ] as const satisfies readonly (keyof RouteFields)[];
 
 /**
- * The fields of the next session of a route. Counters start at zero, marks of flushes are gone, and no
+ * The fields of the route's next session. Counters start at zero, flush marks are dropped, and no
  * choice of a model, an account or elevated rights is kept.
  */
 export function carryOver(fields: JsonObject, reset: "explicit" | "stale"): JsonObject {

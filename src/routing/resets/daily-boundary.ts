@@ -1,17 +1,17 @@
 /**
- * The moment of a day at which sessions are reset, in a time zone.
+ * The daily reset time in a time zone.
  *
  * A day has 23 or 25 hours twice a year, so a boundary is a local date and an hour, converted to an
- * instant by the time zone. An hour that is skipped in spring begins when the clocks are put
- * forward; of one that comes twice in autumn the first one counts.
+ * instant by the time zone. An hour skipped in spring begins at the change; of a repeated one in
+ * autumn the first counts.
  */
 
 const DAY_MS = 86_400_000;
 
-/** The last moment at or before `now` at which the zone's clocks showed `hour` o'clock. */
+/** The last instant at or before `now` at which the zone's clocks showed `hour` o'clock. */
 export function lastBoundary(now: number, hour: number, timeZone: string): number {
   const today = localDay(now, timeZone);
-  // Two steps are enough but where a whole day was skipped, as when a zone crossed the date line.
+  // Two steps suffice, except where a whole day was skipped, as at the date line.
   for (let back = 0; ; back++) {
     const boundary = momentOf(today - back * DAY_MS, hour, timeZone);
     if (boundary <= now) return boundary;
@@ -41,16 +41,16 @@ function localDay(time: number, timeZone: string): number {
   return local - mod(local, DAY_MS);
 }
 
-/** When the clocks first show that hour on that day. `day` is a local date as its UTC midnight. */
+/** The first instant of that hour on that day. `day` is a local date as its UTC midnight. */
 function momentOf(day: number, hour: number, timeZone: string): number {
   const wanted = day + hour * 3_600_000;
-  // What the clocks are ahead of UTC by, before and after any change that this day may bring.
+  // The zone's UTC offsets before and after any change on this day.
   const before = offsetAt(wanted - DAY_MS, timeZone);
   const after = offsetAt(wanted + DAY_MS, timeZone);
   const moments = [wanted - before, wanted - after].filter(
     (moment) => localTime(moment, timeZone) === wanted,
   );
-  // No clock shows a skipped hour: by the old offset it begins at the moment of the change.
+  // A skipped hour begins, by the old offset, at the moment of the change.
   return moments.length === 0 ? wanted - before : Math.min(...moments);
 }
 
@@ -58,7 +58,7 @@ function offsetAt(time: number, timeZone: string): number {
   return localTime(time, timeZone) - (time - mod(time, 1_000));
 }
 
-/** What the zone's clocks show, to the second, as if it were UTC. */
+/** The zone's local time, to the second, as if it were UTC. */
 function localTime(time: number, timeZone: string): number {
   const parts: Record<string, number> = {};
   for (const { type, value } of formatOf(timeZone).formatToParts(time)) parts[type] = Number(value);
@@ -66,7 +66,7 @@ function localTime(time: number, timeZone: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second);
 }
 
-/** Making one takes longer than all that is done with it. */
+/** Cached: creating one is the expensive part. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {

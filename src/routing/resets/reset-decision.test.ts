@@ -8,7 +8,7 @@ const IDLE: ResetPolicy = { mode: "idle", atHour: 4, idleMinutes: 60 };
 const BOTH: ResetPolicy = { ...DAILY, idleMinutes: 60 };
 const MANUAL: ResetPolicy = { mode: "manual", atHour: 4, idleMinutes: 1 };
 
-/** The rule, when the session began, when somebody last wrote, now, and why it is over. */
+/** The rule, the session's start, the last message, now, and the expected reason. */
 const TABLE: readonly (readonly [
   string,
   ResetPolicy,
@@ -40,7 +40,7 @@ describe("a session is reset", () => {
     const times = { startedAt: at(startedAt), lastInteractionAt: at(last) };
     const due = dueReset(policy, times, at(now), "UTC");
     expect(due?.reason).toBe(reason);
-    // What was foretold is what happens: not a moment before, and from that moment on.
+    // The predicted instant is exact: not a moment before, and from then on.
     const next = nextReset(policy, times, "UTC");
     expect(next !== undefined && next.at <= at(now) ? next : undefined).toEqual(due);
     if (next === undefined) return;

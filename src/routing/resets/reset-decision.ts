@@ -1,9 +1,8 @@
 /**
- * Whether a session has run its course.
+ * Decides whether a session is due for a reset.
  *
- * Two times are looked at, each for one rule: the day counts from when the session began, the silence
- * from the last time that a person wrote. Bookkeeping moves neither. A clock that goes back makes a
- * session younger, which is never a reason to end it.
+ * The daily rule counts from the session's start, the idle rule from the last user message.
+ * Bookkeeping affects neither. A clock that goes back makes a session younger, which never ends it.
  */
 
 import { lastBoundary, nextBoundary } from "./daily-boundary.ts";
@@ -18,11 +17,11 @@ export type StaleReason = "daily" | "idle";
 
 export interface DueReset {
   readonly reason: StaleReason;
-  /** From this moment on the next message starts another session. */
+  /** From this instant on, the next message starts another session. */
   readonly at: number;
 }
 
-/** Why the session is to be reset now, or undefined while it is fresh. Of two reasons the earlier. */
+/** Why the session is due for a reset; undefined while it is fresh. Of two reasons the earlier. */
 export function dueReset(
   policy: ResetPolicy,
   times: SessionTimes,
@@ -30,7 +29,7 @@ export function dueReset(
   timeZone: string,
 ): DueReset | undefined {
   if (policy.mode === "daily" && lastBoundary(now, policy.atHour, timeZone) <= times.startedAt) {
-    // The day is not over, whatever the search for its end would have cost.
+    // Fast path: the day cannot be over.
     return idleReset(policy, times, now);
   }
   const next = nextReset(policy, times, timeZone);
@@ -51,7 +50,7 @@ export function nextReset(
   return idle !== undefined && idle.at < daily.at ? idle : daily;
 }
 
-/** The minutes have to be over, not just full. */
+/** Strictly more than the minutes. */
 function idleReset(
   { mode, idleMinutes }: ResetPolicy,
   { lastInteractionAt }: SessionTimes,

@@ -42,21 +42,21 @@ describe("words", () => {
     expect(meet("が", "か")).toBe(false);
   });
 
-  test("do not see joiners, soft hyphens and selectors", () => {
+  test("ignore joiners, soft hyphens and selectors", () => {
     expect(termsOf("data\u00ADbase \uFEFFlock\u200D")).toEqual(["databas", "lock"]);
   });
 
-  test("keep a negation that is written n't", () => {
+  test("keep a negation written as n't", () => {
     expect(termsOf("don't can't won’t")).toEqual(["do", "not", "can", "not", "will", "not"]);
     expect(termsOf("Ana's we'll I'm")).toEqual(["ana", "we", "i"]);
     expect(termsOf("l'heure d'été", "simple")).toEqual(["l", "heure", "d", "ete"]);
   });
 
-  test("have emoji among them", () => {
+  test("include emoji", () => {
     expect(termsOf("ship it 🚀👍🏽")).toEqual(["ship", "it", "🚀", "👍"]);
   });
 
-  test("count positions from where the caller says", () => {
+  test("count positions from a given start", () => {
     const found: [string, number][] = [];
     const next = analyze("run fooBar now", 10, "english", (term, at) => found.push([term, at]));
     expect(next).toBe(14);
@@ -71,7 +71,7 @@ describe("words", () => {
 });
 
 describe("names", () => {
-  test("are found whole and by part, however they are written", () => {
+  test("are found whole and by part, in any notation", () => {
     for (const name of ["fooBar", "FooBar", "foo_bar", "foo-bar", "foo.bar", "FOO_BAR"]) {
       expect(termsOf(name).sort(), name).toEqual(["bar", "foo", "foobar"]);
     }
@@ -102,14 +102,14 @@ describe("names", () => {
     check("C++ and C#", "c++", "c#", "c");
   });
 
-  test("of commits meet at their first seven digits", () => {
+  test("of commits are also indexed by their first seven digits", () => {
     const hash = "4c7c3b94d5e6f708192a3b4c5d6e7f8091a2b3c4";
     expect(termsOf(hash)).toEqual([hash, "4c7c3b9"]);
     expect(meet(hash, "4c7c3b9")).toBe(true);
     expect(meet(hash, hash.slice(0, 10).toUpperCase())).toBe(true);
   });
 
-  test("next to other scripts come apart", () => {
+  test("next to other scripts are separate", () => {
     check("使用SQLite存储", "sqlite", "使用", "存储");
   });
 });
@@ -132,7 +132,7 @@ describe("long tokens", () => {
     expect(termsOf("aGVsbG8gd29ybGQhIQaBcDeFg")).toHaveLength(1);
   });
 
-  test("that are names are found by part where the whole is too long", () => {
+  test("that are names are found by part if the whole is too long", () => {
     const path = `${"deep_folder/".repeat(10)}file.ts`;
     const terms = termsOf(path);
     expect(terms).toContain("deepfolder");
@@ -142,7 +142,7 @@ describe("long tokens", () => {
 });
 
 describe("scripts without spaces", () => {
-  test("give overlapping pairs, and every letter begins a term", () => {
+  test("give overlapping bigrams, and every letter begins a term", () => {
     expect(termsOf("数据库")).toEqual(["数据", "据库", "库"]);
     expect(termsOf("不")).toEqual(["不"]);
     for (const letter of "我们不知道") {
@@ -151,7 +151,7 @@ describe("scripts without spaces", () => {
     expect(meet("知道", "我们不知道")).toBe(true);
   });
 
-  test("find a Korean stem behind its particle", () => {
+  test("find a Korean stem before its particle", () => {
     expect(meet("데이터", "데이터베이스에서")).toBe(true);
     expect(meet("한국어", "한국어는")).toBe(true);
   });
@@ -167,13 +167,13 @@ describe("scripts without spaces", () => {
 });
 
 describe("numbers and dates", () => {
-  test("are the same with and without separators", () => {
+  test("are equal with and without separators", () => {
     expect(termsOf("1,000,000")).toEqual(["1000000"]);
     check("1_000_000", "1000000");
     expect(termsOf("1,2,3")).toEqual(["1", "2", "3"]);
   });
 
-  test("meet whether written or in ISO form", () => {
+  test("match in written and ISO form", () => {
     const iso = new Set(termsOf("2023-05-08"));
     for (const written of ["8 May 2023", "May 8, 2023", "May 8", "8th of may"]) {
       const terms = termsOf(written).filter((term) => term !== "of");
@@ -188,13 +188,13 @@ describe("numbers and dates", () => {
     check("2026-05", "2026-05", "may");
   });
 
-  test("that are no dates stay numbers", () => {
+  test("that are not dates stay numbers", () => {
     check("2023-13-40", "2023-13-40");
     check("1234-05-06", "1234-05-06");
   });
 });
 
-test("words that are taken from the text give the terms that they give as strings", () => {
+test("words of the folded text give the same terms as strings", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ..."Locks URLs IDs fooBar a.b c++ don't 2023-05-08 deadbeef1 日本 ÉCOLE v1.2".split(" "),

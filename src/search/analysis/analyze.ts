@@ -1,9 +1,9 @@
-/** Analysis: from text to the terms that are indexed and searched. */
+/** The analyzer: from text to terms. */
 
 import { ENGLISH, type Morphology, SIMPLE } from "./morphology.ts";
 import { type PlainWords, tokenize } from "./tokenize.ts";
 
-/** `simple` leaves words as they are written, whatever their language. */
+/** `simple` does not stem, for any language. */
 export type Language = "english" | "simple";
 
 /**
@@ -39,12 +39,12 @@ export const MORPHOLOGIES: Readonly<Record<Language, Morphology>> = {
   simple: SIMPLE,
 };
 
-/** Goes up with every change that gives some text other terms. */
+/** Incremented with every change that gives some text other terms. */
 const ANALYZER_NUMBER = 2;
 
 /**
- * Names the analysis that made an index: one of another version is rebuilt, not misread. `unicode`
- * is the version of the runtime's Unicode data, which defines letters.
+ * Identifies the analysis of an index: a segment of another version is rebuilt, not misread.
+ * `unicode` is the version of the runtime's Unicode data, which defines letters.
  */
 export function analyzerVersion(unicode: string, language: Language): string {
   return `${ANALYZER_NUMBER}/${unicode}/${language}`;

@@ -1,21 +1,21 @@
 /**
- * Character classes: what a code unit of folded text means to the tokeniser.
+ * Character classes of folded text for the tokeniser.
  *
- * ASCII is a table. Everything else is asked of the runtime's Unicode data once and remembered by
- * the folding, so that no word costs a regular expression.
+ * ASCII uses a table. Other characters are classified once by the runtime's Unicode data and cached
+ * by the folding, so that no word costs a regular expression.
  */
 
 /** White space, punctuation, control characters: ends a word. */
 export const SEPARATOR = 0;
-/** A letter that is not a capital; also letters without case, and marks that are letters. */
+/** A letter that is not a capital; also letters without case, and combining letters. */
 export const LOWER = 1;
 export const UPPER = 2;
 export const DIGIT = 3;
-/** A letter of a script that is written without spaces, or in which particles hide the stem. */
+/** A letter of a script without spaces, or with particles attached to the stem. */
 export const DENSE = 4;
-/** The rest of the dense letter or symbol before it: a vowel sign, a tone, a low surrogate. */
+/** The continuation of a dense letter or symbol: a vowel sign, a tone, a low surrogate. */
 export const TAIL = 5;
-/** An emoji: a word of its own. */
+/** An emoji: a word by itself. */
 export const SYMBOL = 6;
 /** `_ - .` between letters or digits: joins the parts of one name. */
 export const JOINER = 7;
@@ -41,7 +41,7 @@ function asciiClasses(): Uint8Array {
 
 const LETTER = /^[\p{L}\p{Nl}]/u;
 const CAPITAL = /^[\p{Lu}\p{Lt}]/u;
-/** Enclosing marks (the frame of a keycap) are no letters. */
+/** Enclosing marks (the frame of a keycap) are not letters. */
 const MARK = /^[\p{Mn}\p{Mc}]/u;
 const NUMBER = /^[\p{Nd}\p{No}]/u;
 const PICTOGRAPH = /^[\p{Extended_Pictographic}\p{Regional_Indicator}]/u;
@@ -62,7 +62,7 @@ export function classify(character: string): number {
   return SEPARATOR;
 }
 
-/** Whether `code` continues the character before it, so that the two are normalised together. */
+/** Whether `code` continues the previous character, so that both are normalised together. */
 export function continuesCharacter(code: number): boolean {
   if (code < 0x300) return false;
   if (code <= 0x36f) return true;

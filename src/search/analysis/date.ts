@@ -1,19 +1,19 @@
-/** Dates in ISO form: `2023-05-08`, `2023/05/08`, `2023-05`, also where a timestamp goes on. */
+/** Dates in ISO form: `2023-05-08`, `2023/05/08`, `2023-05`, also inside timestamps. */
 
 import { DIGIT } from "./character.ts";
 
 export interface IsoDate {
-  /** With dashes, whatever stood there. */
+  /** With dashes, whatever the separator was. */
   readonly iso: string;
   readonly year: string;
   /** 1 to 12. */
   readonly month: number;
-  /** 0 where only a month is given. */
+  /** 0 for a month without a day. */
   readonly day: number;
   readonly end: number;
 }
 
-/** The date that begins at `from`, where a digit stands. */
+/** The date that begins at the digit at `from`. */
 export function dateAt(text: string, classes: Uint8Array, from: number): IsoDate | undefined {
   const century = text.charCodeAt(from) === 0x31 ? 19 : 20;
   const separator = text[from + 4];
@@ -30,7 +30,7 @@ export function dateAt(text: string, classes: Uint8Array, from: number): IsoDate
     if (day < 1 || day > 31 || classes[from + 10] === DIGIT) return undefined;
     return { iso: `${iso}-${text.slice(from + 8, from + 10)}`, year, month, day, end: from + 10 };
   }
-  // `2023/05` may be a part of a path or a fraction; `2023-05` is a month.
+  // `2023/05` may be part of a path or a fraction; `2023-05` is a month.
   if (separator === "/" || classes[from + 7] === DIGIT) return undefined;
   return { iso, year, month, day: 0, end: from + 7 };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { analyze, type Language } from "./analyze.ts";
 import { matchFinder } from "./find-matches.ts";
 
-/** `«»` mark in `expected` what `terms` are found at. */
+/** `«»` in `expected` mark the matches of `terms`. */
 function check(expected: string, terms: string[], prefixes: string[] = []): void {
   const text = expected.replace(/[«»]/g, "");
   const ranges = matchFinder(new Set(terms), prefixes, "english")(text);
@@ -15,12 +15,12 @@ function check(expected: string, terms: string[], prefixes: string[] = []): void
 }
 
 describe("the words that match", () => {
-  test("finds words in the form that they are written in", () => {
+  test("finds words in their written form", () => {
     check("The «locks» were «Locked».", ["lock"]);
     check("a «Café», a «cafe\u0301»", ["cafe"]);
   });
 
-  test("finds parts and wholes, and joins what overlaps", () => {
+  test("finds parts and wholes, and joins overlapping ranges", () => {
     check("call foo«Bar» and foo_«bar»", ["bar"]);
     check("call «fooBar» and «foo_bar»", ["bar", "foobar"]);
   });
@@ -35,11 +35,11 @@ describe("the words that match", () => {
     check("«compaction» and «compactor», not impact", [], ["compact"]);
   });
 
-  test("keeps offsets right behind characters that fold to other lengths", () => {
+  test("keeps offsets right after characters that fold to other lengths", () => {
     check("ﬁ ㍿ 👍🏽 İ ß «lock»", ["lock"]);
   });
 
-  test("finds every term of any text where it came from", () => {
+  test("finds every term of any text at its origin", () => {
     const piece = fc.oneof(
       fc.constantFrom(
         "fooBar",

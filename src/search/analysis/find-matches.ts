@@ -1,4 +1,4 @@
-/** Where the words of a query stand in a text: for highlighting, and to centre a snippet. */
+/** The ranges of query words in a text: for highlighting, and to centre a snippet. */
 
 import { type Language, MORPHOLOGIES } from "./analyze.ts";
 import { type Folded, fold } from "./fold.ts";
@@ -12,8 +12,8 @@ export interface MatchRange {
 }
 
 /**
- * Finds the ranges of a text that gave one of `terms`, or a term that begins with one of `prefixes`.
- * In order, and apart: ranges that overlap, such as an identifier and its part, are one.
+ * Finds the ranges of a text that gave one of `terms`, or a term with one of `prefixes`. In order
+ * and disjoint: overlapping ranges, such as an identifier and its part, are joined.
  */
 export function matchFinder(
   terms: ReadonlySet<string>,
@@ -42,7 +42,7 @@ export function matchFinder(
   };
 }
 
-/** Most words begin as no term does: of these not even a string is made. */
+/** Fast path: most words share no prefix with a term, and need no string. */
 function plainWords(
   folded: Folded,
   terms: ReadonlySet<string>,
@@ -58,7 +58,9 @@ function plainWords(
   };
 }
 
-/** Stemming keeps the first two letters, so only words that begin as a term does can give it. */
+/**
+ * Stemming keeps the first two letters, so only words with a term's first two letters can match.
+ */
 function startOf(text: string, from: number, end: number): number {
   return (text.charCodeAt(from) << 16) | (end - from > 1 ? text.charCodeAt(from + 1) : 0);
 }

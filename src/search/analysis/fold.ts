@@ -1,9 +1,9 @@
 /**
- * Folding: text as the index compares it, with the way back to where it came from.
+ * Folding: normalises text for comparison, with offsets back to the original.
  *
  * NFKC, lower case, and no accents on Latin, Greek and Cyrillic letters. Marks of other scripts are
  * letters (Indic vowel signs, kana voicing) and stay. Text is folded character by character with
- * its marks, so that every folded code unit knows the range of the original that it stands for.
+ * its marks, so that every folded code unit has its original range.
  */
 
 import {
@@ -22,7 +22,7 @@ import {
 
 export interface Folded {
   readonly text: string;
-  /** One class for each code unit of `text`; case is the original's. */
+  /** A class per code unit of `text`; case is the original's. */
   readonly classes: Uint8Array;
   /** The code units of `text`: reading them here takes half the time. */
   readonly letters: Uint16Array;
@@ -59,7 +59,7 @@ function foldUnicode(text: string): Folded {
     let end = i + 1;
     if (code < 128 && !continuesCharacter(text.charCodeAt(end))) {
       while (end < text.length && text.charCodeAt(end) < 128) end++;
-      // The last one may carry a mark; it is then the next character's turn.
+      // The last one may have a mark; then it belongs to the next run.
       if (end < text.length && end > i + 1 && continuesCharacter(text.charCodeAt(end))) end--;
       builder.addAscii(text, i, end);
     } else {
@@ -81,7 +81,7 @@ interface FoldedCharacter {
 class FoldedBuilder {
   #text = "";
   #classes: Uint8Array;
-  /** Made once something has moved; until then code unit i is code unit i of the original. */
+  /** Created once an offset differs; until then code unit i is code unit i of the original. */
   #starts: Int32Array | undefined;
   #ends: Int32Array | undefined;
   #length = 0;
@@ -171,14 +171,14 @@ function foldSingle(code: number): FoldedCharacter {
   return folded;
 }
 
-/** Soft hyphen, joiners, variation selectors, byte order marks, emoji skin tones: not seen. */
+/** Ignored: soft hyphen, joiners, variation selectors, byte order marks, emoji skin tones. */
 const INVISIBLE = /^(?:\u200D|[\u00AD\u200C\u2060\uFEFF]|[\uFE00-\uFE0F]|\p{Emoji_Modifier})+$/u;
-/** Signs that compatibility would glue to a word as letters. */
+/** Signs that compatibility mapping would attach to a word as letters. */
 const TRADE_SIGN = /^[©®™℠]/u;
 const HAS_ACCENTS = /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}]/u;
 const ACCENT = /[\u0300-\u036F]/g;
 
-/** Letters that Unicode does not take apart, as people type them without the key. */
+/** Letters without a decomposition, as people type them in ASCII. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
@@ -211,7 +211,7 @@ function foldCharacter(character: string): FoldedCharacter {
   return { text, classes };
 }
 
-/** The folding of one character is never split as a name: `㎿` is one word. */
+/** One folded character is never split as a name: `㎿` is one word. */
 function classInside(kind: number, before: number | undefined, sameLetter: boolean): number {
   if (sameLetter && kind >= DENSE) return TAIL;
   const afterLetter = before === LOWER || before === UPPER;
@@ -221,7 +221,7 @@ function classInside(kind: number, before: number | undefined, sameLetter: boole
 function foldLetter(letter: string): string {
   const lower = letter.toLowerCase();
   if (!HAS_ACCENTS.test(lower)) return lower;
-  // A letter of its own in its alphabets, unlike ё, which is often written е.
+  // A distinct letter in its alphabets, unlike ё, which is often written е.
   if (lower === "й") return lower;
   const bare = lower.normalize("NFD").replace(ACCENT, "");
   return PLAIN_LETTERS[bare] ?? bare;

@@ -3,7 +3,7 @@
 import { stem } from "./stem.ts";
 
 export interface Morphology {
-  /** The form under which a folded word is indexed. */
+  /** The indexed form of a folded word. */
   stem(word: string): string;
   /** The same without a cache, for callers that have their own. */
   stemAnew(word: string): string;
@@ -11,13 +11,13 @@ export interface Morphology {
   contraction(word: string, suffix: string): readonly string[] | undefined;
   /** A word that begins with a digit. */
   number(word: string): string;
-  /** A word of capitals with a small `s` at its end, in small letters. */
+  /** A plural acronym (capitals with a small `s`), in small letters. */
   acronyms(word: string): string;
   /** The term for a month, 1 to 12. */
   month(month: number): string;
 }
 
-/** Words as they are. */
+/** No stemming. */
 export const SIMPLE: Morphology = {
   stem: (word) => word,
   stemAnew: (word) => word,
@@ -82,11 +82,11 @@ function mayChange(word: string): boolean {
 }
 
 /**
- * Stems already made, because text repeats its words. V8 copies slices this short, so no entry
- * keeps the text alive that it was read from.
+ * A stem cache, because text repeats its words. V8 copies slices this short, so no entry keeps its
+ * source text alive.
  */
 let known = new Map<string, string>();
-/** The older generation of the cache: words used again are kept. */
+/** The older generation of the cache: reused words move to the newer one. */
 let older = new Map<string, string>();
 const MAX_KNOWN = 32_768;
 const MAX_KNOWN_LENGTH = 12;

@@ -1,11 +1,12 @@
-/**
- * Names and paths: identifiers, file names, addresses, versions, hashes, and how they come apart.
- */
+/** Names and paths: splits identifiers, file names, addresses, versions and hashes. */
 
 import { DIGIT, JOINER, LOWER, SLASH, UPPER } from "./character.ts";
 import { dateAt } from "./date.ts";
 
-/** Longer words are cut to this many code units, in text and query alike; longer wholes are left out. */
+/**
+ * The term limit in code units, for text and query alike: longer words are cut, longer wholes are
+ * left out.
+ */
 export const MAX_TERM_LENGTH = 64;
 
 /** A run of name characters longer than this is data (Base64, a signature): one term, cut. */
@@ -15,7 +16,7 @@ const MAX_RUN_LENGTH = 256;
 export const SHORT_HASH_LENGTH = 7;
 
 export interface Name {
-  /** Start and end of each part, one after the other. */
+  /** Start and end of each part, alternating. */
   readonly parts: readonly number[];
   /** For each segment: the index of its first part, its start and its end. */
   readonly segments: readonly number[];
@@ -47,19 +48,19 @@ export function readName(text: string, classes: Uint8Array, from: number): Name 
   }
 }
 
-/** Where the word after a joiner at `end` begins, or -1 if none of this name does. */
+/** The start of the word after a joiner at `end`, or -1 if the name ends. */
 export function afterJoiner(text: string, classes: Uint8Array, end: number): number {
   const joiner = classes[end];
   if (joiner !== JOINER && joiner !== SLASH) return -1;
   let next = end + 1;
   const sign = text[end];
-  // `foo__bar`, and `C:\\x` as it stands in JSON.
+  // `foo__bar`, and `C:\\x` as in JSON.
   if (sign === "_" || sign === "\\") while (text[next] === sign) next++;
   if (!isWordClass(classes[next])) return -1;
   return classes[next] === DIGIT && dateAt(text, classes, next) !== undefined ? -1 : next;
 }
 
-/** The term of a whole name: its words without what joins them, except between two digits. */
+/** The term of a whole name: its words without joiners, except between two digits. */
 export function joinName(text: string, classes: Uint8Array, from: number, end: number): string {
   let joined = "";
   let start = from;
@@ -90,7 +91,7 @@ export function isHash(text: string, from: number, end: number): boolean {
   return letters > 0 && letters < end - from;
 }
 
-/** At most 64 code units of `term`, and no half of a surrogate pair. */
+/** At most 64 code units of `term`, without splitting a surrogate pair. */
 export function cutTerm(term: string): string {
   if (term.length <= MAX_TERM_LENGTH) return term;
   const last = term.charCodeAt(MAX_TERM_LENGTH - 1);
@@ -119,7 +120,7 @@ function splitWord(
       start = i;
     }
     parts.push(start, end);
-    // A long run of parts under four letters is no name: `aGVsbG8gd29ybGQh` is encoded data.
+    // A long run of parts under four letters is not a name: `aGVsbG8gd29ybGQh` is encoded data.
     const count = (parts.length - before) / 2;
     if (end - from < 16 || count * 4 <= end - from) return;
     parts.length = before;

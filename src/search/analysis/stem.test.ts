@@ -44,13 +44,13 @@ test.each([
   expect(new Set(stems).size).toBe(stems.length);
 });
 
-test("leaves what is not plain English alone", () => {
+test("leaves anything but plain English unchanged", () => {
   for (const word of ["красивый", "señores".normalize("NFD"), "ts2345s", "as"]) {
     expect(stem(word)).toBe(word);
   }
 });
 
-test("a word that ends as none that is stemmed is left alone without a look", () => {
+test("a word without a stemmed ending is skipped", () => {
   const word = fc.stringMatching(/^[a-z]{2,10}$/);
   fc.assert(
     fc.property(word, (each) => {

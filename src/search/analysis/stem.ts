@@ -1,10 +1,8 @@
 /**
- * A light English stemmer: brings the forms of one word to one term.
- *
- * It works as Porter's does, by suffix and by the number of syllables before it, in two steps:
- * inflection (plurals, -ed, -ing), then the commonest derivations, so that `migrate`, `migrated`,
- * `migrating` and `migration` meet. The result need not be a word. Only `a` to `z` is understood;
- * anything else comes back as it is.
+ * A light English stemmer, like Porter's: by suffix and by the number of syllables before it, in
+ * two steps. Inflection (plurals, -ed, -ing), then the commonest derivations, so that `migrate`,
+ * `migrated`, `migrating` and `migration` share a term. The result need not be a word. Only `a` to
+ * `z` is stemmed.
  */
 export function stem(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
@@ -30,7 +28,7 @@ function pastOrProgressive(word: string): string {
   return base;
 }
 
-/** `happy` and `happiness`, `try` and `tried` meet at the `i`. */
+/** `happy` and `happiness`, `try` and `tried` share the `i`. */
 function finalY(word: string): string {
   return word.length > 3 && word.endsWith("y") && /[^aeiou]y$/.test(word)
     ? `${word.slice(0, -1)}i`
@@ -39,7 +37,7 @@ function finalY(word: string): string {
 
 /**
  * Suffix, replacement, and the minimum length of the stem; longer suffixes first. A final `y` is an
- * `i` by now. `session`, `mission` and `apply` are no derivations.
+ * `i` by now. `session`, `mission` and `apply` are not derivations.
  */
 const DERIVATIONS: readonly (readonly [suffix: string, replacement: string, letters: number])[] = [
   ["ization", "ize", 3],
@@ -71,13 +69,13 @@ function derivation(word: string): string {
   return base.length >= letters && hasVowel(base) ? withoutAte(base + replacement) : word;
 }
 
-/** `configuration` and `configure` meet; `migrate` stays. */
+/** `configuration` and `configure` share a term; `migrate` stays. */
 function withoutAte(word: string): string {
   const base = word.endsWith("ate") ? word.slice(0, -3) : "";
   return measure(base) > 1 ? base : word;
 }
 
-/** A final `e`, or the second `l` of `controlled`: what inflection may have taken or left. */
+/** A final `e`, or the second `l` of `controlled`, which inflection may have removed or left. */
 function withoutEnd(word: string): string {
   const base = word.slice(0, -1);
   if (word.endsWith("ll")) return measure(word) > 1 ? base : word;
@@ -85,7 +83,7 @@ function withoutEnd(word: string): string {
   return measure(base) > 1 || !isShort(base) ? base : word;
 }
 
-/** How many times vowels are followed by consonants: 0 in `tree`, 1 in `trouble`, 2 in `private`. */
+/** The number of vowel-consonant sequences: 0 in `tree`, 1 in `trouble`, 2 in `private`. */
 function measure(word: string): number {
   let count = 0;
   let vowel = false;
@@ -97,7 +95,7 @@ function measure(word: string): number {
   return count;
 }
 
-/** One syllable, consonant, vowel, consonant: what an `e` is missing from, as in `hop(e)`. */
+/** One syllable of consonant, vowel, consonant, which lost an `e`, as in `hop(e)`. */
 function isShort(word: string): boolean {
   const last = word.length - 1;
   return (

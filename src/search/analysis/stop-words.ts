@@ -1,10 +1,10 @@
 /**
- * Words that say little about what a question is about.
+ * Stop words.
  *
  * They are indexed like all others, so that phrases with them are found; a query weighs them near
- * zero beside other words. `not`, `no`, `never` and `without` are no stop-words: they change what
- * is asked for. The list has three parts, and each was measured to gain: words of grammar, question
- * words, and what people wrap a request in.
+ * zero beside other words. `not`, `no`, `never` and `without` are excluded: they change the
+ * meaning. The list has three measured parts: function words, question words, and phrases of
+ * requests.
  */
 
 import type { Language } from "./analyze.ts";
@@ -25,7 +25,7 @@ const REQUESTS = `
   many one now still even well really back way thing things something anything someone yes ok okay
   hey hi thanks thank sure`;
 
-/** Near zero and not zero: among answers that are otherwise equal, the fuller one comes first. */
+/** Near zero but not zero, to break ties in favour of the fuller match. */
 const STOP_WORD_WEIGHT = 0.05;
 
 const ENGLISH_STOP_TERMS: ReadonlySet<string> = new Set(

@@ -1,17 +1,18 @@
 /**
- * The tokeniser: which terms a text has, at which word, and from which range of it.
+ * The tokeniser: the terms of a text, with word positions and source ranges.
  *
  * A *word* is a run of letters or digits. Words that `_ - .` join, or that change from small to
  * capital letters, are *parts* of one *name*; names that `/ \ @` join are segments of one *path*.
- * Each part is a term. So is each name and each path as a whole, written without what joined it:
- * `fooBar`, `foo_bar`, `foo-bar`, `foo.bar` and `foobar` all have the whole `foobar`, and
+ * Each part is a term. So is each name and each path as a whole, without joiners: `fooBar`,
+ * `foo_bar`, `foo-bar`, `foo.bar` and `foobar` all have the whole `foobar`, and
  * `src/store/index.ts` has `indexts` and `srcstoreindexts`. Only between two digits does the joiner
  * stay: `1.2.3` is not `123` (but `1_000` is `1000`).
  *
  * A whole stands at the position of its first part; the parts take one position each. Letters of
  * scripts without spaces take one position each; the term is the letter with the next one, and the
- * last letter of a run is a term by itself. So every letter begins a term, and a query of one letter
- * is a query for that prefix. (A term for each letter would double the postings of such text.)
+ * last letter of a run is a term by itself. So every letter begins a term, and a query of one
+ * letter is a query for that prefix. (A term for each letter would double the postings of such
+ * text.)
  */
 
 import { APOSTROPHE, DENSE, DIGIT, LOWER, SEPARATOR, SYMBOL, TAIL, UPPER } from "./character.ts";
@@ -29,7 +30,7 @@ import {
   SHORT_HASH_LENGTH,
 } from "./name.ts";
 
-/** The kind of a term: a query treats kinds differently, an index alike. */
+/** The kind of a term: queries distinguish kinds, the index does not. */
 export type TermKind =
   | "word"
   | "whole"
@@ -38,9 +39,9 @@ export type TermKind =
   | "date"
   /** Two letters of a dense script. */
   | "pair"
-  /** The last letter of a run of them. */
+  /** The last letter of a dense run. */
   | "last"
-  /** A letter of a dense script without a neighbour. */
+  /** An isolated letter of a dense script. */
   | "single";
 
 /** `start` and `end` are UTF-16 offsets into the original text. */
@@ -53,7 +54,7 @@ export type TokenSink = (
 ) => void;
 
 /**
- * Takes a word as letters of the folded text, from `from` to `end`, with the function that makes
+ * Receives a word as a range of the folded text, from `from` to `end`, with the function that makes
  * its term. A sink with a word cache needs neither the string nor the function.
  */
 export interface PlainWords {
@@ -80,7 +81,7 @@ export function tokenize(
   return tokenizeFolded(fold(text), from, morphology, sink, words);
 }
 
-/** The same, of a text that is folded already. */
+/** The same for folded text. */
 export function tokenizeFolded(
   folded: Folded,
   from: number,
@@ -127,7 +128,7 @@ export class Scanner {
     return this.position;
   }
 
-  /** Reads what begins at `from`, and says where it ends. */
+  /** Reads the token at `from`, and gives its end. */
   token(from: number): number {
     const kind = this.#classes[from];
     if (kind === LOWER || kind === UPPER) return this.#word(from);
@@ -136,7 +137,7 @@ export class Scanner {
     return kind === SYMBOL ? this.#symbol(from) : from + 1;
   }
 
-  /** From a letter: a plain word, which most are, or else the first word of a name. */
+  /** From a letter: a plain word, as most are, or the first word of a name. */
   #word(from: number): number {
     const classes = this.#classes;
     let end = from + 1;
@@ -160,7 +161,7 @@ export class Scanner {
     this.#emit(text.slice(from, end), from, end, "whole");
   }
 
-  /** From a word that an apostrophe follows: `don't` is `do not`, `Ana's` is `ana`. */
+  /** A word before an apostrophe: `don't` is `do not`, `Ana's` is `ana`. */
   #contraction(from: number, apostrophe: number): number {
     const classes = this.#classes;
     let end = apostrophe + 1;
@@ -182,7 +183,7 @@ export class Scanner {
     return grouped > from ? grouped : this.#name(from);
   }
 
-  /** Year, month and day are terms of their own, so that an ISO date meets a written one. */
+  /** Year, month and day are separate terms, so that an ISO date matches a written one. */
   #date(date: IsoDate, from: number): number {
     const { end } = date;
     this.#emit(date.iso, from, end, "date");
@@ -213,14 +214,14 @@ export class Scanner {
     return end;
   }
 
-  /** Three digits and no more. */
+  /** Exactly three digits. */
   #isDigitGroup(from: number): boolean {
     for (let i = from; i < from + 3; i++) if (this.#classes[i] !== DIGIT) return false;
     const next = this.#classes[from + 3];
     return next !== DIGIT && next !== LOWER && next !== UPPER;
   }
 
-  /** From the first word of a name or path: its parts, its segments and itself. */
+  /** From the first word of a name or path: its parts, its segments and the whole. */
   #name(from: number): number {
     const { parts, segments, end } = readName(this.#text, this.#classes, from);
     const first = this.position;
@@ -239,7 +240,7 @@ export class Scanner {
     this.position = first;
     if (segments.length > 3) this.#whole(from, end, parts.length / 2);
     if (kind === "word" && end - from > SHORT_HASH_LENGTH && isHash(this.#text, from, end)) {
-      // A commit is named by its whole hash here and by its first digits there.
+      // A commit may be named by its whole hash or by its first digits.
       this.#emit(this.#text.slice(from, from + SHORT_HASH_LENGTH), from, end, "part");
     }
     this.position = next;
@@ -258,7 +259,7 @@ export class Scanner {
     return !this.#isPlural(from, end) && !isHash(this.#text, from, end);
   }
 
-  /** `IDs`, `URLs`; the parts of a name begin with one capital. */
+  /** `IDs`, `URLs`; parts of a name begin with one capital. */
   #isPlural(from: number, end: number): boolean {
     const classes = this.#classes;
     if (end - from <= 2 || classes[end - 2] !== UPPER || classes[end - 1] !== LOWER) return false;

@@ -25,7 +25,7 @@ function parts(entry: IndexableEntry, tools?: ToolIndexing): readonly string[] {
 }
 
 describe("the indexed text", () => {
-  test("is text and the names of tools", () => {
+  test("has text and tool names", () => {
     const blocks: Block[] = [
       text("look"),
       { type: "thinking", text: "hmm" },
@@ -36,7 +36,7 @@ describe("the indexed text", () => {
     expect(parts(message(blocks), "names")).toEqual(["look", "Bash"]);
   });
 
-  test("is of tools as much as the option says", () => {
+  test("has as much of tools as the option says", () => {
     const both = message([CALL, RESULT]);
     expect(parts(both, "names")).toEqual(["Bash", "Bash"]);
     expect(parts(both, "inputs")).toEqual(["Bash", "ls", "Bash"]);
@@ -47,7 +47,7 @@ describe("the indexed text", () => {
     });
   });
 
-  test("is of the kinds that the table names, once they are committed", () => {
+  test("is of the table's kinds, once committed", () => {
     for (const kind of Object.keys(ENTRY_KINDS) as EntryKind[]) {
       expect(parts(message([text("x")], { kind })).length > 0).toBe(kindRules(kind).indexed);
     }
@@ -55,21 +55,21 @@ describe("the indexed text", () => {
     expect(parts(message([text("x")], { status: "aborted" }))).toEqual([]);
   });
 
-  test("is nothing that was injected", () => {
+  test("has no injected text", () => {
     const echo = "why? <system-reminder>echo</system-reminder>";
     expect(parts(message([text(echo)]))[0]).not.toContain("echo");
     expect(parts(message([text(echo)], { role: "assistant" }))[0]).toContain("echo");
     expect(parts(message([text("x")], { metadata: { recalled: true } }))).toEqual([]);
   });
 
-  test("is no secret, not even one that the limit cuts in two", () => {
+  test("has no secret, not even one that the limit cuts in two", () => {
     const secret = "password=hunter2-and-more";
     expect(parts(message([text(`my ${secret}`)]))).toEqual(["my password=[redacted]"]);
     const head = "x ".repeat(32 * 1024 - 8);
     expect(parts(message([text(head + secret)]))[0]).not.toContain("hunter2");
   });
 
-  test("is bounded by block and by message, and cut between code points", () => {
+  test("is bounded per block and per message, and cut between code points", () => {
     const long = "😀".repeat(20_000);
     const found = parts(message(Array.from({ length: 6 }, () => text(`a${long}`))));
     const bytes = found.map((part) => Buffer.byteLength(part));
@@ -82,7 +82,7 @@ describe("the indexed text", () => {
 describe("the class", () => {
   const classOf = (entry: IndexableEntry) => indexableText(entry).roleClass;
 
-  test("is the role, or tool where there is nothing but tool traffic", () => {
+  test("is the role, or tool for tool traffic alone", () => {
     expect(classOf(message([text("x")]))).toBe("user");
     expect(classOf(message([text("x")], { role: "assistant" }))).toBe("assistant");
     expect(classOf(message([text("x"), CALL], { role: "assistant" }))).toBe("acting");

@@ -7,7 +7,10 @@ import { redact } from "../../secrets/redact.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
 import { inputText, outputParts } from "./tool-text.ts";
 
-/** Indexed of one block and of one message, in UTF-8 bytes. The rest can be read, not found. */
+/**
+ * Limits of the indexed text per block and per message, in UTF-8 bytes. The rest is readable, not
+ * searchable.
+ */
 export const MAX_INDEXED_BLOCK_BYTES: number = 64 * 1024;
 export const MAX_INDEXED_MESSAGE_BYTES: number = 256 * 1024;
 
@@ -22,20 +25,20 @@ export function indexedTypes(tools: ToolIndexing): readonly Block["type"][] {
 }
 
 /**
- * What ranking weighs a message by. A message of tool calls or results alone is `tool`; one of an
- * assistant that says something and calls a tool is `acting`.
+ * The role for ranking. A message of tool calls or results alone is `tool`; an assistant's text
+ * with a tool call is `acting`.
  */
 export type RoleClass = "user" | "tool" | "assistant" | "system" | "acting";
 
 export interface IndexableText {
-  /** Redacted, each a text of its own: a phrase does not reach from one into the next. */
+  /** Redacted, as separate texts: no phrase spans two. */
   readonly parts: readonly string[];
-  /** Outputs of tools, in the same way. */
+  /** Tool outputs, in the same form. */
   readonly outputs: readonly string[];
   readonly roleClass: RoleClass;
 }
 
-/** The fields of an entry that decide. */
+/** The fields of an entry that determine its text. */
 export type IndexableEntry = Pick<Entry, "kind" | "role" | "status" | "blocks" | "metadata">;
 
 /** The text of `entry` for the index; no parts if it is not indexed. */
@@ -49,7 +52,7 @@ export function indexableText(
 
   const tools = options.tools ?? DEFAULT_TOOL_INDEXING;
   const texts = entry.blocks.flatMap((block) => textsOf(block, tools));
-  // Keep markers in an agent's own text: it may write about them.
+  // An agent's own text keeps markers: it may write about them.
   const said = entry.role === "assistant" ? texts : texts.map(withoutInjected);
   const outputs = tools === "all" ? entry.blocks.flatMap(outputsOf) : [];
   return { parts: bounded(said), outputs: withinMessage(outputs), roleClass };
@@ -72,7 +75,7 @@ function textsOf(block: Block, tools: ToolIndexing): string[] {
       return tools === "names" ? [block.name] : [block.name, inputText(block)];
     case "tool_result":
       return block.toolName === undefined ? [] : [block.toolName];
-    // Thinking is not said, and pictures and foreign blocks have no text that we know of.
+    // Thinking is not indexed, and images and foreign blocks have no known text.
     case "thinking":
     case "image":
     case "opaque":
@@ -117,7 +120,7 @@ function bounded(texts: readonly string[]): string[] {
 const MAX_BYTES_A_UNIT = 3;
 const encoder = new TextEncoder();
 
-/** The longest head of `text` that takes at most `limit` bytes and ends between code points. */
+/** The longest head of `text` within `limit` bytes that ends between code points. */
 function cutToBytes(
   text: string,
   limit: number,

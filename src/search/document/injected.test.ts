@@ -5,7 +5,7 @@ function check(text: string, expected: string): void {
   expect(withoutInjected(text).replace(/\s+/g, " ").trim()).toBe(expected);
 }
 
-test("text that clients add goes, and text that the user typed stays", () => {
+test("injected text is removed, and typed text stays", () => {
   check("fix it <system-reminder>\nbe nice\n</system-reminder> now", "fix it now");
   check("<recalled-context>old lock</recalled-context>why?", "why?");
   check(
@@ -18,19 +18,19 @@ test("text that clients add goes, and text that the user typed stays", () => {
   check("a <ide_selection>x</ide_selection> b <ide_selection>y</ide_selection> c", "a b c");
 });
 
-test("the summary that opens a continued session goes whole", () => {
+test("the opening summary of a continued session is removed whole", () => {
   check(
     "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\nSummary: the lock\nContinue.",
     "",
   );
 });
 
-test("other markup, and a tag that is only mentioned, stay", () => {
+test("other markup, and a mentioned tag, stay", () => {
   check("what does <system-reminder> do?", "what does <system-reminder> do?");
   check("<div>a < b</div>", "<div>a < b</div>");
 });
 
-test("metadata may say that a message was injected", () => {
+test("metadata may mark a message as injected", () => {
   expect(isInjected({ injected: true })).toBe(true);
   expect(isInjected({ recalled: true })).toBe(true);
   expect(isInjected({ injected: "no" })).toBe(false);

@@ -3,7 +3,7 @@
  * search find earlier answers.
  */
 
-/** The names under which MCP and the adapters offer them. */
+/** Their names over MCP and in adapters. */
 export const OWN_TOOLS: readonly string[] = [
   "append_message",
   "build_context",
@@ -20,13 +20,13 @@ export const OWN_TOOLS: readonly string[] = [
   "trace",
 ];
 
-/** Specific enough to be ours without a prefix: a host may give them to its model as they are. */
+/** Specific enough without a prefix: a host may offer them unprefixed. */
 const BARE: ReadonlySet<string> = new Set(["search_sessions", "search_memory"]);
 
 /**
- * Whether a tool is one of ours under the name that a client gave it: clients put the name of the
- * server before it, as in `mcp__backscroll__recall` or `backscroll.recall`. The server itself may have
- * any name that contains `backscroll`.
+ * Whether a tool is ours, by the name that a client gave it: clients prefix the server's name, as
+ * in `mcp__backscroll__recall` or `backscroll.recall`. The server's name may be any that contains
+ * `backscroll`.
  */
 export function isOwnTool(name: string): boolean {
   const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");

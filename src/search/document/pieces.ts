@@ -1,16 +1,16 @@
 /**
- * The texts that get vectors: runs of talk, in pieces.
+ * The texts that get vectors: runs of messages, cut into pieces.
  *
- * A run is what one side says between two messages of the other. Agents say a sentence, call a tool,
- * and say the next one: each alone means little, and each would cost a vector. What tools were given
- * and gave back gets none. docs/decisions has the measurements.
+ * A run is one side's text between two messages of the other. Agents write a sentence, call a tool,
+ * and write the next one: each alone means little, and each would cost a vector. Tool traffic gets
+ * none. Measurements in docs/decisions.
  */
 
-/** A piece has about 200 tokens: models of sentences read no more than 256. */
+/** A piece has about 200 tokens: sentence models read at most 256. */
 const PIECE_CHARACTERS = 800;
-/** A piece ends at the end of a sentence or of a line behind this many. */
+/** After this many characters, a piece ends at the end of a sentence or a line. */
 const LEAST_CHARACTERS = 400;
-/** Pieces per message; the rest of a longer message is found by its words alone. */
+/** Pieces per message; the rest of a longer one is found by words alone. */
 const MAX_PIECES = 16;
 
 /** The text of one message. */
@@ -24,14 +24,14 @@ export interface Said {
   readonly text: string;
 }
 
-/** The text of a piece, the message in which it begins, and the last message that it has words of. */
+/** The text of a piece, its first message, and its last one. */
 export interface TalkPiece<Message extends Said> {
   readonly first: Message;
   readonly last: Message;
   readonly text: string;
 }
 
-/** `said` are messages in the order of the feed; those of several sessions may be mixed. */
+/** `said` are messages in feed order; sessions may be mixed. */
 export function cutPieces<Message extends Said>(said: readonly Message[]): TalkPiece<Message>[] {
   const pieces: TalkPiece<Message>[] = [];
   for (const messages of Map.groupBy(said, ({ session }) => session).values()) {
@@ -40,7 +40,7 @@ export function cutPieces<Message extends Said>(said: readonly Message[]): TalkP
   return pieces;
 }
 
-/** Messages of one side that follow each other on one branch, whatever tools did in between. */
+/** Consecutive messages of one side on one branch, ignoring tools between them. */
 function runsOf<Message extends Said>(messages: readonly Message[]): Message[][] {
   const runs: Message[][] = [];
   for (const message of messages) {
@@ -70,7 +70,7 @@ function piecesOf<Message extends Said>(run: readonly Message[]): TalkPiece<Mess
   return pieces;
 }
 
-/** Parts of at most `PIECE_CHARACTERS`, cut where a reader would. */
+/** Parts of at most `PIECE_CHARACTERS`, cut at natural boundaries. */
 export function cutText(text: string): string[] {
   const parts: string[] = [];
   let rest = text.trim();
@@ -82,7 +82,7 @@ export function cutText(text: string): string[] {
   return parts;
 }
 
-/** The last of the best ends within the room of a piece: of a paragraph, a line, a sentence, a word. */
+/** The last best boundary within a piece's limit: of a paragraph, a line, a sentence, a word. */
 function endOf(text: string): number {
   const head = text.slice(0, PIECE_CHARACTERS);
   for (const end of ["\n\n", "\n", ". ", "? ", "! ", "。", " "]) {

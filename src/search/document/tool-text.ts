@@ -18,12 +18,12 @@ import { isOwnTool } from "./own-tools.ts";
  */
 export const OUTPUT_END: number = 16 * 1024;
 
-/** Longer arguments are indexed as the text that they are. */
+/** Longer arguments are indexed as raw text. */
 const MAX_PARSED_INPUT: number = 64 * 1024;
 
 /**
- * The arguments of a call: their values, each a line, without the names of the parameters and without
- * JSON's escapes, which would join `\n` with the word behind it.
+ * The values of a call's arguments, a line each, without parameter names and JSON escapes, which
+ * would join `\n` with the next word.
  */
 export function inputText(call: Pick<ToolUseBlock, "input" | "inputText">): string {
   const input = inputTextOf(call);
@@ -60,10 +60,10 @@ function outputTexts({ output }: ToolResultBlock): string[] {
   return output.flatMap((block: Block) => (block.type === "text" ? [textOf([block])] : []));
 }
 
-/** The first and the last part of a long text; all of a short one. */
+/** The head and tail of a long text; all of a short one. */
 export function endsOf(text: string): string[] {
   if (text.length <= 2 * OUTPUT_END) return [masked(text)];
-  // The header of a private key may stand before the end that is kept.
+  // A private key's header may precede the kept tail.
   const whole = text.includes("PRIVATE KEY") ? redact(text).text : text;
   const head = masked(whole.slice(0, OUTPUT_END + LONGEST_SECRET)).slice(0, OUTPUT_END);
   const tail = masked(whole.slice(-OUTPUT_END - LONGEST_SECRET)).slice(-OUTPUT_END);

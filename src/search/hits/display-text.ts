@@ -10,7 +10,7 @@ export function displayText(blocks: readonly Block[], role: Role | null): string
   if (text === "") return toolTextOf(blocks);
   if (role === "assistant" || !text.includes("<")) return text;
   const said = withoutInjected(text).trim();
-  // Fall back to the injected text if there is no other.
+  // Falls back to the injected text if there is no other.
   return said === "" ? text : said;
 }
 

@@ -1,4 +1,4 @@
-/** From ranked messages to hits with their windows. */
+/** Builds hits with their windows from ranked messages. */
 
 import { textOf } from "../../model/block.ts";
 import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
@@ -18,8 +18,8 @@ const MAX_TITLE_BYTES = 256;
 const MAX_QUOTE_BYTES = 4_096;
 
 /**
- * At most `request.limit` hits. `alike` words are marked like the typed ones. Copies of a message
- * in forks are shown once.
+ * At most `request.limit` hits. `alike` words are marked like typed ones. Copies of a message in
+ * forks are shown once.
  */
 export function* showHits(
   ranked: readonly RankedHit[],
@@ -107,7 +107,7 @@ function branchOf({ leaf, head }: Window): HitBranch | null {
   return head.lateLeaves.includes(leaf) ? "late" : "left";
 }
 
-/** Notes of a search of active paths about branches that it did not search. */
+/** Notes about branches of late files that a search of active paths did not include. */
 export function lateNotes(
   hits: readonly SearchHit[],
   { branches }: Pick<SearchRequest, "branches">,
@@ -128,8 +128,8 @@ function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight
 }
 
 /**
- * The verbatim text for a context, neither masked nor marked: surfaces mask what they show. So the cut
- * must not halve a secret, of which they would not recognise the half.
+ * The verbatim text for a context, neither masked nor marked: surfaces mask their output. So the
+ * cut must not split a secret, whose half they would not recognise.
  */
 function quoteEntry(entry: WindowEntry): WindowItem {
   const { id: entryId, index, role, actor, createdAt, blocks } = entry;

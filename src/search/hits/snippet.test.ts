@@ -23,7 +23,7 @@ describe("a snippet", () => {
     expect(Math.abs(match.start - (cut.length - match.end))).toBeLessThan(2);
   });
 
-  test("goes where the matches are densest", () => {
+  test("is where matches are densest", () => {
     const gap = " filler".repeat(500);
     const text = `needle${gap} needle needle needle${gap} needle`;
     expect(cutSnippet(text, matchesOf(text, "needle")).matches).toHaveLength(3);
@@ -35,7 +35,7 @@ describe("a snippet", () => {
     expect(cut.text).toHaveLength(MAX_SNIPPET_BYTES);
   });
 
-  test("starts with the text where there is nothing to look for", () => {
+  test("starts with the text where nothing matches", () => {
     const text = `begin ${"😀".repeat(1_000)}`;
     expect(cutSnippet(text, []).text.startsWith("begin 😀")).toBe(true);
   });
@@ -64,7 +64,7 @@ test("whatever the text, a snippet fits, is well formed, and shows a match", () 
       expect(snippet.text.isWellFormed()).toBe(true);
       expect(text).toContain(snippet.text);
       expect(snippet.truncated).toBe(snippet.text !== text);
-      // Nothing is wasted: one more code point would not fit.
+      // Maximal: one more code point would not fit.
       if (snippet.truncated) expect(Buffer.byteLength(snippet.text)).toBeGreaterThan(limit - 4);
       expect(snippet.matches.length > 0).toBe(found.length > 0);
       for (const { start, end } of snippet.matches) {

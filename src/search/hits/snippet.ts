@@ -7,11 +7,11 @@ export const MAX_SNIPPET_BYTES = 1_024;
 export interface Snippet {
   readonly text: string;
   readonly truncated: boolean;
-  /** Where the matches that are inside stand in `text`. */
+  /** The ranges of the matches inside `text`. */
   readonly matches: readonly MatchRange[];
 }
 
-/** At most `maxBytes` of UTF-8, cut between code points, round the densest group of matches. */
+/** At most `maxBytes` of UTF-8, cut between code points, around the densest group of matches. */
 export function cutSnippet(
   text: string,
   matches: readonly MatchRange[],
@@ -45,7 +45,7 @@ function densest(matches: readonly MatchRange[], maxBytes: number): MatchRange {
   return best;
 }
 
-/** Grows a range to both sides by whole code points, for as long as there is room. */
+/** Grows a range to both sides by whole code points while there is room. */
 function widen(text: string, range: MatchRange, maxBytes: number): MatchRange {
   let start = codePointStart(text, range.start);
   let end = start;

@@ -1,4 +1,4 @@
-/** From what the feed names to documents: which words a message, a session or a note is found by. */
+/** Turns feed slices into documents: the terms of messages, sessions and notes. */
 
 import type { JsonObject } from "../../model/json.ts";
 import { memoryKey } from "../../model/note.ts";
@@ -31,7 +31,7 @@ export function indexVersion({ language, tools, unicode }: IndexingOptions): str
   return `${analyzerVersion(unicode, language)}/${tools}`;
 }
 
-/** Words between two parts of a message: no phrase reaches from one into the next. */
+/** The position gap between two parts of a message, so that no phrase spans them. */
 const GAP = 8;
 
 export function addEntry(index: MemoryIndex, entry: FeedEntry, options: IndexingOptions): boolean {
@@ -71,7 +71,7 @@ function wordsOfParts(parts: readonly string[], { language }: IndexingOptions): 
   };
 }
 
-/** By language and name: most messages are of the same few. */
+/** By language and name: most messages have the same few actors. */
 const knownActors = new Map<string, readonly string[]>();
 const MAX_ACTORS = 1_024;
 
@@ -115,7 +115,7 @@ export function addFact(index: MemoryIndex, fact: FeedFact, options: IndexingOpt
   index.addFact(fact.id, fact.session ?? 0, words);
 }
 
-/** Text about a session beside its words, by which people remember it: its date and agent. */
+/** Searchable facts of a session: its date and agent. */
 function aboutText({ startedAt, agent }: FeedSession): string {
   const date = new Date(startedAt);
   const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
@@ -123,9 +123,9 @@ function aboutText({ startedAt, agent }: FeedSession): string {
 }
 
 /**
- * The folder that a session worked on, by its whole name. The parts of `fix-session-date` are common
- * words that few folders have: they would lift a session above those that speak of them. So would the
- * number of a worktree.
+ * A session's folder, by its whole name. The parts of `fix-session-date` are common words but rare
+ * as folder names, so they would rank a session above those about the subject. So would a
+ * worktree's number.
  */
 function projectTerms({ projectPath }: FeedSession, language: Language): readonly string[] {
   const name = redact(projectPath?.split(/[\\/]/).at(-1) ?? "").text;

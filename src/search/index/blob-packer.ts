@@ -1,4 +1,4 @@
-/** Packs records into blobs: a blob is what a reader fetches at once. */
+/** Packs records into blobs, the unit of reading. */
 
 import { ByteWriter } from "./bytes.ts";
 import type { Address } from "./layout.ts";
@@ -8,7 +8,7 @@ export interface PackedBlob {
   readonly bytes: Uint8Array;
 }
 
-/** Hands out the numbers of a segment's blobs. 0 is the header's. */
+/** Assigns the numbers of a segment's blobs. 0 is the header's. */
 export class BlobNumbers {
   #last = 0;
 
@@ -17,9 +17,7 @@ export class BlobNumbers {
   }
 }
 
-/**
- * Short records share a blob; a long one has its own. Each record starts at a multiple of four bytes.
- */
+/** Short records share a blob; a long one has its own. Records are aligned to four bytes. */
 export class BlobPacker {
   readonly #numbers: BlobNumbers;
   readonly #targetBytes: number;
@@ -35,7 +33,7 @@ export class BlobPacker {
     this.#number = numbers.next();
   }
 
-  /** Long blobs are taken without a copy: the caller must not change them. */
+  /** Long records are not copied: the caller must not change them. */
   add(record: Uint8Array): Address {
     if (record.length <= this.#targetBytes) return this.#add(record, record.length);
     this.#closeIfBegun();
@@ -59,7 +57,7 @@ export class BlobPacker {
     return address;
   }
 
-  /** The blobs that are complete, each once. */
+  /** The completed blobs, each once. */
   takeReady(): PackedBlob[] {
     return this.#ready.splice(0);
   }

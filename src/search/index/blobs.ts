@@ -1,9 +1,9 @@
 /**
  * Blobs of one computation: cached ones are available at once, missing ones are fetched together.
  *
- * Code that reads the index runs as an *attempt*: where a blob is not at hand it notes that and goes
- * on as far as it can. Then all missing blobs are fetched in one go, and the attempt runs again. So a
- * warm search asks for nothing, and a cold one asks a few times, however many terms and segments.
+ * Code that reads the index runs as an *attempt*: it records missing blobs and goes on as far as it
+ * can. Then all missing blobs are fetched at once, and the attempt runs again. So a warm search
+ * reads nothing, and a cold one makes a few reads, however many terms and segments.
  */
 
 import { type Asking, ask, type BlobKey } from "../port.ts";
@@ -11,7 +11,7 @@ import { aligned } from "./bytes.ts";
 import { firstSlot, HeldBlob, type IndexCache, slotAt } from "./index-cache.ts";
 import type { Address } from "./layout.ts";
 
-/** A segment that a manifest names and that cannot be read. */
+/** A segment in the manifest that cannot be read. */
 export class UnreadableSegment extends Error {
   readonly segment: number;
   readonly how: "missing" | "damaged";
@@ -30,7 +30,7 @@ const BLOB = firstSlot("blob");
 
 export class Blobs {
   readonly #cache: IndexCache;
-  /** Held to the end of the computation, so that a small cache cannot make it run in circles. */
+  /** Held to the end of the computation, so that a small cache cannot cause endless attempts. */
   readonly #held = new Map<number, Map<number, unknown>>();
   readonly #missing = new Map<string, BlobKey>();
 
@@ -43,16 +43,16 @@ export class Blobs {
     this.#held.clear();
   }
 
-  /** The bytes of a record, or undefined: then its blob is noted as missing. */
+  /** The bytes of a record; undefined if its blob is missing, which is recorded. */
   record(segment: number, [blob, offset, length]: Address): Uint8Array | undefined {
-    // An empty record may lie where no blob was ever needed.
+    // An empty record may be outside of any blob.
     if (length === 0) return EMPTY;
     return this.blob(segment, blob)?.subarray(offset, offset + length);
   }
 
   /**
-   * What `read` makes of a record without copying it: a few typed arrays that look into the blob. The
-   * same record is always read in the same way, so it is read once, for as long as its blob is kept.
+   * The view that `read` makes of a record without copying: a few typed arrays over the blob. A
+   * record always has the same view, so it is built once while its blob is cached.
    */
   view<Value>(
     segment: number,
@@ -73,7 +73,7 @@ export class Blobs {
     return this.#blob(segment, blob)?.bytes;
   }
 
-  /** Something that was parsed from blobs. `make` gives undefined if one of them is missing. */
+  /** A value parsed from blobs. `make` gives undefined if one of them is missing. */
   parsed<Value>(
     segment: number,
     slot: number,

@@ -1,4 +1,4 @@
-/** From documents in memory to the blobs of a segment. */
+/** Writes in-memory documents as the blobs of a segment. */
 
 import type { Asking } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
@@ -11,7 +11,7 @@ export interface BuiltSegment extends SegmentSize {
   readonly documents: number;
 }
 
-/** Sessions and notes must have come in the order of their keys, each once. Messages may come in any. */
+/** Sessions and notes must be in key order, each once. Messages may be in any order. */
 export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
   const { columns, facts, numbers } = index.messagesInOrder();
   const segment = new SegmentWriter(columns, {

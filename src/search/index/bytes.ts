@@ -1,6 +1,6 @@
 /**
- * Writing and reading the numbers and texts that a segment is made of: LEB128 varints, zig-zag for
- * signed values, and little-endian integers of fixed width.
+ * Encoding of segments: LEB128 varints, zig-zag for signed values, and little-endian integers of
+ * fixed width.
  */
 
 const ENCODER = new TextEncoder();
@@ -33,7 +33,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value >>> 24;
   }
 
-  /** A natural number below 2^53, seven bits a byte, the low ones first. */
+  /** A natural number below 2^53 as a varint. */
   varint(value: number): void {
     this.#reserve(8);
     if (value < 0x80) {
@@ -52,7 +52,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
-  /** An integer of either sign: small ones of both signs are short. */
+  /** A signed integer in zig-zag coding. */
   signed(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value);
   }
@@ -73,7 +73,7 @@ export class ByteWriter {
     this.#length += value.length;
   }
 
-  /** Part of `source`. Short parts are copied one by one: a view of them would cost more. */
+  /** Part of `source`. Short parts are copied byte by byte: a view would cost more. */
   copy(source: Uint8Array, from: number, to: number): void {
     if (to - from > 64) {
       this.bytes(source.subarray(from, to));
@@ -126,12 +126,12 @@ export class ByteWriter {
   }
 }
 
-/** The bytes of a typed array, in the machine's order, which is little-endian wherever Node runs. */
+/** The bytes of a typed array, in machine order, which is little-endian wherever Node runs. */
 export function bytesOf(values: Uint8Array | Uint16Array | Uint32Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** Writes a number below 2^31 as `ByteWriter.varint` does, and says where it ends. */
+/** Writes a number below 2^31 as a varint, and gives its end. */
 export function putVarint(bytes: Uint8Array, at: number, value: number): number {
   let end = at;
   let rest = value;
@@ -143,7 +143,7 @@ export function putVarint(bytes: Uint8Array, at: number, value: number): number 
   return end;
 }
 
-/** Where `count` numbers end that begin at `at`. */
+/** The end of `count` varints that begin at `at`. */
 export function skipVarints(bytes: Uint8Array, at: number, count: number): number {
   let end = at;
   for (let left = count; left > 0; end++) if ((bytes[end] ?? 0) < 0x80) left--;
@@ -202,7 +202,7 @@ export class ByteReader {
   }
 }
 
-/** A copy that starts at a multiple of four, where typed arrays may look at it; itself if it does. */
+/** A copy aligned to four bytes, for typed arrays; the same array if it is aligned. */
 export function aligned(bytes: Uint8Array): Uint8Array {
   return bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
 }

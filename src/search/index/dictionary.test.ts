@@ -5,14 +5,14 @@ import { type DictionaryBlock, findEntry, readBlock } from "./dictionary.ts";
 
 const BLOCK: DictionaryBlock = { entries: [1, 0, 0], postings: [2, 40, 0], positions: [3, 80, 0] };
 
-/** As a segment stores them: each with what it shares with the one before. */
+/** Front-coded, as in a segment. */
 function write(terms: readonly string[]): Uint8Array {
   const writer = new ByteWriter();
   let before = "";
   for (const [i, term] of terms.entries()) {
     let shared = 0;
     while (shared < term.length && term[shared] === before[shared]) shared++;
-    // Half of a character is not written.
+    // Half a surrogate pair is not written.
     if (/[\udc00-\udfff]/.test(term[shared] ?? "")) shared--;
     writer.varint(i === 0 ? 0 : shared);
     writer.text(term.slice(i === 0 ? 0 : shared));
@@ -24,7 +24,7 @@ function write(terms: readonly string[]): Uint8Array {
   return writer.take();
 }
 
-test("a term is found in a block as reading the whole block would find it", () => {
+test("a term is found in a block as by reading the whole block", () => {
   const word = fc.oneof(
     fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1, maxLength: 6 }),
     fc.string({ unit: fc.constantFrom("a", "é", "日", "😀"), minLength: 1, maxLength: 4 }),

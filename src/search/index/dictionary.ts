@@ -1,6 +1,6 @@
 /**
- * Finding a term of a field: front-coded blocks of terms, found by binary search in a sparse block
- * index.
+ * The term dictionary of a field: front-coded blocks of terms, found by binary search in a sparse
+ * block index.
  */
 
 import { ByteReader } from "./bytes.ts";
@@ -9,14 +9,14 @@ import type { Address } from "./layout.ts";
 
 /**
  * The blocks of a field's dictionary, in order. A large segment has thousands, which stay in memory
- * for as long as it is searched: they stay as they are stored, and are read as they are asked for. A
- * process that searches once asks for a few dozen.
+ * while it is searched, so they are kept encoded and decoded on demand. A process that searches
+ * once needs a few dozen.
  */
 export class DictionaryIndex {
   readonly #bytes: Uint8Array;
-  /** Where each block begins in the bytes. */
+  /** The start of each block in the bytes. */
   readonly #starts: Uint32Array;
-  /** First terms that were asked for: a search for a word asks for a dozen, most of them again. */
+  /** Decoded first terms: a look-up needs a dozen, mostly the same. */
   readonly #terms: string[];
 
   constructor(bytes: Uint8Array, starts: Uint32Array) {
@@ -62,12 +62,12 @@ export interface DictionaryBlock {
 /** The dictionary's entry of a term. */
 export interface TermEntry {
   readonly term: string;
-  /** Documents that have it, deleted ones included. */
+  /** Documents that contain it, deleted ones included. */
   readonly documents: number;
   readonly isLong: boolean;
   /** The postings of a short list; of a long one, the table of its chunks. */
   readonly postings: Address;
-  /** Where the positions of a short list are. */
+  /** The positions of a short list. */
   readonly positions: Address;
 }
 
@@ -83,7 +83,7 @@ export function readDictionaryIndex(bytes: Uint8Array): DictionaryIndex {
   return new DictionaryIndex(bytes, Uint32Array.from(starts));
 }
 
-/** The block that holds `term` if any does: the last one that does not begin after it. */
+/** The block that may contain `term`: the last one that does not begin after it. */
 export function blockOf(index: DictionaryIndex, term: string): number {
   let low = 0;
   let high = index.length;
@@ -118,23 +118,20 @@ export function readBlock(block: DictionaryBlock, bytes: Uint8Array): TermEntry[
   return entries;
 }
 
-/**
- * The entry of one term, without making those of the others: a block is looked into far more often
- * than it is read as a whole. Undefined if the block does not have it.
- */
+/** The entry of one term, without decoding the others. Undefined if the block does not have it. */
 export function findEntry(
   block: DictionaryBlock,
   bytes: Uint8Array,
   term: string,
 ): TermEntry | undefined {
-  // How far terms agree is counted in characters; only here are these also bytes.
+  // Shared prefixes are counted in characters; only for ASCII are these bytes.
   if (!isAscii(term)) return readBlock(block, bytes).find((entry) => entry.term === term);
   const reader = new ByteReader(bytes);
   const [postingsBlob, postingsStart] = block.postings;
   const [positionsBlob, positionsStart] = block.positions;
   let postingsAt = postingsStart;
   let positionsAt = positionsStart;
-  /** How much of the term the entry before began with. */
+  /** The length of the prefix shared with the previous entry. */
   let agreed = 0;
   while (!reader.done) {
     const shared = reader.varint();
@@ -164,7 +161,7 @@ export function findEntry(
   return undefined;
 }
 
-/** `count` is twice the documents, and one more for a long list. */
+/** `count` is twice the documents, plus one for a long list. */
 function toEntry(term: string, count: number, postings: Address, positions: Address): TermEntry {
   const isLong = count % 2 === 1;
   return { term, documents: Math.floor(count / 2), isLong, postings, positions };

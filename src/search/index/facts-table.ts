@@ -1,7 +1,7 @@
 /**
- * Where the blocks of facts lie in a segment, and which times they have.
+ * The addresses and time ranges of a segment's fact blocks.
  *
- * A large segment has thousands, of which a search needs a few dozen: they stay as they are stored.
+ * A large segment has thousands, of which a search needs a few dozen, so they are kept encoded.
  */
 
 import { ByteReader } from "./bytes.ts";
@@ -13,7 +13,7 @@ const VARINTS = 5;
 
 export class FactsTable {
   readonly #bytes: Uint8Array;
-  /** Where each block begins in the bytes. */
+  /** The start of each block in the bytes. */
   readonly #starts: Uint32Array;
   /** By block, computed on demand: the earliest and the latest time. */
   #times: Float64Array | undefined;

@@ -8,13 +8,13 @@
 /** `counts` is zeroed; the others hold stale values. */
 export type RoomName = "counts" | "ofTerm" | "positions" | "words";
 
-/** Larger ones are not kept: they were needed once, for very long messages. */
+/** Larger arrays are not kept: they were needed once, for very long messages. */
 const MAX_KEPT = 4 * 1024 * 1024;
 
 export class FieldRoom {
   readonly #left = new Map<RoomName, Uint32Array<ArrayBuffer>>();
 
-  /** An array of at least this length. It is the taker's until it is left again. */
+  /** An array of at least this length, owned by the caller until it is returned. */
   take(name: RoomName, length: number): Uint32Array<ArrayBuffer> {
     const left = this.#left.get(name);
     this.#left.delete(name);

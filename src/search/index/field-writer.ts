@@ -33,7 +33,7 @@ export interface SegmentPackers {
   readonly positions: BlobPacker;
 }
 
-/** A document of up to 31 bits and a count of up to eight, seven bits a byte. */
+/** A document of up to 31 bits and a count of up to eight, as varints. */
 const MOST_POSTING_BYTES = 5 + 2;
 
 /** Five numbers of up to 31 bits. */
@@ -60,9 +60,9 @@ export class FieldWriter {
   }
 
   /**
-   * `term` is greater than the one before it. Of `documents` (ascending) and `counts` the first
-   * `count` are meant. The first `positionBytes` of `positions` hold, for each document, as many
-   * varints as its count says: the first position, then the differences.
+   * `term` is greater than the previous one. The first `count` of `documents` (ascending) and
+   * `counts` are used. The first `positionBytes` of `positions` hold, for each document, as many
+   * varints as its count: the first position, then deltas.
    */
   add(
     term: TermBytes,
@@ -98,7 +98,7 @@ export class FieldWriter {
     this.#inBlock++;
   }
 
-  /** Where the list of blocks lies. */
+  /** The address of the block index. */
   finish(): Address {
     if (this.#inBlock > 0) this.#closeBlock();
     return this.#packers.dictionary.addWritten(this.#index);
@@ -118,7 +118,7 @@ export class FieldWriter {
     this.#postings.wrote(at);
   }
 
-  /** A record for each chunk; among the short lists stands a table of where they are. */
+  /** A record per chunk; a table of their addresses is among the short lists. */
   #addLong(
     length: number,
     documents: Uint32Array,
@@ -192,7 +192,7 @@ export class FieldWriter {
     }
   }
 
-  /** Entry points every so many postings, then the positions of each. */
+  /** Entry points at a fixed stride, then the positions of each posting. */
   #chunkPositions(
     counts: Uint8Array,
     from: number,

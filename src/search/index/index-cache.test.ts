@@ -19,7 +19,7 @@ test("a blob that is no longer read is evicted, however often it was read", () =
   expect(cache.get(1, 0)).toBeUndefined();
 });
 
-test("a thing that is set again takes the place of the one before", () => {
+test("a value that is set again replaces the previous one", () => {
   const cache = new IndexCache(100);
   cache.set(1, 5, "first", 60);
   cache.set(1, 5, "second", 20);
@@ -28,7 +28,7 @@ test("a thing that is set again takes the place of the one before", () => {
   expect(cache.bytes).toBe(50);
 });
 
-test("a thing that is larger than the cache is not kept, and drives nothing out", () => {
+test("a value larger than the cache is not kept, and evicts nothing", () => {
   const cache = new IndexCache(100);
   cache.set(1, 1, "small", 40);
   cache.set(1, 2, "large", 101);

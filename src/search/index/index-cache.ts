@@ -2,7 +2,7 @@
 
 import { FIELDS, type Field } from "./layout.ts";
 
-/** A blob, and views of its records by their offsets. They go when the blob goes. */
+/** A blob and the views of its records by offset, evicted together. */
 export class HeldBlob {
   readonly bytes: Uint8Array;
   readonly views: Map<number, unknown> = new Map();
@@ -17,7 +17,7 @@ interface Kept {
   readonly slot: number;
   value: unknown;
   bytes: number;
-  /** How often it was asked for lately: it goes when this is used up. */
+  /** Recent uses; the value is evicted when they are used up. */
   uses: number;
 }
 
@@ -72,7 +72,7 @@ export class IndexCache {
     this.#bytes += bytes;
   }
 
-  /** Looks at the next one: it goes, or goes to the end of the queue with a use less. */
+  /** Advances the clock hand: evicts the value, or takes a use from it. */
   #turn(): void {
     const kept = this.#queue[this.#first++] as Kept;
     if (this.#first > this.#queue.length / 2) {

@@ -10,7 +10,7 @@
 
 export const FORMAT = 5;
 
-/** Where a record of a segment lies: blob, offset, length. */
+/** The address of a record in a segment: blob, offset, length. */
 export type Address = readonly [blob: number, offset: number, length: number];
 
 /** The fields of messages: text with tool inputs, and tool outputs. */
@@ -21,11 +21,11 @@ export type MessageField = (typeof MESSAGE_FIELDS)[number];
 export const SESSION_FIELDS = ["title", "summary", "about"] as const;
 export type SessionField = (typeof SESSION_FIELDS)[number];
 
-/** The fields whose documents have a name of their own. */
+/** The fields whose documents are notes. */
 export const NOTE_FIELDS = ["memory", "fact"] as const;
 export type NoteField = (typeof NOTE_FIELDS)[number];
 
-/** The fields whose documents are not messages. */
+/** The fields of documents other than messages. */
 export const KEYED_FIELDS = ["title", "summary", "about", "memory", "fact"] as const;
 export type KeyedField = (typeof KEYED_FIELDS)[number];
 
@@ -34,7 +34,7 @@ export type Field = (typeof FIELDS)[number];
 
 /** In a chunk of this many documents a posting is a 16-bit number. */
 export const CHUNK_DOCUMENTS = 65_536;
-/** The unit of pruning: a list knows what a document of each window can gain at most. */
+/** The unit of pruning: a list has upper bounds (block-max) for each window. */
 export const WINDOW_DOCUMENTS = 4_096;
 export const CHUNK_WINDOWS: number = CHUNK_DOCUMENTS / WINDOW_DOCUMENTS;
 /** A term with fewer postings is stored compactly, and read as a whole. */
@@ -43,30 +43,27 @@ export const LONG_LIST = 512;
 export const WINDOWED_LIST = 1_024;
 /** Terms in a block of the dictionary. */
 export const DICTIONARY_BLOCK = 64;
-/** Messages in a block of the facts that only hits need: a block is decoded for one of them. */
+/** Messages per block of facts that only hits need: a block is decoded for one of them. */
 export const FACTS_BLOCK = 128;
 /** Postings between two entry points into the positions of a long list. */
 export const POSITIONS_STRIDE = 128;
 /**
- * Below this many messages, and words of theirs, all records of a segment share one blob. A merge reads
- * each segment from start to end: with larger blobs it would read the same ones over and over.
+ * Below this many messages, and words in them, all records of a segment share one blob. A merge
+ * reads segments sequentially: it would read larger shared blobs repeatedly.
  */
 export const SMALL_SEGMENT = 1_024;
 export const SMALL_SEGMENT_WORDS: number = 128 * 1024;
 /**
- * A term that is not in the cache costs a blob. Where the cache holds a third of the index, questions
- * take a quarter less time with blobs of 16 KB than with 64; with 8 KB no less than with 16.
+ * The blob size. A term outside the cache costs a blob. With a cache of a third of the index,
+ * queries take a quarter less time with 16 KB than with 64; 8 KB gain nothing more.
  */
 export const BLOB_BYTES: number = 16 * 1024;
 
-/** More is not counted, in the ranking as in the index. */
+/** The cap of a term's count, in ranking and index. */
 export const MAX_TERM_COUNT = 255;
 export const MAX_LENGTH = 65_535;
 
-/**
- * Whose words they are, for the weights of roles and the filter. `acting`: an assistant that says
- * something and calls a tool in one message.
- */
+/** Roles, for weights and filters. `acting`: an assistant's message with text and a tool call. */
 export const ROLES = ["user", "tool", "assistant", "system", "acting"] as const;
 export type RoleClass = (typeof ROLES)[number];
 
@@ -74,9 +71,9 @@ export interface FieldHeader {
   /** Documents with at least one word in this field. */
   readonly documents: number;
   readonly totalLength: number;
-  /** The first term of each block and where the block lies. */
+  /** The first term of each block and its address. */
   readonly dictionary: Address;
-  /** One 16-bit length a document. Messages have theirs in `chunks`, of both of their fields. */
+  /** A 16-bit length per document. Messages have theirs in `chunks`, for both fields. */
   readonly lengths?: Address;
 }
 
@@ -95,7 +92,7 @@ export interface SegmentHeader {
   readonly sessionCount: number;
   readonly memories: Address;
   readonly factIds: Address;
-  /** The session of each fact, with which it goes. */
+  /** The session of each fact, which is deleted with it. */
   readonly factSessions: Address;
   readonly fields: Readonly<Record<Field, FieldHeader>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Which documents count: not those of deleted sessions nor erased messages, and of sessions and notes
- * only the newest version. Computed when segments or deletions change, not for each search.
+ * Liveness (deleted documents): excludes deleted sessions and erased messages, and all but the
+ * newest version of sessions and notes. Computed when segments or deletions change, not per search.
  */
 
 import type { ErasedMessages } from "../port.ts";
@@ -8,9 +8,9 @@ import { CHUNK_DOCUMENTS, KEYED_FIELDS, type KeyedField, type NoteField } from "
 import { lowerBound } from "./lists/term-list.ts";
 import type { FieldSize, Source } from "./source.ts";
 
-/** Live documents of one source. Masks have one byte a document: 1 is live. */
+/** Live documents of one source, as byte masks: 1 is live. */
 export interface Liveness {
-  /** Null: all messages count. */
+  /** Null: all messages are live. */
   readonly messages: Uint8Array | null;
   readonly messageSize: FieldSize;
   /** Size of the tool outputs. */
@@ -31,7 +31,7 @@ export interface Gone {
   readonly erased: readonly ErasedMessages[];
 }
 
-/** `sources` are in the order of the feed. Undefined if a blob is missing. */
+/** `sources` are in feed order. Undefined if a blob is missing. */
 export function findLive(
   sources: readonly Source[],
   messageSizes: readonly MessageSizes[],
@@ -51,7 +51,7 @@ export function findLive(
     const { messages, keys, factSessions, lengths } = read[i] as Columns;
     const isDead = (session: number | undefined) => deadSessions.has(session ?? 0);
     const isDeadSession = deadSessions.size === 0 ? undefined : isDead;
-    // The first source's keys are never looked up: all others come before it.
+    // The first source's keys are never looked up, because all others are newer.
     const isLast = i === 0;
     const sessions = newestOf(keys.sessions, seenSessions, isLast, isDeadSession);
     const notes = {
@@ -86,7 +86,7 @@ interface Columns {
   readonly lengths: Readonly<Record<KeyedField, Uint16Array>>;
 }
 
-/** Undefined if a blob is missing; all that could be asked for was. */
+/** Undefined if a blob is missing; all were requested. */
 function readColumns(source: Source, sizes: MessageSizes, gone: Gone): Columns | undefined {
   const messages = liveMessages(source, sizes, gone);
   const sessions = source.sessionKeys();
@@ -106,8 +106,8 @@ function readColumns(source: Source, sizes: MessageSizes, gone: Gone): Columns |
 }
 
 /**
- * The documents of a source that are erased messages: ascending, each once. Undefined if a blob is
- * missing; all that could be asked for was.
+ * The erased messages of a source: ascending, distinct. Undefined if a blob is missing; all were
+ * requested.
  */
 export function findErased(
   source: Pick<Source, "slotsOf" | "facts">,
@@ -166,7 +166,7 @@ function liveMessages(
   for (const { from, to } of all) {
     messages ??= new Uint8Array(source.slots).fill(1);
     for (let document = from; document < to; document++) {
-      // An erased message of a session that was deleted later is gone only once.
+      // An erased message of a session that was deleted later counts once.
       if (messages[document] === 0) continue;
       messages[document] = 0;
       const columns = source.columns(Math.floor(document / CHUNK_DOCUMENTS));
@@ -184,8 +184,8 @@ function takeFrom(size: { documents: number; totalLength: number }, length: numb
 }
 
 /**
- * Marks the last document of each key that no newer source has. `seen` is added to, unless this is
- * the last source.
+ * Marks the last document of each key that no newer source has. Updates `seen`, unless this is the
+ * last source.
  */
 function newestOf<Key extends number | string>(
   keys: ArrayLike<Key>,
@@ -208,7 +208,7 @@ function newestOf<Key extends number | string>(
   return { live, isAll: false };
 }
 
-/** Then no key is there twice. */
+/** Then no key repeats. */
 function isAscending(keys: ArrayLike<number | string>): boolean {
   for (let i = 1; i < keys.length; i++) {
     if ((keys[i - 1] as number | string) >= (keys[i] as number | string)) return false;

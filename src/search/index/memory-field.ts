@@ -1,4 +1,4 @@
-/** The words of one field, collected in memory: a segment that is being built, or the tail. */
+/** The terms of one field in memory: of a segment under construction, or of the tail. */
 
 import type { WordSink } from "../analysis/analyze.ts";
 import type { Folded } from "../analysis/fold.ts";
@@ -10,30 +10,32 @@ import { MAX_TERM_COUNT } from "./layout.ts";
 import { TermBytes } from "./terms/term-bytes.ts";
 import { Vocabulary } from "./terms/vocabulary.ts";
 
-/** Terms between two moments at which others may run: a few milliseconds. */
+/** Terms between two yields: a few milliseconds. */
 const BREATH_TERMS = 2_048;
 
-/** The postings of a term, in the order in which the documents came. */
+/** The postings of a term, in order of arrival. */
 export interface MemoryTerm {
   readonly documents: Uint32Array;
   readonly counts: Uint8Array;
-  /** The positions of all documents, one after another. */
+  /** The positions of all documents, concatenated. */
   readonly positions: Uint32Array;
 }
 
 /**
- * One log of all words, in the order in which they came. Adding a word is a few numbers, whatever the
- * term: a list for each term would be mostly garbage.
+ * One log of all words, in order of arrival. Adding a word is a few numbers, whatever the term: a
+ * list per term would be mostly garbage.
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;
   readonly #room: FieldRoom;
-  /** By term, how many of the first `#counted` words it has: a shared vocabulary has others. */
+  /**
+   * Per term, its number among the first `#counted` words: a shared vocabulary has other terms too.
+   */
   #counts: Uint32Array<ArrayBuffer>;
   #counted = 0;
   /** The terms that these words have. */
   readonly #terms: number[] = [];
-  /** The documents that came, and at which word each begins. */
+  /** The documents in order of arrival, and the first word of each. */
   readonly #documents: number[] = [];
   readonly #begins: number[] = [];
   #words = 0;
@@ -41,7 +43,7 @@ export class MemoryField implements WordSink {
   #positions: Uint32Array<ArrayBuffer>;
   readonly #links: Links = new Links();
 
-  /** With `room`, it takes the arrays that a field before it has left, and leaves them in its turn. */
+  /** With `room`, it uses the pooled arrays, and returns them. */
   constructor(vocabulary: Vocabulary = new Vocabulary(), room: FieldRoom = new FieldRoom()) {
     this.#vocabulary = vocabulary;
     this.#room = room;
@@ -55,14 +57,14 @@ export class MemoryField implements WordSink {
     return this.#words;
   }
 
-  /** Starts `document`. Documents come in ascending order. */
+  /** Starts `document`. Documents ascend. */
   begin(document: number): void {
     if (this.#documents.at(-1) === document) return;
     this.#documents.push(document);
     this.#begins.push(this.#words);
   }
 
-  /** The positions of a term in a document come in ascending order. */
+  /** The positions of a term in a document ascend. */
   term(term: string, position: number): void {
     this.#add(this.#vocabulary.idOf(term), position);
   }
@@ -143,7 +145,7 @@ export class MemoryField implements WordSink {
     }
   }
 
-  /** The log by term in their order: one pass over it, instead of a walk for each term. */
+  /** The log grouped by term: one pass, instead of a walk per term. */
   #sorted(numbers: Uint32Array | undefined): SortedLog {
     const counts = this.#count();
     const terms = Uint32Array.from(this.#terms);
@@ -154,7 +156,7 @@ export class MemoryField implements WordSink {
       const id = terms[i] as number;
       const count = counts[id] as number;
       const start = starts[i] as number;
-      // From here on: where the next word of the term goes.
+      // From here on: the write position of the term's next word.
       counts[id] = start;
       starts[i + 1] = start + count;
       if (count > most) most = count;
@@ -210,11 +212,11 @@ export class MemoryField implements WordSink {
 /** All words by term. */
 interface SortedLog {
   readonly terms: Uint32Array;
-  /** Where the words of each term begin; one more for the end. */
+  /** The start of each term's words, plus the end. */
   readonly starts: Uint32Array;
   /** Pairs of document and position, one per word. */
   readonly words: Uint32Array<ArrayBuffer>;
-  /** The most words that a term has. */
+  /** The most frequent term's words. */
   readonly most: number;
 }
 
@@ -259,8 +261,8 @@ class Postings {
   }
 
   /**
-   * Takes the words from `from` to `to`, grouped by document, each with its position, and writes of each document the first
-   * position, then the differences.
+   * Writes the words from `from` to `to`, grouped by document: the first position of each, then
+   * deltas.
    */
   write(words: Uint32Array, from: number, to: number, into: ByteWriter): void {
     const bytes = into.reserve(MOST_POSITION_BYTES * (to - from));
@@ -301,7 +303,7 @@ function enlarged(values: Uint32Array, length: number): Uint32Array<ArrayBuffer>
   return larger;
 }
 
-/** The places of documents in a list, in the order of their new numbers. */
+/** The places of documents in a list, ordered by their new numbers. */
 function placesByNumber(documents: readonly number[], numbers: Uint32Array): Uint32Array {
   const number = (place: number) => numbers[documents[place] as number] as number;
   return Uint32Array.from(documents.keys()).sort((a, b) => number(a) - number(b));
@@ -313,7 +315,7 @@ interface Grouped {
   readonly positions: number[];
 }
 
-/** Words beyond the highest count are left out. */
+/** Words beyond the count cap are left out. */
 function addWord({ documents, counts, positions }: Grouped, document: number, at: number): void {
   const last = documents.length - 1;
   if (documents[last] !== document) {

@@ -1,4 +1,4 @@
-/** Documents that are in no segment yet: those of the tail, or of a segment that is being built. */
+/** Unindexed documents: those of the tail, or of a segment under construction. */
 
 import type { WordSink } from "../analysis/analyze.ts";
 import type { FieldRoom } from "./field-room.ts";
@@ -62,8 +62,8 @@ export class MemoryIndex implements Source {
   #columns: MessageColumns | undefined;
 
   /**
-   * `vocabulary` is what messages that were indexed before had, if anything: that saves time. `room` is
-   * what they were indexed in, for each field of theirs.
+   * `vocabulary` is reused from earlier segments, which saves time. `room` is the pool of arrays
+   * for each field.
    */
   constructor(vocabulary?: Vocabulary, rooms?: Readonly<Record<MessageField, FieldRoom>>) {
     this.fields = {
@@ -99,8 +99,8 @@ export class MemoryIndex implements Source {
   }
 
   /**
-   * A message without words is no document. Tells whether it has any. `marks` adds the terms that say
-   * something about the message; they count for no length.
+   * A message without words is not a document. Gives whether it has any. `marks` adds special terms
+   * about the message, which do not count for its length.
    */
   addMessage(
     place: MessagePlace,
@@ -130,7 +130,7 @@ export class MemoryIndex implements Source {
     for (const field of SESSION_FIELDS) this.#addKeyed(field, document, words[field]);
   }
 
-  /** `words` is null for a note that is gone: it hides what older segments say of it. */
+  /** `words` is null for a deleted note: it hides older segments' versions. */
   addMemory(key: string, words: Words | null): void {
     this.#addNote("memory", key, words);
   }
@@ -140,7 +140,7 @@ export class MemoryIndex implements Source {
     this.#addNote("fact", id, words);
   }
 
-  /** All messages, in the order in which they came. */
+  /** All messages, in order of arrival. */
   messageColumns(): MessageColumns {
     this.#columns ??= toColumns(this.#messages);
     return this.#columns;
@@ -150,7 +150,7 @@ export class MemoryIndex implements Source {
   messagesInOrder(): {
     readonly columns: MessageColumns;
     readonly facts: FactsColumns;
-    /** By the order in which they came; undefined if that is the same. */
+    /** By order of arrival; undefined if that is the same. */
     readonly numbers: Uint32Array | undefined;
   } {
     const messages = this.#messages;

@@ -1,4 +1,4 @@
-/** Joins one field of several segments: a k-way merge of their dictionaries. */
+/** Merges one field of several segments: a k-way merge of their dictionaries. */
 
 import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
@@ -10,11 +10,11 @@ import type { SegmentReader } from "./segment-reader.ts";
 import { compareTerms } from "./terms/term-bytes.ts";
 import { TermCursor } from "./terms/term-cursor.ts";
 
-/** Terms, and bytes of their positions, between two moments at which memory is let go and others may run. */
+/** Terms, and bytes of their positions, between two yields that release memory. */
 const STRIDE = 1_024;
 const STRIDE_BYTES = 1024 * 1024;
 
-/** `documents`: how many there are when they are joined. */
+/** `documents`: the number of merged documents. */
 export function* mergeField(
   field: Field,
   readers: readonly SegmentReader[],
@@ -43,14 +43,14 @@ interface Source extends PostingSource {
   readonly index: number;
 }
 
-/** Goes through the terms of all sources, the least first, and writes each with its postings. */
+/** Walks the terms of all sources in ascending order, and writes each with its postings. */
 class Walk {
   readonly #sources: readonly Source[];
   readonly #writer: FieldWriter;
   readonly #joiner: PostingJoiner;
-  /** The keys of the terms that the cursors stand at: side by side they are compared at once. */
+  /** The keys of the current terms, as a typed array for fast comparison. */
   readonly #keys: Float64Array;
-  /** Those that are at the end of what they have at hand. */
+  /** Sources whose cursor needs the next block. */
   #waiting: Source[];
   readonly #having: Source[] = [];
   #terms = 0;
@@ -72,8 +72,8 @@ class Walk {
   }
 
   /**
-   * Goes on to the end of the stride, or of all. An attempt: if a blob is missing it stops there, and
-   * goes on from there the next time.
+   * Continues to the end of the stride, or of all. An attempt: it stops at a missing blob, and
+   * continues from there.
    */
   goOn(): void {
     while (this.#terms < STRIDE && this.#bytes < STRIDE_BYTES) {
@@ -102,7 +102,7 @@ class Walk {
     else this.#waiting.push(source);
   }
 
-  /** All waiting cursors ask, so that missing blobs are fetched together. */
+  /** All waiting cursors request their blobs, so that they are fetched together. */
   #load(): boolean {
     this.#waiting = this.#waiting.filter(({ cursor, index }) => {
       if (!cursor.load()) return true;
@@ -112,7 +112,7 @@ class Walk {
     return this.#waiting.length === 0;
   }
 
-  /** Those that stand at the least of all terms, the oldest first. None: all are over. */
+  /** The cursors at the least term, oldest first. None: the walk is over. */
   #gatherFirst(): void {
     const keys = this.#keys;
     const having = this.#having;

@@ -13,7 +13,7 @@ interface Message {
   readonly words: readonly string[];
 }
 
-/** Letters whose order in UTF-8 is not that of code units are among them. */
+/** Includes letters whose UTF-8 order differs from that of code units. */
 const word = fc.oneof(
   fc.constantFrom("a", "ab", "abc", "the", "é", "éa", "日本", "\uE000x", "😀", "😁a", "\uFF21"),
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }),
@@ -41,7 +41,7 @@ function byNumber(blobs: readonly PackedBlob[]): Map<number, Uint8Array> {
   return new Map(blobs.map(({ blob, bytes }) => [blob, bytes]));
 }
 
-/** So few pieces that the memory of most is given to others while they are being joined. */
+/** So small that most blobs are evicted during the merge. */
 const CACHE_BYTES = 3 * 1.1 * 16_384;
 
 function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<number>) {
@@ -66,7 +66,7 @@ function merge(segments: readonly Map<number, Uint8Array>[], dead: ReadonlySet<n
 }
 
 function check(messages: readonly Message[], dead: ReadonlySet<number>): void {
-  // A later source has the later messages, as the feed has them.
+  // Later sources have later messages, as in the feed.
   const inOrder = [...messages].sort((a, b) => a.source - b.source);
   const numbered = [...inOrder.entries()];
   const segments = [0, 1, 2, 3].map((source) =>
@@ -76,18 +76,18 @@ function check(messages: readonly Message[], dead: ReadonlySet<number>): void {
   expect(merge(segments, dead)).toEqual(build(alive));
 }
 
-test("joined segments are what one segment of all their messages would be", () => {
+test("merged segments equal one segment of all messages", () => {
   const messages = fc.array(message, { maxLength: 40 });
   const dead = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 2 });
   fc.assert(fc.property(messages, dead, (each, gone) => check(each, new Set(gone))));
 });
 
-test("also where another source fills the place of what was dropped", () => {
+test("also where another source fills the place of dropped documents", () => {
   const say = (session: number, source: number) => ({ session, source, words: ["word"] });
   check([say(1, 0), say(2, 0), say(3, 0), say(1, 1)], new Set([2]));
 });
 
-test("also where a word is in so many that its list is long", () => {
+test("also where a term's list is long", () => {
   const many = (session: number, source: number): Message[] =>
     Array.from({ length: 600 }, (_, i) => ({
       session,
@@ -98,7 +98,7 @@ test("also where a word is in so many that its list is long", () => {
   check([...many(1, 0), ...many(2, 0), ...many(1, 2), ...many(4, 3)], new Set([2]));
 });
 
-test("also where what is read of them has to make room for the rest", () => {
+test("also where blobs are evicted during the merge", () => {
   const many = (source: number): Message[] =>
     Array.from({ length: 2_500 }, (_, i) => ({
       session: 1 + (i % 50),
@@ -108,7 +108,7 @@ test("also where what is read of them has to make room for the rest", () => {
   check([0, 1, 2, 3].flatMap(many), new Set([7, 8]));
 });
 
-test("a segment is the same in whatever order its messages came", () => {
+test("a segment is the same in any order of its messages", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 40 }), (messages) => {
       const came = [...messages.entries()];

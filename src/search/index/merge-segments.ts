@@ -1,7 +1,8 @@
 /**
- * Joins adjacent segments into one, without holding more than a few lists at a time.
+ * Merges adjacent segments, holding only a few lists at a time.
  *
- * Messages of deleted sessions and erased messages are left out. Of sessions and notes only the newest version stays.
+ * Messages of deleted sessions and erased messages are dropped. Of sessions and notes only the
+ * newest version stays.
  */
 
 import { type Asking, ask } from "../port.ts";
@@ -29,13 +30,15 @@ export interface MergedSegment extends SegmentSize {
   readonly documents: number;
 }
 
-/** How much is collected before it is written. */
+/** Bytes buffered before a write. */
 const WRITE_BYTES = 512 * 1024;
 
-/** Pauses between two calls of `between`: less than a tenth of a second. */
+/** Yields between two calls of `between`: less than a tenth of a second. */
 const BETWEEN_PAUSES = 4;
 
-/** The oldest of `segments` first. Writes the blobs of `target`, and calls `between` now and then. */
+/**
+ * The oldest of `segments` first. Writes the blobs of `target`, and calls `between` periodically.
+ */
 export function* mergeSegments(
   segments: readonly number[],
   target: number,
@@ -87,7 +90,7 @@ export function* mergeSegments(
   return { ...size, documents: count };
 }
 
-/** The columns of all documents, merged before their postings. */
+/** The merged columns of all documents, before their postings. */
 interface JoinedDocuments {
   readonly writer: SegmentWriter;
   /** Number of messages. */
@@ -98,7 +101,7 @@ interface JoinedDocuments {
   readonly facts: JoinedKeys;
 }
 
-/** Its reads are released at its end: some bytes of each document, and the keys of notes. */
+/** Its blobs are released at its end: some bytes per document, and the keys of notes. */
 function* joinDocuments(
   readers: readonly SegmentReader[],
   gone: Gone,
@@ -124,7 +127,7 @@ function* joinDocuments(
   return { writer, count: columns.count, renumbering, sessions, memories, facts };
 }
 
-/** Reads the same of each segment. */
+/** Reads the same column of each segment. */
 function* all<Value>(
   blobs: Blobs,
   readers: readonly SegmentReader[],
@@ -187,8 +190,8 @@ function* copyChunks(
 const FACTS_STRIDE = 64;
 
 /**
- * Writes the facts of all messages, a block after another. Each source is gone through from start to
- * end, so of each one block is at hand.
+ * Writes the facts of all messages, block by block. Each source is read sequentially, one block at
+ * a time.
  */
 function* mergeFacts(
   readers: readonly SegmentReader[],
@@ -227,7 +230,7 @@ function* mergeFacts(
   if (filled > 0) writer.addFacts(joined, 0, filled);
 }
 
-/** Copies the value of each document to its new number in `joined`, which has a place for each. */
+/** Copies the value of each document to its new number in `joined`. */
 function renumbered<Value, Joined extends { [number: number]: Value }>(
   sources: readonly ArrayLike<Value>[],
   renumbering: Renumbering,

@@ -3,7 +3,7 @@
 import { ByteReader, ByteWriter, u16View } from "./bytes.ts";
 import { FACTS_BLOCK } from "./layout.ts";
 
-/** Where a message stands in its session's tree, and when it was said. */
+/** A message's place in its session's tree, and its time. */
 export interface MessageFacts {
   readonly sequence: number;
   readonly chain: number;
@@ -63,8 +63,8 @@ export function toChunkColumns(
 const MAX_CODED_LENGTH = 0x1fff;
 
 /**
- * Role and length of a message in one number. A length that is larger than there is room for is too
- * small here, which makes a score too large: a bound, as it must be.
+ * Role and length of a message in one number. A length above the limit is stored too small, which
+ * makes the score an upper bound, as required.
  */
 export function codeAt({ codes, roles, lengths }: NormColumns, document: number): number {
   if (codes !== undefined) return codes[document] as number;
@@ -90,9 +90,9 @@ export function gatherCodes(
 }
 
 /**
- * To be called before each scoring. At the second one all codes are made: the scorer looks at
- * messages that lie far apart, and then waits for memory once for each instead of twice. A process
- * that searches once has no use for them.
+ * To be called before each scoring. The second call builds all codes: the scorer reads scattered
+ * messages, and then has one cache miss each instead of two. A process that searches once does not
+ * need them.
  */
 export function prepareCodes(columns: NormColumns): void {
   if (columns.codes !== undefined) return;
@@ -118,7 +118,7 @@ export function lengthOf(code: number): number {
   return code >>> 3;
 }
 
-/** In the number of a chunk's messages: lengths of outputs follow those of texts. */
+/** A flag in the number of a chunk's messages: output lengths follow. */
 const HAS_OUTPUTS = 1 << 24;
 
 /** `writer` is empty. */
@@ -216,7 +216,7 @@ export function readFacts(bytes: Uint8Array, into: FactsColumns = emptyFacts()):
   return into;
 }
 
-/** The facts of message `at` of a block, without those of the messages behind it. */
+/** The facts of message `at` of a block, without decoding later ones. */
 export function readFactsAt(bytes: Uint8Array, at: number): MessageFacts {
   const reader = new ByteReader(bytes);
   let [sequence, chain, depth, time] = [0, 0, 0, 0];
@@ -240,7 +240,7 @@ export function readFactsAt(bytes: Uint8Array, at: number): MessageFacts {
   return { sequence, chain, depth, time };
 }
 
-/** Zig-zag decoding of a number that is one byte, as `ByteReader.signed` does. */
+/** Zig-zag decoding of a one-byte number. */
 function fromByte(byte: number): number {
   return (byte >>> 1) ^ -(byte & 1);
 }

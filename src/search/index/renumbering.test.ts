@@ -6,7 +6,7 @@ const ascending = fc
   .uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 20 })
   .map((keys) => Uint32Array.from(keys).sort());
 
-test("of each key the newest version stays that is not dropped, in the order of the keys", () => {
+test("of each key the newest live version stays, in key order", () => {
   const dropped = fc.uniqueArray(fc.tuple(fc.nat(3), fc.nat(20)).map(String));
   fc.assert(
     fc.property(fc.array(ascending, { maxLength: 4 }), dropped, (sources, gone) => {
@@ -27,7 +27,7 @@ test("of each key the newest version stays that is not dropped, in the order of 
   );
 });
 
-test("messages are joined by session and then by source, and those of dead sessions are not", () => {
+test("messages are ordered by session and source, without dead sessions", () => {
   const tables = [
     { slots: 5, numbers: Uint32Array.of(2, 4, 9), starts: Uint32Array.of(0, 2, 3) },
     { slots: 3, numbers: Uint32Array.of(2, 3), starts: Uint32Array.of(0, 1) },
@@ -41,7 +41,7 @@ test("messages are joined by session and then by source, and those of dead sessi
   ]);
 });
 
-/** Where the document with each new number comes from. */
+/** The source of each new document. */
 function inOrder(renumbering: readonly Uint32Array[]): string[] {
   const order = new NewOrder(renumbering);
   const places: string[] = [];

@@ -1,11 +1,11 @@
 /**
- * Which documents go into a joined segment, and under which numbers.
+ * Assigns the document numbers of a merged segment.
  *
- * There may be millions of them: of each only its new number is held, and of a message its session.
- * All of it relies on keys that ascend in each source, as every segment is written.
+ * There may be millions: only the new number of each document is held, and of a message its
+ * session. It relies on ascending keys in each source.
  */
 
-/** A document that does not. */
+/** Marks a dropped document. */
 export const DROPPED = 0xffff_ffff;
 
 /** For each source, the new number of each of its documents, or `DROPPED`. */
@@ -17,8 +17,8 @@ export interface JoinedKeys {
 }
 
 /**
- * Joins documents that have keys. `sources` holds the ascending keys of each source, the oldest
- * first: of each key the newest version stays.
+ * Merges keyed documents. `sources` holds the ascending keys of each source, oldest first: of each
+ * key the newest version stays.
  */
 export function joinKeys<Key>(
   sources: readonly ArrayLike<Key>[],
@@ -27,7 +27,7 @@ export function joinKeys<Key>(
 ): JoinedKeys {
   const renumbering = sources.map((each) => new Uint32Array(each.length).fill(DROPPED));
   let count = 0;
-  /** The document that has the last number so far. */
+  /** The last numbered document. */
   let lastSource = -1;
   let lastDocument = -1;
   const keyOf = (source: number, document: number) =>
@@ -45,7 +45,7 @@ export function joinKeys<Key>(
   return { count, renumbering };
 }
 
-/** The messages of one segment: each session begins where the one before it ends. */
+/** The messages of one segment: each session begins where the previous one ends. */
 export interface MessageTable {
   readonly slots: number;
   /** The sessions, ascending. */
@@ -60,9 +60,9 @@ export interface JoinedMessages {
 }
 
 /**
- * Joins messages in the order of (session, sequence). The sources are in the order of the feed, so a
- * later one holds the later messages of a session. Those of `dead` sessions and, in each source, the
- * documents that are `dropped` stay behind.
+ * Merges messages by (session, sequence). The sources are in feed order, so a later one has a
+ * session's later messages. Messages of `dead` sessions and, per source, `dropped` documents are
+ * left out.
  */
 export function joinMessages(
   sources: readonly MessageTable[],
@@ -89,7 +89,7 @@ export function joinMessages(
   return { count: next, sessions: sessions.subarray(0, next), renumbering };
 }
 
-/** Goes through the documents of all sources in the order of their new numbers, which ascend in each. */
+/** Iterates over the documents of all sources by their new numbers, which ascend in each. */
 export class NewOrder {
   readonly #renumbering: Renumbering;
   readonly #places: Uint32Array;
@@ -105,7 +105,7 @@ export class NewOrder {
   /** False at the end. */
   next(): boolean {
     this.#number++;
-    // The next one is mostly in the same source as the one before.
+    // The next one is usually in the same source.
     for (let i = 0; i < this.#renumbering.length; i++) {
       const source = (this.source + i) % this.#renumbering.length;
       const numbers = this.#renumbering[source] as Uint32Array;
@@ -122,7 +122,7 @@ export class NewOrder {
   }
 }
 
-/** Goes through ascending sources in the order of their keys; of equal ones the older source first. */
+/** Visits ascending sources in key order; of equal keys the older source first. */
 function visitInOrder<Key>(
   sources: readonly ArrayLike<Key>[],
   compare: (a: Key, b: Key) => number,

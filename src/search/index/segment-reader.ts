@@ -1,4 +1,4 @@
-/** Reads a stored segment, as far as it is asked for. */
+/** Reads a stored segment on demand. */
 
 import { type Blobs, UnreadableSegment } from "./blobs.ts";
 import { ByteReader, u16View, u32View } from "./bytes.ts";
@@ -66,13 +66,13 @@ export class SegmentReader implements Source {
   readonly segment: number;
   readonly header: SegmentHeader;
   readonly #blobs: Blobs;
-  /** Asked for with every session of a re-rank. */
+  /** Read for every session of a re-rank. */
   #sessionTable: SessionTable | undefined;
-  /** Asked for by the hundred in one search: a number is found sooner than a text. */
+  /** Read by the hundred in one search: numeric keys are faster than text. */
   readonly #facts = new Map<number, FactsColumns>();
   /** Partial blocks of columns, read for single messages. */
   readonly #glanced = new Map<number, { readonly at: number; readonly facts: MessageFacts }>();
-  /** Asked for with every term. */
+  /** Read for every term. */
   readonly #dictionaries = new Map<Field, DictionaryIndex>();
 
   private constructor(segment: number, header: SegmentHeader, blobs: Blobs) {
@@ -81,7 +81,7 @@ export class SegmentReader implements Source {
     this.#blobs = blobs;
   }
 
-  /** Undefined if its header is not at hand. */
+  /** Undefined if its header is missing. */
   static open(segment: number, blobs: Blobs): SegmentReader | undefined {
     const header = blobs.parsed(segment, SLOTS.header, () => {
       const bytes = blobs.blob(segment, 0);
@@ -90,7 +90,7 @@ export class SegmentReader implements Source {
       return { value, bytes: 2 * bytes.length };
     });
     if (header === undefined) return undefined;
-    // Written by another version: it is built again, not misread.
+    // Another version's format: it is rebuilt, not misread.
     if (header.format !== FORMAT) throw new UnreadableSegment(segment, "damaged");
     return new SegmentReader(segment, header, blobs);
   }
@@ -161,7 +161,7 @@ export class SegmentReader implements Source {
     const number = Math.floor(document / FACTS_BLOCK);
     const at = document % FACTS_BLOCK;
     const seen = this.#glanced.get(number);
-    // The best messages are compared with each other again and again.
+    // The best messages are compared repeatedly.
     if (seen?.at === at) return seen.facts;
     const known = this.#facts.get(number);
     if (known === undefined && seen === undefined) return this.#glance(number, at);
@@ -176,7 +176,7 @@ export class SegmentReader implements Source {
     };
   }
 
-  /** Most blocks are asked for one message of theirs: all 128 are read when a second one is. */
+  /** Most blocks are read for one message: all 128 are decoded with the second one. */
   #glance(number: number, at: number): MessageFacts | undefined {
     const bytes = this.factsRecord(number);
     if (bytes === undefined) return undefined;
@@ -215,7 +215,7 @@ export class SegmentReader implements Source {
     return [{ from: table.starts[at] as number, to: table.starts[at + 1] ?? this.slots }];
   }
 
-  /** The sessions that have messages here, and where each begins. */
+  /** The sessions with messages here, and the start of each. */
   sessionTable(): SessionTable | undefined {
     this.#sessionTable ??= this.#record(SLOTS.sessions, this.header.messageSessions, 1, (bytes) => {
       const count = bytes.length / 8;
@@ -258,7 +258,7 @@ export class SegmentReader implements Source {
     return this.#record(SLOTS.factsTable, this.header.facts, 2, (bytes) => new FactsTable(bytes));
   }
 
-  /** `factor`: about how much larger the parsed record is than its bytes. */
+  /** `factor`: the approximate size of the parsed record relative to its bytes. */
   #record<Value>(
     slot: number,
     address: Address,

@@ -20,7 +20,7 @@ export class SegmentTerm implements FoundTerm {
   readonly entry: TermEntry;
   readonly #segment: number;
   readonly #blobs: Blobs;
-  /** Asked for with every chunk. */
+  /** Read for every chunk. */
   #short: ShortList | undefined;
   #table: readonly LongListChunk[] | undefined;
 
@@ -52,7 +52,7 @@ export class SegmentTerm implements FoundTerm {
     return part === undefined ? null : this.part(part);
   }
 
-  /** Its positions in a document that has it. */
+  /** Its positions in a document that contains it. */
   positions(document: number): readonly number[] | undefined {
     if (!this.entry.isLong) {
       const list = this.short();
@@ -95,7 +95,7 @@ export class SegmentTerm implements FoundTerm {
     return this.#blobs.view(this.#segment, part.list, (bytes) => readLongChunk(bytes, part.count));
   }
 
-  /** The bytes of all positions of a short list, or of a chunk of a long one, without entry points. */
+  /** The position bytes of a short list, or of a chunk of a long one, without entry points. */
   positionBytes(part?: LongListChunk): Uint8Array | undefined {
     if (part === undefined) return this.#blobs.record(this.#segment, this.entry.positions);
     const bytes = this.#blobs.record(this.#segment, part.positions);
@@ -103,7 +103,7 @@ export class SegmentTerm implements FoundTerm {
   }
 }
 
-/** The positions of posting `at`, in a stream that begins with those of posting `from`. */
+/** The positions of posting `at`, in a stream that begins at posting `from`. */
 function readPositions(
   reader: ByteReader,
   countOf: (place: number) => number,

@@ -1,4 +1,4 @@
-/** Puts the blobs of a segment together: columns and keys first, then the fields, then the header. */
+/** Assembles the blobs of a segment: columns and keys first, then the fields, then the header. */
 
 import { BlobNumbers, BlobPacker, type PackedBlob } from "./blob-packer.ts";
 import { ByteWriter, bytesOf } from "./bytes.ts";
@@ -34,11 +34,11 @@ export interface SegmentKeys {
 
 export interface SegmentSize {
   readonly bytes: number;
-  /** The part of these bytes that only phrases need. */
+  /** The part of these bytes that only phrase queries need. */
   readonly positionBytes: number;
 }
 
-/** A field that is being written: its documents' lengths are known. */
+/** A field under construction: its documents' lengths are known. */
 export interface OpenField {
   readonly writer: FieldWriter;
   finish(): void;
@@ -50,7 +50,7 @@ export class SegmentWriter {
   readonly #base: BlobPacker;
   readonly #all: readonly BlobPacker[];
   readonly #header: Omit<SegmentHeader, "facts" | "fields">;
-  /** Where each block of facts lies, and which times it has. */
+  /** The address and time range of each block of facts. */
   readonly #facts = new ByteWriter();
   readonly #fields: Partial<Record<Field, FieldHeader>> = {};
   #bytes = 0;
@@ -100,12 +100,12 @@ export class SegmentWriter {
     return this.#open(field, { roles: new Uint8Array(lengths.length), lengths }, address);
   }
 
-  /** Blobs that are complete, each once. */
+  /** Completed blobs, each once. */
   takeReady(): PackedBlob[] {
     return this.#counted(this.#all.flatMap((packer) => packer.takeReady()));
   }
 
-  /** The rest, the header last. The sizes are those of the whole segment. */
+  /** The rest, the header last. The sizes are the whole segment's. */
   finish(): { readonly blobs: PackedBlob[] } & SegmentSize {
     const facts = this.#base.addWritten(this.#facts);
     const header = { ...this.#header, facts, fields: this.#fields } as SegmentHeader;
@@ -142,7 +142,7 @@ function isSmall({ count, lengths, outputs }: MessageColumns): boolean {
   return sum(lengths) + sum(outputs) < SMALL_SEGMENT_WORDS;
 }
 
-/** The numbers of the sessions, and then where each begins. */
+/** The numbers of the sessions, then the start of each. */
 function messageSessions({ sessions, count }: MessageColumns): Uint8Array {
   const isFirst = (i: number) => i === 0 || sessions[i] !== sessions[i - 1];
   let length = 0;

@@ -1,8 +1,7 @@
 /**
  * A source of postings: a segment, or the tail in memory.
  *
- * A method that gives `undefined` has noted a blob as missing: the attempt will run again. `null`
- * means absent.
+ * `undefined` means a missing blob, which is recorded: the attempt runs again. `null` means absent.
  */
 
 import type { Field, KeyedField } from "./layout.ts";
@@ -11,11 +10,11 @@ import type { ChunkColumns, MessageFacts } from "./message-columns.ts";
 
 /** One term in one source. */
 export interface FoundTerm {
-  /** Documents that have it, dead ones included. */
+  /** Documents that contain it, dead ones included. */
   readonly documents: number;
   /** Its postings in a chunk. */
   list(chunk: number): TermList | null | undefined;
-  /** Its positions in a document that has it. */
+  /** Its positions in a document that contains it. */
   positions(document: number): readonly number[] | undefined;
 }
 
@@ -25,7 +24,7 @@ export interface DocumentRange {
   readonly to: number;
 }
 
-/** How many documents have something in a field, and how long they are together. */
+/** The number of documents with the field, and their total length. */
 export interface FieldSize {
   readonly documents: number;
   readonly totalLength: number;
@@ -35,22 +34,22 @@ export interface Source {
   /** Slots for messages, dead ones included. */
   readonly slots: number;
   findTerm(field: Field, term: string): FoundTerm | null | undefined;
-  /** At most `limit` terms that begin with `prefix`, in ascending order. */
+  /** At most `limit` terms with `prefix`, ascending. */
   termsWithPrefix(field: Field, prefix: string, limit: number): readonly string[] | undefined;
 
   columns(chunk: number): ChunkColumns | undefined;
   facts(document: number): MessageFacts | undefined;
-  /** The earliest and the latest time of the messages in a window, or of more of them. */
+  /** Bounds of the times of a window's messages. */
   timesOfWindow(chunk: number, window: number): readonly [number, number] | undefined;
   /** The slots of a session's messages, ascending. */
   slotsOf(session: number): readonly DocumentRange[] | undefined;
 
-  /** The sessions that have a title, a summary or the like here. */
+  /** The sessions with a title, a summary or the like here. */
   sessionKeys(): Uint32Array | undefined;
   noteKeys(field: "memory" | "fact"): readonly string[] | undefined;
   /** The session of each fact; 0 if unknown. */
   factSessions(): Uint32Array | undefined;
-  /** The length of a field of each keyed document; 0 where it has no such field. */
+  /** The length of a field of each keyed document; 0 if absent. */
   lengths(field: KeyedField): Uint16Array | undefined;
   /** Size over all documents of the source, dead ones included, where it is known. */
   fieldSize(field: KeyedField): FieldSize | undefined;

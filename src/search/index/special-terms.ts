@@ -1,7 +1,7 @@
 /**
- * Terms that no text can contain: they say something about a message.
+ * Special terms, which no text can contain: they describe a message.
  *
- * They take no room in it: neither its length nor its words change. So a ranking may use them or not.
+ * They count neither for its length nor its words, so a ranking may use or ignore them.
  */
 
 /** A word of the name of a message's actor; `term` is the analysed form. */
@@ -12,7 +12,7 @@ export function actorTerm(term: string): string {
 /** Marks a machine-made session. */
 export const MACHINE_MADE = "is:machine-made";
 
-/** Which tool a message calls, or has the result of. */
+/** The tool that a message calls, or whose result it has. */
 export function toolTerm(name: string): string {
   return `tool:${name.normalize("NFKC").toLowerCase()}`;
 }

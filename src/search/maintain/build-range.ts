@@ -37,22 +37,21 @@ export interface BuiltRange {
 }
 
 /**
- * Rows of the feed that are read at a time, at first and at most. A slice ends early where messages
- * are long, and rows beyond its end are read again; so the next slice asks for at most twice as
- * many.
+ * Rows of the feed per read, at first and at most. A slice ends early where messages are long, and
+ * rows beyond its end are read again; so the next slice asks for at most twice as many.
  */
 const FIRST_SLICE = 128;
 const SLICE = 1_024;
-/** Messages between two moments at which others may run: a few milliseconds. */
+/** Messages between two yields: a few milliseconds. */
 const BREATH_ENTRIES = 64;
 
 /**
- * A segment ends with the slice in which it gets this many words: they are sorted in memory, and twenty
- * bytes each. Messages of a coding agent have some fifty; those of people who talk have a thousand.
+ * A segment ends with the slice in which it reaches this many words: they are sorted in memory, at
+ * twenty bytes each. Messages of a coding agent have some fifty words, those of people a thousand.
  */
 const MAX_WORDS = 768 * 1024;
 
-/** The slice that reaches the end of a feed that grows is the last if it has no more than this. */
+/** The last slice of a growing feed has at most this many rows. */
 const FEW_ROWS = 256;
 
 export interface Stretch {
@@ -63,7 +62,7 @@ export interface Stretch {
   readonly limit: number;
 }
 
-/** Writes a segment of what a stretch of the feed tells. */
+/** Writes a segment of a range of the feed. */
 export function* buildRange(
   { from, to, limit }: Stretch,
   segment: number,
@@ -71,7 +70,7 @@ export function* buildRange(
 ): Asking<BuiltRange> {
   const vocabulary = vocabularyOf(options.language);
   const index = new MemoryIndex(vocabulary, rooms);
-  /** Without their entries, which are the most by far. */
+  /** Without their entries, which are by far the most. */
   const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
   const end = Math.min(to ?? Number.POSITIVE_INFINITY, from + limit);
@@ -102,7 +101,7 @@ export function* buildRange(
       segment,
       from,
       to: through,
-      // A later slice may know of deletions that the first did not: those are told of as such.
+      // Later slices may know of more deletions than the first: those are recorded as such.
       builtAt: slices[0]?.head ?? from,
       analyzer: indexVersion(options),
       documents: built.documents,
@@ -117,7 +116,7 @@ export function* buildRange(
 
 type Slice = Omit<FeedSlice, "entries">;
 
-/** Adds notes and sessions, in the order of their keys. */
+/** Adds notes and sessions, in key order. */
 function addOthers(index: MemoryIndex, slices: readonly Slice[], options: IndexingOptions): void {
   const sessions = newest(
     slices,
@@ -145,10 +144,10 @@ const rooms = { message: new FieldRoom(), output: new FieldRoom() };
 /** The vocabularies of earlier segments by language; an oversized one starts anew. */
 const vocabularies = new Map<Language, Vocabulary>();
 const MAX_VOCABULARY_BYTES = 24 * 1024 * 1024;
-/** No more is added to one that has grown so far: some texts have hardly a word twice. */
+/** A larger vocabulary is not reused: some texts hardly repeat a word. */
 const FULL_VOCABULARY_BYTES = 28 * 1024 * 1024;
 
-/** Leaves the memory of what segments are built with to others. The next begins anew. */
+/** Releases the pooled memory of segment building. */
 export function forgetBuilding(): void {
   vocabularies.clear();
   rooms.message.clear();
@@ -167,7 +166,7 @@ function keyOfMemory({ agent, name }: FeedMemory): string {
   return memoryKey(agent, name);
 }
 
-/** The last version of each thing. */
+/** The last version of each item. */
 function newest<Thing extends FeedSession | FeedMemory | FeedFact, Key>(
   slices: readonly Slice[],
   things: (slice: Slice) => readonly Thing[],

@@ -1,6 +1,6 @@
 /**
- * Upkeep of the vectors: they come from outside, because an embedder is asked over a network, and are
- * kept here as the words are: written, joined, and rid of what was deleted.
+ * Maintains the vectors. They come from outside, because an embedder is called over a network, and
+ * are stored like words: written, merged, and purged of deleted text.
  */
 
 import { memoryKey } from "../../model/note.ts";
@@ -24,20 +24,20 @@ import type {
 import { VectorWriter } from "../vectors/vector-writer.ts";
 import { segmentsToMerge } from "./merge-policy.ts";
 
-/** Begins anew, with all that is there as a gap: vectors of another embedder go. */
+/** Starts over, with everything stored as a gap: vectors of another embedder are dropped. */
 export function startVectors(start: StartVectorsTask["startVectors"]): VectorIndex {
   const gaps = start.through === 0 ? [] : [{ from: 0, to: start.through }];
   return { ...start, gaps, segments: [] };
 }
 
-/** Whether a batch continues what is there: another process may have been quicker. */
+/** Whether a batch continues the current state: another process may have been faster. */
 export function continues(vectors: VectorIndex | undefined, batch: VectorBatch): boolean {
   if (vectors?.embedder !== batch.embedder) return false;
   const gap = vectors.gaps.find(({ from }) => from === batch.from);
   return gap === undefined ? batch.from === vectors.through : batch.to <= gap.to;
 }
 
-/** Writes the segment of a batch, if it has any vector; gives the vectors as they are with it. */
+/** Writes the segment of a batch, if it has any vector; gives the resulting vectors. */
 export function* addVectors(
   vectors: VectorIndex,
   batch: VectorBatch,
@@ -65,7 +65,7 @@ export function* addVectors(
   return { ...after, segments };
 }
 
-/** Deletions and erasures since a batch was read: the manifest may have forgotten them. */
+/** Deletions and erasures since a batch was read, which the manifest may have dropped. */
 function* goneSince(builtAt: number): Asking<{ readonly gone: Gone; readonly head: number }> {
   const sessions = new Set<number>();
   const erased: Gone["erased"][number][] = [];
@@ -80,7 +80,7 @@ function* goneSince(builtAt: number): Asking<{ readonly gone: Gone; readonly hea
   return { gone: { sessions, erased }, head: at };
 }
 
-/** Messages by session and sequence, then notes; of a note that is there twice the last one. */
+/** Messages by session and sequence, then notes; of a repeated note the last one. */
 function orderOf(pieces: readonly PieceInfo[]): number[] {
   const lastOf = new Map(pieces.map(({ role, key }, i) => [`${role} ${key}`, i]));
   const isLast = ({ role, key }: PieceInfo, i: number) =>
@@ -97,8 +97,8 @@ function orderOf(pieces: readonly PieceInfo[]): number[] {
 }
 
 /**
- * The segments that should be written again as one: all of them for a purge, adjacent ones that are
- * small, or one that was built before `overdue` and so holds what is long gone.
+ * The segments to rewrite as one: all for a purge, adjacent small ones, or one built before
+ * `overdue`, which holds long deleted text.
  */
 export function vectorsToMerge(
   { vectors, through }: Manifest,
@@ -117,7 +117,7 @@ export function vectorsToMerge(
   return segments.filter(({ builtAt }) => builtAt < overdue).slice(0, 1);
 }
 
-/** Segments between which nothing will be added: their order would not be that of the feed. */
+/** Segments without gaps between them: filling a gap would break the feed's order. */
 function withoutGaps(
   segments: readonly VectorSegmentInfo[],
   gaps: readonly FeedRange[],
@@ -126,7 +126,7 @@ function withoutGaps(
   return [...Map.groupBy(segments, partOf).values()];
 }
 
-/** Joins them; all deletions and erasures that the manifest knows are applied. */
+/** Merges them, applying all deletions and erasures that the manifest knows. */
 export function* joinVectors(
   manifest: Manifest,
   joined: readonly VectorSegmentInfo[],
@@ -151,7 +151,7 @@ export function* joinVectors(
 const SLICE = 1_024;
 const CACHE_BYTES = 4 * 1024 * 1024;
 
-/** The notes that are there, and did not change since they were embedded. */
+/** The existing notes that have not changed since they were embedded. */
 function* currentNotes(manifest: Manifest): Asking<(key: string) => boolean> {
   const current = new Set<string>();
   const seen = new Set<string>();
@@ -185,7 +185,7 @@ function* currentNotes(manifest: Manifest): Asking<(key: string) => boolean> {
   return (key) => current.has(key);
 }
 
-/** The vectors without segments that cannot be read: what those were made of is a gap. */
+/** The vectors without unreadable segments, whose ranges become gaps. */
 export function withoutLost(
   vectors: VectorIndex | undefined,
   unreadable: ReadonlySet<number>,

@@ -31,7 +31,7 @@ function withSegments(count: number): IndexModel {
   return model;
 }
 
-test("a damaged segment is built again before anything is joined with it", () => {
+test("a damaged segment is rebuilt before it is merged", () => {
   const model = withSegments(17);
   const damaged = model.manifest.segments[3]?.segment;
   for (const key of [...model.blobs.keys()]) {
@@ -42,7 +42,7 @@ test("a damaged segment is built again before anything is joined with it", () =>
   expect(model.manifest.segments[0]?.documents).toBe(17);
 });
 
-test("a segment that reaches beyond the feed is built again up to the feed's end", () => {
+test("a segment beyond the feed's end is rebuilt up to that end", () => {
   const model = withSegments(1);
   const { manifest } = model;
   const beyond = manifest.segments.map((info) => ({ ...info, to: 50 }));
@@ -57,7 +57,7 @@ test("a segment that reaches beyond the feed is built again up to the feed's end
   expect(model.manifest.segments).toMatchObject([{ from: 0, to: 2, documents: 1 }]);
 });
 
-test("a merge of segments of an old and a new analyzer counts as old, and is built again", () => {
+test("a merge of segments of an old and a new analyzer counts as old, and is rebuilt", () => {
   const model = withSegments(17);
   maintain(model, "upkeep", "2");
   maintain(model, "merge", "2");
@@ -66,12 +66,12 @@ test("a merge of segments of an old and a new analyzer counts as old, and is bui
   for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/2/");
 });
 
-test("while much is written segments are joined late, and all the same when there are many", () => {
+test("during heavy writes segments are merged late, but are when there are many", () => {
   const model = new IndexModel();
   const session = model.createSession();
   let most = 0;
   for (let i = 0; i < 40; i++) {
-    // One that is moved into a segment, and one that waits already.
+    // One that is flushed, and one that waits already.
     model.append(session, "user", `message ${i} of many`);
     maintain(model, "upkeep");
     most = Math.max(most, model.manifest.segments.length);
@@ -83,13 +83,13 @@ test("while much is written segments are joined late, and all the same when ther
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(80);
 });
 
-test("changes written while the tail is flushed are flushed with it, unless they are few", () => {
+test("changes written during a flush are included, unless they are few", () => {
   const model = new IndexModel();
   const session = model.createSession();
   const write = (count: number) => {
     for (let i = 0; i < count; i++) model.append(session, "user", "one of many");
   };
-  // Slices of 128, 256, 512 and 1,024 rows reach its end: the session, too, is a change.
+  // Slices of 128, 256, 512 and 1,024 rows reach its end: the session is a change too.
   write(1_919);
   const coming = [1_000, 500, 257, 100, 2_000];
   const answer = (need: Need) => {
@@ -104,7 +104,7 @@ test("changes written while the tail is flushed are flushed with it, unless they
   expect(coming).toEqual([]);
 });
 
-test("a segment ends where its messages have very many words", () => {
+test("a segment ends early with very many words", () => {
   const model = new IndexModel();
   const session = model.createSession();
   const text = "word ".repeat(1_000);
@@ -118,7 +118,7 @@ test("a segment ends where its messages have very many words", () => {
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(1_200);
 });
 
-test("slices that huge messages cut short do not end a segment", () => {
+test("slices cut short by huge messages do not end a segment", () => {
   const model = new IndexModel();
   const session = model.createSession();
   for (let i = 0; i < 999; i++) model.append(session, "user", "as if it were huge");
@@ -128,7 +128,7 @@ test("slices that huge messages cut short do not end a segment", () => {
   expect(report).toMatchObject({ documents: 999, through: 1_000 });
 });
 
-test("a rebuild also builds what was joined meanwhile", () => {
+test("a rebuild also covers segments merged meanwhile", () => {
   const model = withSegments(17);
   const rebuild = { rebuildThrough: model.manifest.version };
   maintain(model, rebuild);
@@ -139,7 +139,7 @@ test("a rebuild also builds what was joined meanwhile", () => {
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(17);
 });
 
-test("a rebuild that loses what it has written fails, and does not begin again", () => {
+test("a rebuild that loses its own output fails, and does not restart", () => {
   const model = new IndexModel();
   const session = model.createSession();
   for (let range = 0; range < 9; range++) {

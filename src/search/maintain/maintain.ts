@@ -44,7 +44,7 @@ export interface MaintenanceOptions {
   readonly indexing: IndexingOptions;
   /** A number for a new segment. */
   readonly newSegment: () => number;
-  /** The tail is moved when the feed is this far ahead of the segments. */
+  /** The tail is flushed when it has this many changes. */
   readonly flushAt: number;
   /** Segments that a search could not read. */
   readonly unreadable: ReadonlySet<number>;
@@ -58,7 +58,7 @@ export interface MaintenanceOptions {
 const DEAD_KEPT_MS = 24 * 60 * 60 * 1000;
 const DEAD_PART = 0.05;
 
-/** Rows of the feed that one segment is built from. */
+/** Feed rows per segment. */
 const RANGE = 8_192;
 /** During a merge the tail is flushed at this many times `flushAt`. */
 const DUE_FACTOR = 4;
@@ -70,7 +70,7 @@ const MERGE_CACHE_BYTES = 4 * 1024 * 1024;
  */
 const LARGE_MERGE = 768 * 1024;
 
-/** One step. `more` tells whether the task has others. */
+/** One step. `more` tells whether the task needs further ones. */
 export function* maintainIndex(
   task: MaintenanceTask,
   options: MaintenanceOptions,
@@ -85,9 +85,9 @@ export function* maintainIndex(
     documents = yield* step;
   } catch (error) {
     if (!(error instanceof UnreadableSegment) || options.unreadable.has(error.segment)) throw error;
-    // One that no manifest names was written just now: it would be lost again.
+    // A segment that no manifest names was just written: it would be lost again.
     if (!namedSegments(manifest).includes(error.segment)) throw error;
-    // Not found by a search yet. Rebuild it first: it cannot be merged.
+    // Not met by a search yet. Rebuilt first, because it cannot be merged.
     const unreadable = new Set([...options.unreadable, error.segment]);
     return yield* maintainIndex(task === "merge" ? "upkeep" : task, { ...options, unreadable });
   }
@@ -160,7 +160,7 @@ function nextStep(
   return mergeVectorsIfDue(state, false, options);
 }
 
-/** The position of long deleted text, or of much of it; 0 if there is none. */
+/** The position of long deleted text, or of much of it; 0 if none. */
 function lastOverdue(
   { manifest: { dead, erased, segments }, sessions }: State,
   now: number,
@@ -209,7 +209,7 @@ function* mergeVectorSegments(
     : info.documents;
 }
 
-/** Starts with an embedder's vectors, or adds some. */
+/** Starts an embedder's vectors, or adds some. */
 function* takeVectors(
   task: StartVectorsTask | AddVectorsTask,
   manifest: Manifest,
@@ -228,7 +228,7 @@ function* swapVectors(manifest: Manifest, vectors: VectorIndex): Step {
   return (yield* swap(manifest, { ...manifest, vectors })) ? 0 : undefined;
 }
 
-/** Moves the tail up to `to`, or as it grows. */
+/** Flushes the tail up to `to`, or as it grows. */
 function* flush(manifest: Manifest, to: number | undefined, options: MaintenanceOptions): Step {
   const segment = options.newSegment();
   const stretch = { from: manifest.through, to, limit: RANGE };
@@ -254,7 +254,7 @@ function* merge(
   return (yield* replace(joined, info)) ? info.documents : undefined;
 }
 
-/** Reads the segment's range of the feed again. The old one answers until the new one is there. */
+/** Rebuilds a segment from its range of the feed. The old one answers until then. */
 function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
   let parts: SegmentInfo[] = [];
   let documents = 0;
@@ -291,7 +291,7 @@ function* flushIfDue(options: MaintenanceOptions): Asking<void> {
     yield* flush(manifest, undefined, options);
 }
 
-/** Puts a segment in the place of others, in whatever the manifest is now. */
+/** Replaces segments in the current manifest. */
 function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): Asking<boolean> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const numbers = new Set(old.map(({ segment }) => segment));
@@ -358,7 +358,7 @@ function withReplaced(
   });
 }
 
-/** A deletion or an erasure is forgotten once every segment was built after it. */
+/** A deletion or an erasure is dropped once every segment was built after it. */
 function stillNeeded({ segments, dead, erased, vectors }: Manifest): Losses {
   const all = [...segments, ...(vectors?.segments ?? [])];
   const oldest = Math.min(...all.map(({ builtAt }) => builtAt));

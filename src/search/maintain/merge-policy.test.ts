@@ -22,7 +22,7 @@ function segment(documents: number): SegmentInfo {
   };
 }
 
-/** Joins until nothing is due. Gives the documents that were written again. */
+/** Merges until nothing is due. Gives the rewritten documents. */
 function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo[]): number {
   let rewritten = 0;
   for (let due = choose(segments); due.length > 0; due = choose(segments)) {
@@ -35,7 +35,7 @@ function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo
   return rewritten;
 }
 
-test("of a store that grows by small segments few stay, and each message is written a few times", () => {
+test("a store that grows by small segments keeps few, and rewrites each message a few times", () => {
   segments = [];
   let documents = 0;
   let rewritten = 0;
@@ -53,7 +53,7 @@ test("of a store that grows by small segments few stay, and each message is writ
   expect(rewritten / documents).toBeLessThan(7);
 });
 
-test("while much is written fewer joins are made, and the segments stay bounded", () => {
+test("during heavy writes fewer merges are made, and the segments stay bounded", () => {
   segments = [];
   let rewritten = 0;
   let most = 0;
@@ -67,7 +67,7 @@ test("while much is written fewer joins are made, and the segments stay bounded"
   expect(rewritten / (150 * 7_000)).toBeLessThan(1);
 });
 
-test("also while much is written for days", () => {
+test("also during days of heavy writes", () => {
   segments = [];
   let most = 0;
   // Sixty million messages.
@@ -81,7 +81,7 @@ test("also while much is written for days", () => {
   expect(Math.max(...segments.map(({ documents }) => documents))).toBeLessThan(2_000_000);
 });
 
-test("a large segment is not written again for the sake of a few small ones", () => {
+test("a large segment is not rewritten for a few small ones", () => {
   segments = [segment(200_000), ...Array.from({ length: 7 }, () => segment(1_000))];
   expect(segmentsToMerge(segments)).toEqual([]);
 });

@@ -1,20 +1,20 @@
-/** Which segments are worth joining: a size-tiered merge policy over adjacent segments. */
+/** A size-tiered merge policy over adjacent segments. */
 
 import type { SegmentInfo } from "../port.ts";
 
-/** Segments of words and of vectors are joined alike. */
+/** Segments of words and of vectors merge alike. */
 type Sized = Pick<SegmentInfo, "documents">;
 
-/** More at a time would hold too many lists. */
+/** A merge of more would hold too many lists. */
 const MAX_JOINED = 32;
-/** A segment of more is left as it is: joining it would take minutes. */
+/** A larger segment is not merged: it would take minutes. */
 const MAX_DOCUMENTS = 4 * 1024 * 1024;
-/** Small segments are cheap to search and come often: many are joined at a time. */
+/** Small segments are cheap to search and frequent: many are merged at a time. */
 const SMALL_FAN = 8;
 const SMALL_SIZES = [1_024, 8_192] as const;
 /**
- * Every segment costs a search a look into its dictionary for each word, so of the large ones there
- * should be few. Joining them costs a tenth of what indexing them did.
+ * Every segment costs a search a dictionary look-up per word, so there should be few large ones.
+ * Merging costs a tenth of indexing.
  */
 const LARGE_FAN = 4;
 /**
@@ -30,17 +30,17 @@ const BUSY_LARGE_FAN = 64;
 const BUSY_LARGE_JOINED = 16;
 
 /**
- * Adjacent segments that should become one: of small ones at least `SMALL_FAN` of one level or below,
- * of large ones at least `LARGE_FAN` of one level, with what lies between. So each message is written
- * again once a level, and there are few levels. Empty: none.
+ * Adjacent segments to merge: at least `SMALL_FAN` small ones of one level or below, or at least
+ * `LARGE_FAN` large ones of one level, with those between. So each message is rewritten once per
+ * level, and there are few levels. Empty: none.
  */
 export function segmentsToMerge<Info extends Sized>(segments: readonly Info[]): readonly Info[] {
   return adjacent(segments, SMALL_FAN, LARGE_FAN);
 }
 
 /**
- * The same while much is being written: fewer joins of more segments. Large ones are left for later
- * unless there are very many: merging them takes memory per message beside the writer's.
+ * The same during heavy writes: fewer merges of more segments. Large ones wait unless there are
+ * very many: merging them takes memory per message beside the writer's.
  */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   return adjacent(segments, BUSY_FAN, BUSY_LARGE_FAN, BUSY_LARGE_JOINED);
@@ -74,7 +74,7 @@ function adjacent<Info extends Sized>(
   for (let limit = 0; limit <= highest; limit++) {
     const isSmall = limit < SMALL_SIZES.length;
     const fan = isSmall ? smallFan : largeFan;
-    // A large segment must not be written again for the sake of a few small ones.
+    // A large segment must not be rewritten for a few small ones.
     const counts = (info: Info) => isSmall || level(info) === limit;
     for (const run of runs(segments, limit)) {
       if (run.filter(counts).length >= fan) return run.slice(0, isSmall ? MAX_JOINED : largeJoined);
@@ -91,7 +91,7 @@ function level({ documents }: Sized): number {
   return result;
 }
 
-/** The longest stretches of adjacent segments of this level or below, in their order. */
+/** The longest runs of adjacent segments of this level or below, in order. */
 function runs<Info extends Sized>(segments: readonly Info[], limit: number): Info[][] {
   const found: Info[][] = [[]];
   for (const segment of segments) {

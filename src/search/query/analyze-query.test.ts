@@ -18,7 +18,7 @@ function weights(text: string): Record<string, number> {
 }
 
 describe("scored terms", () => {
-  test("are the words of a sentence, with little for stop-words", () => {
+  test("are the words of a sentence, with little weight for stop words", () => {
     const found = weights("why does the cron job not run");
     expect(found["cron"]).toBe(1);
     expect(found["not"]).toBe(1);
@@ -26,7 +26,7 @@ describe("scored terms", () => {
     expect(found["why"]).toBeLessThan(0.2);
   });
 
-  test("weigh fully where all are stop-words", () => {
+  test("weigh fully where all are stop words", () => {
     expect(weights("to be or what")).toEqual({ to: 1, be: 1, what: 1 });
     expect(weights("who")).toEqual({ who: 1 });
   });
@@ -38,18 +38,18 @@ describe("scored terms", () => {
     expect(found["queri"]).toBeGreaterThan(0.4);
   });
 
-  test("are also what was typed, for wholes are not stemmed", () => {
+  test("include the unstemmed word, because wholes are not stemmed", () => {
     expect(weights("listsessions")["listsessions"]).toBe(1);
   });
 
-  test("are pairs of a dense script; a letter alone is a prefix", () => {
+  test("are bigrams of a dense script; a single letter is a prefix", () => {
     expect(Object.keys(weights("数据库"))).toEqual(["数据", "据库"]);
     expect(ask("不").scored).toEqual([]);
     expect(ask("不").prefixes).toEqual(["不"]);
     expect(ask("what 不").scored[0]?.weight).toBeLessThan(0.2);
   });
 
-  test("leave out what is excluded", () => {
+  test("exclude excluded words", () => {
     expect(Object.keys(weights("cron -redis"))).toEqual(["cron"]);
   });
 });
@@ -75,11 +75,11 @@ describe("conditions", () => {
     ]);
   });
 
-  test("of a date are met by a written one", () => {
+  test("of a date match a written one", () => {
     expect(required("+2023-05-08")).toEqual([[terms("2023-05-08"), terms("2023", "may", "8")]]);
   });
 
-  test("of a prefix are words that begin so, by their stem too", () => {
+  test("of a prefix are words with it, or with its stem", () => {
     expect(required("+compact*")).toEqual([
       [terms("compact"), { kind: "prefix", prefix: "compact" }],
     ]);
@@ -94,7 +94,7 @@ describe("conditions", () => {
     ]);
   });
 
-  test("are not made of stop-words, unless there is nothing else", () => {
+  test("exclude stop words, unless there is nothing else", () => {
     expect(required("the cron", "all")).toEqual([[terms("cron")]]);
     expect(required("who", "all")).toEqual([[terms("who")]]);
     expect(required("+??? cron", "all")).toEqual([[terms("cron")]]);
@@ -105,16 +105,16 @@ describe("conditions", () => {
   });
 });
 
-describe("the query word for word", () => {
+describe("the verbatim query", () => {
   const verbatim = (text: string, match: "any" | "all" = "any") => ask(text, match).verbatim;
 
-  test("is its words in order, whatever stands between them", () => {
+  test("is its words in order, ignoring punctuation", () => {
     expect(verbatim("error: locks are held")).toEqual(["error", "lock", "are", "held"]);
     expect(verbatim("cron locks", "all")).toEqual(["cron", "lock"]);
     expect(verbatim("open src/a.ts")).toEqual(["open", "src", "a", "ts"]);
   });
 
-  test("is nothing where one name is asked for, or more than words", () => {
+  test("is empty for one name, or for more than words", () => {
     for (const text of ["cron", "src/a.ts", '"cron lock" held', "cron lock*", "cron lock -held"]) {
       expect(verbatim(text), text).toEqual([]);
     }

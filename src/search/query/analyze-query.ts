@@ -1,4 +1,4 @@
-/** From what the user typed to what the index is asked: the same analysis as the text's. */
+/** Maps a parsed query to terms and conditions, with the text's analyzer. */
 
 import { type Language, MORPHOLOGIES } from "../analysis/analyze.ts";
 import { stopWordWeight } from "../analysis/stop-words.ts";
@@ -27,7 +27,7 @@ export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery
   };
 }
 
-/** Longer queries are not looked for word for word. */
+/** Longer queries have no verbatim boost. */
 const MAX_VERBATIM = 64;
 
 /** A name is found by its whole already, so a query of one name has no phrase. */
@@ -60,8 +60,8 @@ function tokensOf(text: string, language: Language): Token[] {
 }
 
 /**
- * Words as they are written where stemming changes them: `listsessions` is `listSessions` typed in
- * lower case, and whole identifiers are never stemmed.
+ * Unstemmed words where stemming changes them: `listsessions` is `listSessions` in lower case, and
+ * whole identifiers are never stemmed.
  */
 function unstemmed(
   text: string,
@@ -81,9 +81,9 @@ function unstemmed(
 
 class Scoring {
   readonly #language: Language;
-  /** The weight of each term, and the same for the case that all are stop-words. */
+  /** The weight of each term, and the same for a query of stop words only. */
   readonly #weights = new Map<string, { weight: number; asWord: number; isPiece: boolean }>();
-  /** The identifier that each part was taken from; not of a part that also stands alone. */
+  /** The identifier of each part, unless the part also stands alone. */
   readonly #wholes = new Map<string, string | undefined>();
   readonly #prefixes = new Set<string>();
   readonly #words: string[][] = [];
@@ -100,7 +100,7 @@ class Scoring {
           ? tokens.find((each) => each.kind === "whole" && each.start <= start && end <= each.end)
           : undefined;
       if (!this.#wholes.has(term) || whole === undefined) this.#wholes.set(term, whole?.term);
-      // The pairs of a run have told of its last letter; a letter alone begins pairs.
+      // A run's bigrams include its last letter; an isolated letter is a prefix of bigrams.
       if (kind === "single") this.#prefixes.add(term);
       if (kind === "last" || kind === "single") continue;
       const asWord = kind === "part" ? PART_WEIGHT : 1;
@@ -152,8 +152,8 @@ function wholeOf(whole: string | undefined): Pick<ScoredTerm, "whole"> {
 }
 
 /**
- * The whole of `foo_ba`, so that `foo_ba*` finds `foo_bar` and `fooBaz`; else its last word. The
- * words behind `modules*` are indexed by their stem, so that begins a word too.
+ * The whole of `foo_ba`, so that `foo_ba*` finds `foo_bar` and `fooBaz`; else its last word. Words
+ * are indexed by their stem, so the stem of `modules*` is a prefix too.
  */
 function prefixesOf(text: string, language: Language): string[] {
   const tokens = tokensOf(text, "simple").filter(({ kind }) => kind !== "last");
@@ -183,7 +183,7 @@ function isStopWord(condition: Condition, language: Language): boolean {
   return condition.terms.every((term) => stopWordWeight(term, language) < 1);
 }
 
-/** The alternatives by which a document meets `leaf`; none if it has no word. */
+/** The alternatives by which a document meets `leaf`; none without words. */
 function conditionsOf(leaf: Leaf, language: Language): Condition[] {
   const tokens = tokensOf(leaf.text, language);
   if (tokens.length === 0) return [];
@@ -213,7 +213,7 @@ function conditionsOf(leaf: Leaf, language: Language): Condition[] {
   return conditions;
 }
 
-/** The wholes that stand for everything that was typed: `foobar` of `foo_bar`. */
+/** The wholes of the typed text: `foobar` of `foo_bar`. */
 function wholesOf(tokens: readonly Token[]): Token[] {
   const { start, end } = extentOf(tokens);
   return tokens.filter(
@@ -234,10 +234,7 @@ function extentOf(tokens: readonly Token[]): { readonly start: number; readonly 
   return { start, end };
 }
 
-/**
- * One term for each position. Any word where a letter of a dense script stands by itself: in the
- * text it may be the first of a pair.
- */
+/** A term per position. Null for an isolated dense letter: in the text it may begin a bigram. */
 function sequenceOf(tokens: readonly Token[]): (string | null)[] {
   const sequence: (string | null)[] = [];
   for (const { term, position, kind } of tokens) {

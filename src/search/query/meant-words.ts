@@ -1,16 +1,16 @@
-/** The words of a question that say what it is about. */
+/** The content words of a question. */
 
 import { ENGLISH } from "../analysis/morphology.ts";
 import { stopWordWeight } from "../analysis/stop-words.ts";
 
-/** A phrase in quotes, or what stands between spaces. */
+/** A phrase in quotes, or a run without spaces. */
 const PIECES = /"[^"]*"|\S+/g;
-/** A word without syntax, and the punctuation of a sentence round it. */
+/** A word without syntax, with a sentence's punctuation. */
 const PLAIN = /^[([]*(\p{L}+)(?:['’]\p{L}+)?[)\].,;:!?…]*$/u;
 
 /**
- * `query` without its stop-words, so that nothing is found for `about` alone in "tell me about zebras". A
- * query of nothing but stop-words stays as it is; so do phrases, operators and filters.
+ * `query` without its stop words, so that `about` alone in "tell me about zebras" finds nothing. A
+ * query of stop words only is unchanged; so are phrases, operators and filters.
  */
 export function meantWords(query: string): string {
   const pieces = query.match(PIECES) ?? [];

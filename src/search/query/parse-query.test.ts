@@ -9,7 +9,7 @@ function parse(text: string, match: QueryMatch = "any"): ParsedQuery {
   return parseQuery(text, { now: NOW, match });
 }
 
-/** A leaf as it would be typed. */
+/** A leaf as typed. */
 function typed({ kind, text }: Leaf): string {
   return kind === "phrase" ? `"${text}"` : kind === "prefix" ? `${text}*` : text;
 }
@@ -34,7 +34,7 @@ describe("words", () => {
     check("cron AND lock job", "[cron] [lock] job");
   });
 
-  test("are left out by a minus or by NOT", () => {
+  test("are excluded by a minus or by NOT", () => {
     check("cron -redis", "cron -redis");
     check('cron NOT redis -"old lock"', 'cron -redis -"old lock"');
     expect(parse("-redis").notes).toHaveLength(1);
@@ -51,7 +51,7 @@ describe("words", () => {
     check("it does not start and fails", "it does not start and fails");
   });
 
-  test("alone: then nothing is an operator or a filter", () => {
+  test("in words mode: no operators and filters", () => {
     const text = 'role:tool -v "not this" +x OR a* since:7d';
     check(text, text, "words");
     expect(parse(text, "words")).toMatchObject({ required: [], excluded: [], filters: {} });
@@ -75,7 +75,7 @@ describe("phrases", () => {
   });
 });
 
-describe("words that only look like operators", () => {
+describe("words that resemble operators", () => {
   test("is plain text", () => {
     check("git push --force", "git push --force");
     check("exit code -1", "exit code -1");
@@ -127,7 +127,7 @@ describe("filters", () => {
     check("constructor:x __proto__:y", "constructor:x __proto__:y");
   });
 
-  test("with a value that means nothing are words, and the user is told", () => {
+  test("with an invalid value are words, with a note", () => {
     const query = parse("since:whenever role:boss");
     expect(query.optional.map(typed)).toEqual(["since:whenever", "role:boss"]);
     expect(query.notes).toHaveLength(2);
@@ -135,7 +135,7 @@ describe("filters", () => {
   });
 });
 
-test("whatever is typed is a query", () => {
+test("any text is a query", () => {
   const piece = fc.constantFrom(
     '"',
     "“",

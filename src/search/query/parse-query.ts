@@ -1,5 +1,5 @@
 /**
- * The query language. Whatever a user types is valid: what is not understood is plain words.
+ * The query parser. Any text is valid: unknown syntax is plain words.
  *
  * | typed                         | meaning                                                   |
  * | ----------------------------- | --------------------------------------------------------- |
@@ -9,7 +9,8 @@
  * | `-word`, `NOT word`           | documents with it are left out                            |
  * | `a OR b`, `a or b`            | one of them where a word would be required                |
  * | `pre*`                        | words that begin so                                       |
- * | `agent:` `project:` `repo:` `workstation:` `git:` `model:` `role:` `tool:` `since:` `until:` | filters; a value with spaces in quotes |
+ * | `agent:` `project:` `repo:` `workstation:` `git:` `model:` `role:` `tool:` `since:` `until:` |
+ * filters; a value with spaces in quotes |
  *
  * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
  */
@@ -24,14 +25,13 @@ export interface ParseOptions {
   /** Reference time of `today` and `7d`, in epoch milliseconds. */
   readonly now: number;
   readonly match?: QueryMatch;
-  /** The last word is being typed: it stands for all that begin so. */
+  /** The last word is being typed: it matches as a prefix. */
   readonly asYouType?: boolean;
 }
 
 /**
- * `any` (the default): the more words the better. `all`: plain words are all required. `words`: as
- * `any`, and nothing in the text is an operator, a phrase or a filter, as for a message rather than
- * a query.
+ * `any` (the default): more words rank higher. `all`: plain words are all required. `words`: as
+ * `any`, without operators, phrases and filters, as for a message rather than a query.
  */
 export type QueryMatch = (typeof QUERY_MATCHES)[number];
 
@@ -49,7 +49,7 @@ export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
 function parseOperators(text: string, options: ParseOptions): ParsedQuery {
   const parser = new Parser(options);
   const items = readItems(text);
-  // A space behind it says that the word is complete.
+  // A trailing space completes the word.
   const isOpen = options.asYouType === true && /[\p{L}\p{M}\p{N}]$/u.test(text);
   for (const [i, item] of items.entries()) {
     const isTyped = isOpen && i === items.length - 1 && !item.quoted && item.key === undefined;
@@ -64,7 +64,7 @@ function wordsOnly(text: string): ParsedQuery {
   return { required: [], optional, excluded: [], filters: {}, notes: [] };
 }
 
-/** Words that OR joined, and whether one of them must occur. */
+/** Words joined by OR, and whether one of them is required. */
 interface Group {
   readonly leaves: Leaf[];
   required: boolean;
@@ -72,7 +72,7 @@ interface Group {
 
 type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
-/** Filter keys that take any text, and the filter that each sets. */
+/** Text filters by key. */
 const TEXT_FILTERS: Readonly<
   Record<string, "agent" | "project" | "repo" | "workstation" | "gitBranch" | "model" | "tool">
 > = {
@@ -91,7 +91,7 @@ class Parser {
   readonly #excluded: Leaf[] = [];
   readonly #filters: FilterLists = {};
   readonly #notes: string[] = [];
-  /** The operator that was read last and still waits for its word. */
+  /** The last operator, which waits for its word. */
   #operator: "" | "and" | "or" | "not" = "";
 
   constructor(options: ParseOptions) {
@@ -154,7 +154,7 @@ class Parser {
     }
   }
 
-  /** Takes the filter, or tells that it is none: then it is plain text. */
+  /** Applies a filter; false if it is plain text. */
   #filter(typedKey: string, { value, text }: Item): boolean {
     const key = typedKey.toLowerCase();
     if (value === "") return false;
@@ -191,7 +191,7 @@ class Parser {
   }
 }
 
-/** `and` and `not` in small letters are words of a sentence. */
+/** `and` and `not` in lower case are ordinary words. */
 function operatorOf({ text, sign, quoted }: Item): "" | "and" | "or" | "not" {
   if (sign !== "" || quoted) return "";
   if (text === "AND") return "and";
@@ -204,7 +204,7 @@ function leafOf({ key, quoted, value, text }: Item): Leaf | undefined {
     return value.trim() === "" ? undefined : { kind: "phrase", text: value };
   }
   const prefix = /^([^*]+)\*$/.exec(text)?.[1];
-  // A star after anything but a letter or digit is no prefix of a word: `src/*`.
+  // A star after anything but a letter or digit is not a prefix: `src/*`.
   if (prefix !== undefined && /[\p{L}\p{M}\p{N}]$/u.test(prefix)) {
     return { kind: "prefix", text: prefix };
   }

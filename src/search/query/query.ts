@@ -1,4 +1,4 @@
-/** A query as it was typed, and the terms and conditions that the index is asked. */
+/** A parsed query, and its terms and conditions. */
 
 import type { Role } from "../../model/entry.ts";
 
@@ -17,29 +17,29 @@ export interface QueryFilters {
   readonly model?: readonly string[];
   readonly role?: readonly Role[];
   readonly tool?: readonly string[];
-  /** First and last millisecond that count, UTC epoch. */
+  /** First and last millisecond, inclusive, UTC epoch. */
   readonly since?: number;
   readonly until?: number;
 }
 
 export interface ParsedQuery {
-  /** Each group must match: one of its alternatives at least. */
+  /** Each group needs at least one match. */
   readonly required: readonly (readonly Leaf[])[];
   /** Rank by OR: more of them is better. */
   readonly optional: readonly Leaf[];
   readonly excluded: readonly Leaf[];
   readonly filters: QueryFilters;
-  /** Notes for the user, such as a filter that was not understood. */
+  /** Notes for the user, such as an invalid filter. */
   readonly notes: readonly string[];
 }
 
 export interface ScoredTerm {
   readonly term: string;
-  /** From near 0, for a stop-word beside other words, to 1. */
+  /** From near 0, for a stop word beside other words, to 1. */
   readonly weight: number;
-  /** A word, or a part of an identifier; not the whole of one, nor another form of a word. */
+  /** A word, or a part of an identifier; not a whole identifier, nor another form of a word. */
   readonly isPiece: boolean;
-  /** The identifier, as it is indexed, if this term is a part of one. */
+  /** The identifier's term, if this is a part of one. */
   readonly whole?: string;
 }
 
@@ -48,24 +48,24 @@ export type Condition =
   | { readonly kind: "terms"; readonly terms: readonly string[] }
   /** At successive positions; null is any word. Never begins or ends with null. */
   | { readonly kind: "phrase"; readonly terms: readonly (string | null)[] }
-  /** A term that begins so. */
+  /** A term with this prefix. */
   | { readonly kind: "prefix"; readonly prefix: string };
 
 export interface TermQuery {
-  /** Unique, in the order of the query. As many as there are: the caller knows which are common. */
+  /** Distinct, in query order. Uncut: the caller knows which are common. */
   readonly scored: readonly ScoredTerm[];
-  /** The forms of each plain word that is no stop-word: the term, and how it is written. */
+  /** The forms of each plain content word: the term, and the written word. */
   readonly words: readonly (readonly string[])[];
-  /** Scored too, once the dictionary has expanded them. */
+  /** Also scored, once the dictionary has expanded them. */
   readonly prefixes: readonly string[];
   /**
-   * The whole query as the terms of a phrase; null is any word. Empty unless it is two words or more and
+   * The whole query as a phrase; null is any word. Empty unless it has at least two words and
    * nothing else.
    */
   readonly verbatim: readonly (string | null)[];
   /** A document must meet at least one condition of each group. */
   readonly required: readonly (readonly Condition[])[];
-  /** A document that meets one of these is out. */
+  /** A document that meets one of these is excluded. */
   readonly excluded: readonly Condition[];
   readonly filters: QueryFilters;
   readonly notes: readonly string[];

@@ -1,21 +1,21 @@
-/** The pieces of a query as it is typed: words, phrases, filters, and the signs before them. */
+/** The lexer of queries: words, phrases, filters, and their signs. */
 
 export interface Item {
   /** `+` and `-` directly before a word or phrase. */
   readonly sign: "+" | "-" | "";
-  /** The key before a colon: `agent` in `agent:coder`. Any key; the parser knows which it has. */
+  /** The key before a colon: `agent` in `agent:coder`. Any key; the parser selects known ones. */
   readonly key: string | undefined;
   readonly quoted: boolean;
   /** Without sign, key and quotes. */
   readonly value: string;
-  /** As it was typed, without its sign. */
+  /** As typed, without its sign. */
   readonly text: string;
 }
 
 const OPENING = /["“”„]/;
 const KEY = /^([A-Za-z]+):(?=\S)/;
 
-/** Splits at white space outside quotes. A quote that is never closed is white space. */
+/** Splits at white space outside quotes. An unclosed quote is white space. */
 export function readItems(query: string): Item[] {
   const items: Item[] = [];
   let at = 0;
@@ -52,7 +52,7 @@ function closingQuote(query: string, opening: number): number {
   return -1;
 }
 
-/** A word ends at white space, or where a phrase begins. */
+/** A word ends at white space, or at a phrase. */
 function wordEnd(query: string, from: number): number {
   let end = from + 1;
   while (end < query.length && !/[\s"“”„]/.test(query[end] ?? "")) end++;

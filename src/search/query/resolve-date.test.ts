@@ -3,7 +3,7 @@ import { resolveDate } from "./resolve-date.ts";
 
 const NOW = Date.UTC(2026, 4, 15, 12, 30);
 
-/** The first and the last moment that `value` takes in. */
+/** The first and last moment of `value`. */
 function range(value: string): (string | undefined)[] {
   return (["since", "until"] as const).map((edge) => {
     const time = resolveDate(value, NOW, edge);

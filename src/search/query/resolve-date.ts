@@ -1,4 +1,4 @@
-/** Dates as people type them: `2026-05-01`, `2026-05`, `2026`, `7d`, `24h`, `today`, `yesterday`. */
+/** Parses typed dates: `2026-05-01`, `2026-05`, `2026`, `7d`, `24h`, `today`, `yesterday`. */
 
 const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -15,11 +15,11 @@ const CALENDAR = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(z|[+-]\d{2}:\d{2})?$/;
 
 /**
- * The instant that `value` means, in epoch milliseconds, or undefined if it means none.
+ * The instant of `value` in epoch milliseconds; undefined if invalid.
  *
  * A day, month or year is a span of `calendar`: `since` takes its first millisecond, `until` its
- * last, so that both ends count. An age (`7d`) is that long before `now`. A timestamp without an
- * offset is in the calendar's time zone, too.
+ * last, so that both ends are inclusive. An age (`7d`) is that long before `now`. A timestamp
+ * without an offset is in the calendar's time zone too.
  */
 export function resolveDate(
   value: string,

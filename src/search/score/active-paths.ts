@@ -1,4 +1,4 @@
-/** Which messages are on the active path of their session. */
+/** Checks whether messages are on the active path of their session. */
 
 import { type Asking, ask, type SessionPath } from "../port.ts";
 import type { TenantCache } from "../search-cache.ts";
@@ -6,7 +6,7 @@ import type { View } from "../snapshot.ts";
 import { isOnPath } from "./filter/filter.ts";
 import type { Best } from "./top-sessions.ts";
 
-/** Active paths of sessions: known from earlier searches, or found out in this one. */
+/** Active paths of sessions, cached or read by this search. */
 export class Paths {
   readonly #cache: TenantCache;
   readonly #found = new Map<number, SessionPath>();

@@ -1,9 +1,9 @@
 /**
- * Block-max impacts, cached per list: the most that a message of each window gains by a term, before
- * the term's weight.
+ * Block-max impacts, cached per list: the maximum gain of a term for a message of each window,
+ * before the term's weight.
  *
- * It depends on the average length and on the weights of roles, which are mostly those of the search
- * before: so it is kept with the list, for as long as that stays in the cache.
+ * They depend on the average length and on role weights, which seldom change between searches, so
+ * they are cached with the list.
  */
 
 import type { Bounds } from "../index/lists/term-list.ts";
@@ -15,11 +15,14 @@ export interface GainRules {
   readonly roleWeights: Float64Array;
 }
 
-/** The rules of the last search, for each field of messages. As long as they are the same, so are these objects. */
+/**
+ * The rules of the last search, per field of messages. The objects stay the same while the rules
+ * do.
+ */
 let known: readonly GainRules[] = [];
 const KEPT_RULES = 2;
 
-/** The same object for the same rules, so that they are compared once for each chunk. */
+/** The same object for equal rules, so that a comparison by identity suffices per chunk. */
 export function sameRules(rules: GainRules): GainRules {
   const same = known.find((each) => isSame(each, rules));
   if (same !== undefined) return same;
@@ -28,7 +31,7 @@ export function sameRules(rules: GainRules): GainRules {
   return added;
 }
 
-/** One for each window that has bounds of its own, or one for the whole chunk. */
+/** One per window with bounds, or one for the whole chunk. */
 export function bestGains(bounds: Bounds, rules: GainRules): Float64Array {
   const { starts, triples, gains: before } = bounds;
   if (before !== undefined && bounds.rules === rules) return before;

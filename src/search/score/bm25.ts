@@ -1,4 +1,4 @@
-/** BM25, as the ranking uses it everywhere. */
+/** BM25. */
 
 export interface Bm25 {
   readonly k1: number;
@@ -7,14 +7,14 @@ export interface Bm25 {
 
 export const BM25: Bm25 = { k1: 1.2, b: 0.75 };
 
-/** How much a term tells, by how many of the documents have it. Never negative, as in Lucene. */
+/** The inverse document frequency. Never negative, as in Lucene. */
 export function idf(documents: number, having: number): number {
   return Math.log(1 + (documents - having + 0.5) / (having + 0.5));
 }
 
 /**
- * What a document's length does to a term's count, as `base + slope * length`: the gain of a term is
- * `count * (k1 + 1) / (count + base + slope * length)`.
+ * Length normalisation as `base + slope * length`: the gain of a term is `count * (k1 + 1) / (count
+ * + base + slope * length)`.
  */
 export interface LengthNorm {
   readonly gain: number;

@@ -1,4 +1,4 @@
-/** Boosts of sessions by their titles, summaries and surroundings. */
+/** Boosts of sessions by title, summary and searchable facts. */
 
 import { SESSION_FIELDS } from "../index/layout.ts";
 import type { View } from "../snapshot.ts";

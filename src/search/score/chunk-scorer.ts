@@ -4,9 +4,9 @@
  *
  * In each window every term has an upper bound of its score. Terms whose bounds together stay below
  * the threshold are *not essential*: a message that has only these cannot get in. So only the lists
- * of the essential terms are read; the others are looked up for the few messages that may still
- * make it. Survivors are scored again, exactly, in the order of the query, so that the result does
- * not depend on skipping.
+ * of the essential terms are read; the others are looked up for the few remaining candidates.
+ * Survivors are scored again, exactly, in the order of the query, so that the result does not
+ * depend on skipping.
  *
  * Bounds are computed here, from counts and lengths: weights and averages may change without a
  * rebuild. Pruning needs a clear margin below the threshold, so that ties are kept.
@@ -35,8 +35,8 @@ import { type LengthNorm, termGain } from "./bm25.ts";
 import type { OpenDocuments } from "./filter/open-documents.ts";
 
 /**
- * A term of the query in one field of this chunk. `weight` is its idf times its weight in the query
- * and that of the field; `columns` has the lengths of the field and `norm` what they do.
+ * A query term in one field of this chunk. `weight` is its idf times its query weight and the
+ * field's; `columns` has the field's lengths and `norm` their normalisation.
  */
 export interface ScoredList {
   readonly list: TermList;
@@ -51,29 +51,32 @@ export interface ChunkTask {
   readonly columns: ChunkColumns;
   /** By index of role. */
   readonly roleWeights: Float64Array;
-  /** The most that a session may gain beside its messages. */
+  /** The maximum boost of a session beside its messages. */
   readonly maxBoost: number;
   /** Messages that may be hits. Undefined: `accepts` alone decides. */
   readonly open: OpenDocuments | undefined;
   /** Whether any message of the window may be a hit. */
   readonly isOpen: (window: number) => boolean;
-  /** Whether a message may be a hit. Called only for those that score well enough. */
+  /** Whether a message may be a hit. Called only for good scores. */
   readonly accepts: (document: number) => boolean;
-  /** The score that is needed now. It only rises. */
+  /** The current threshold, which only rises. */
   readonly threshold: () => number;
-  /** Whether a message with about this score may change anything: its session may have a better one. */
+  /**
+   * Whether a message with about this score may change the result: its session may have a better
+   * one.
+   */
   readonly matters: (document: number, score: number) => boolean;
   readonly offer: (document: number, score: number) => void;
 }
 
 /** Factor by which a bound must fall short of the threshold, so that rounding cannot matter. */
 const CLEARLY = 1 - 1e-6;
-/** Good ones first: they raise the threshold for the others. */
+/** The best candidates are offered first, to raise the threshold. */
 const GOOD = 0.8;
 
 const ANY = [0];
 
-/** How many postings may be read for the price of looking one up. */
+/** The cost of a look-up in postings read. */
 const LOOKUP_COST = 16;
 
 /** The minimum role weight in `sums`, where 0 means unset. */
@@ -85,11 +88,11 @@ const weights = new Float64Array(ROLES.length);
  * offered.
  */
 const sums = new Float64Array(WINDOW_DOCUMENTS);
-/** The codes of a list's messages in the window, in its order. */
+/** The codes of a list's messages in the window, in list order. */
 const near = new Uint16Array(WINDOW_DOCUMENTS);
-/** The messages that have something, in the order in which they were met. */
+/** The messages with a partial score, in order of their first posting. */
 const touched = new Uint16Array(WINDOW_DOCUMENTS);
-/** Those of them that may still make it. */
+/** The remaining candidates. */
 const candidates = new Uint16Array(WINDOW_DOCUMENTS);
 
 export function scoreChunk(task: ChunkTask): void {
@@ -114,16 +117,16 @@ export function scoreChunk(task: ChunkTask): void {
   }
 }
 
-/** With fewer postings than this, none are worth choosing. */
+/** With fewer postings, choosing does not pay. */
 const MANY_POSTINGS = 2_048;
-/** Messages that are offered before all others, or four times as many until there is a threshold. */
+/** Messages offered first, or four times as many until there is a threshold. */
 const FIRST = 64;
-/** And that are looked at for it: a filter may leave few of them. */
+/** Messages tried for it: a filter may reject many. */
 const LOOKED_AT = 1_024;
 
 /**
- * Some messages with the rarest words. Without a threshold every message of the first window would
- * be a candidate, and most of the work would be there.
+ * Offers some messages with the rarest words first. Without a threshold every message of the first
+ * window would be a candidate, and dominate the work.
  */
 function offerFirst(task: ChunkTask): void {
   const { columns, roleWeights } = task;
@@ -169,7 +172,7 @@ export function exactScore(task: ChunkTask, document: number): number {
   return score;
 }
 
-/** So few postings in a window are all read: choosing would take longer. */
+/** This few postings in a window are all read, which is cheaper than choosing. */
 const FEW = 32;
 
 function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void {
@@ -202,7 +205,7 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   }
   candidates.set(touched.subarray(0, count));
   let left = keep(count, (active[essential] as ActiveList).below, needed);
-  // The other terms, the largest first: each leaves fewer messages that may still make it.
+  // The other terms, largest bound first: each reduces the candidates.
   for (let i = essential - 1; i >= 0 && left > 0; i--) {
     const list = active[i] as ActiveList;
     if (left * LOOKUP_COST < list.to - list.from) lookUp(list, base, left);
@@ -213,14 +216,14 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
   for (let i = 0; i < count; i++) sums[touched[i] as number] = 0;
 }
 
-/** The documents of a list in the window that begins with `base`. Valid until the next call. */
+/** The documents of a list in the window that begins at `base`. Valid until the next call. */
 function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
   const { list } = scored;
   if (list.documents === undefined) return stretchOf(list, base, base + WINDOW_DOCUMENTS);
   return { documents: list.documents, from, to, shift: 0 };
 }
 
-/** Adds what each message of the window gains by a term. Gives the number of messages touched. */
+/** Adds a term's gain to each message of the window. Gives the number of touched messages. */
 function addList(
   active: ActiveList,
   open: OpenDocuments | undefined,
@@ -239,7 +242,7 @@ function addList(
   return count;
 }
 
-/** The same, of some postings of the window. */
+/** The same for some postings of the window. */
 function addStretch(
   active: ActiveList,
   { documents, from, to, shift }: Stretch,
@@ -269,7 +272,7 @@ function addStretch(
   return count;
 }
 
-/** The same, for messages that are touched already. */
+/** The same for touched messages only. */
 function addToTouched(active: ActiveList, base: number): void {
   const { list, columns, norm: rule } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
@@ -287,7 +290,7 @@ function addToTouched(active: ActiveList, base: number): void {
   }
 }
 
-/** The same, for the few candidates that are left. */
+/** The same for the few remaining candidates. */
 function lookUp(active: ActiveList, base: number, left: number): void {
   const { list, columns, norm: rule } = active.scored;
   const factor = active.scored.weight * rule.gain;
@@ -305,7 +308,7 @@ function lookUp(active: ActiveList, base: number, left: number): void {
   }
 }
 
-/** Keeps the candidates that may still make it with `rest` more. Gives their number. */
+/** Keeps the candidates that can reach the threshold with `rest` more. Gives their number. */
 function keep(count: number, rest: number, needed: number): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
@@ -315,7 +318,7 @@ function keep(count: number, rest: number, needed: number): number {
   return kept;
 }
 
-/** Offers the candidates that the filter accepts. Good ones go first: they raise the threshold. */
+/** Offers the candidates that pass the filter, best first, to raise the threshold. */
 function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: number): void {
   let best = 0;
   for (let i = 0; i < count; i++) best = Math.max(best, sums[from[i] as number] as number);
@@ -328,7 +331,7 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
       if (sum < good || sum < 0 || sum < needed) continue;
       const document = base + slot;
       sums[slot] = -1;
-      // Clearly: this sum may be off in the last digit.
+      // With a margin: this sum may differ in the last digit.
       if (!task.matters(document, sum / CLEARLY) || !task.accepts(document)) continue;
       const role = task.roleWeights[roles[document] as number] as number;
       task.offer(document, exactScore(task, document) * role);
@@ -337,7 +340,7 @@ function offerAll(task: ChunkTask, base: number, from: Uint16Array, count: numbe
   }
 }
 
-/** A list of the chunk in one window after another. */
+/** A list of the chunk, window by window. */
 class ActiveList {
   readonly scored: ScoredList;
   readonly #roleWeights: Float64Array;
@@ -350,7 +353,7 @@ class ActiveList {
   to = 0;
   /** Upper bound of the term's gain in the window. */
   bound = 0;
-  /** The bounds of all lists with smaller bounds, together. */
+  /** The sum of the bounds of all lists with smaller bounds. */
   below = 0;
 
   constructor(scored: ScoredList, { roleWeights }: ChunkTask) {
@@ -363,7 +366,7 @@ class ActiveList {
     this.#isByWindow = bounds !== undefined && bounds.starts.length > 2;
   }
 
-  /** False if it has no posting there. */
+  /** False without a posting there. */
   enter(window: number): boolean {
     const { windows } = this.scored.list;
     this.from = windows[window] as number;

@@ -17,14 +17,14 @@ function placed(session: number, score: number, covered: number): Placed {
   return { session, spot: null, score, parts, covered, hasAll: covered === 1 };
 }
 
-describe("what a term counts for", () => {
-  test("is its idf, whatever the query weighs it by", () => {
+describe("the coverage weight of a term", () => {
+  test("is its idf, whatever its query weight", () => {
     expect([...coverWeights([term("cron", 4), term("the", 0.1, { weight: 0.05 })])]).toEqual([
       4, 2,
     ]);
   });
 
-  test("of an identifier is what its parts count for, most of it by themselves", () => {
+  test("of an identifier is its parts' sum, most of it by the whole", () => {
     const whole = term("foobar", 9, { isPiece: false });
     const parts = [term("foo", 2, { whole: "foobar" }), term("bar", 3, { whole: "foobar" })];
     const [ofWhole, ...ofParts] = coverWeights([whole, ...parts]);
@@ -33,7 +33,7 @@ describe("what a term counts for", () => {
     expect(ofParts[1]).toBeCloseTo(0.7 * 3);
   });
 
-  test("is nothing for other forms, prefixes and writers", () => {
+  test("is zero for other forms, prefixes and authors", () => {
     expect([...coverWeights([term("@ana", 3, { isPiece: false })])]).toEqual([0]);
   });
 });
@@ -51,13 +51,13 @@ describe("the re-rank", () => {
     expect(ranked[1]?.parts.coverage).toBe(5);
   });
 
-  test("is of the twenty best sessions, and none behind them comes before them", () => {
+  test("covers the twenty best sessions, and none after them overtakes", () => {
     const many = Array.from({ length: 30 }, (_, i) => placed(i, 30 - i, i < 20 ? 0 : 1));
     const scores = withCoverage(many, bestSessions(many), 1, NONE).map(({ score }) => score);
     expect(scores).toEqual(many.map(({ score }) => score));
   });
 
-  test("adds what having the query word for word is worth, to the best sessions alone", () => {
+  test("adds the verbatim boost to the best sessions alone", () => {
     const both = [placed(1, 10, 0), placed(2, 8, 0), placed(3, 6, 0)];
     const verbatim = new Map([
       [2, 1],

@@ -1,4 +1,4 @@
-/** How much of the query one passage covers, and the re-rank by it. */
+/** Coverage: the share of the query in one passage, and the re-rank by it. */
 
 import type { WeightedTerm } from "./message-pass.ts";
 
@@ -9,21 +9,21 @@ export const NEARBY = 0.7;
 const PARTS = 0.7;
 
 /**
- * A query was said if one passage has this share of it, whatever tools gave back. Outputs that have it
- * too are then mostly echoes, such as a log that lists the subject of a commit.
+ * The query counts as said in messages if one passage without tool outputs has this share of it.
+ * Outputs with the same words are then mostly echoes, such as a log with the subject of a commit.
  */
 export const SAID = 0.95;
 
 /** Factor of outputs for a query that messages contain, and for one that outputs have verbatim. */
 export const ECHO = 0.1;
 
-/** Sessions that are ranked by it: the best by score. */
+/** The number of re-ranked sessions: the best by score. */
 const MAX_SESSIONS = 20;
 
 /**
- * What each term counts for among those that a passage should have: its idf. Words count as they are
- * rare, and stop-words as well: here, unlike in the score, one that is missing costs something. An
- * identifier counts as much as its parts, and is not covered by them alone.
+ * The coverage weight of each term: its idf. Stop words count as well: here, unlike in the score, a
+ * missing one costs something. An identifier counts as much as its parts, and is not covered by
+ * them alone.
  */
 export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
   const covers = new Float64Array(terms.length);
@@ -43,11 +43,11 @@ export interface Covered {
   readonly session: number;
   readonly score: number;
   readonly parts: { readonly coverage: number };
-  /** The share of the query, by weight, that the best passage of the session has: 0 to 1. */
+  /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
 }
 
-/** The sessions that are ranked by coverage. */
+/** The sessions to re-rank by coverage. */
 export function bestSessions(placed: readonly Covered[]): ReadonlySet<number> {
   const sessions = new Set<number>();
   for (const { session } of placed.toSorted((a, b) => b.score - a.score)) {
@@ -58,9 +58,9 @@ export function bestSessions(placed: readonly Covered[]): ReadonlySet<number> {
 }
 
 /**
- * Adds, to each of the best `sessions`, the share of the query that one of its passages covers, on the
- * scale of the best score: `score / best + weight * covered + gain`, times `best`. Those behind them
- * keep their scores, which are lower. `gains` has what a session gains by the order of its words.
+ * Adds to each of the best `sessions` the share of the query that one passage covers, on the scale
+ * of the best score: `score / best + weight * covered + gain`, times `best`. The others keep their
+ * lower scores. `gains` has a session's gain by word order.
  */
 export function withCoverage<Hit extends Covered>(
   placed: readonly Hit[],

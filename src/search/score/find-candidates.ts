@@ -1,4 +1,4 @@
-/** Finds the best messages of a snapshot for a query, in their final order. */
+/** Finds the best messages of a snapshot for a query, in final order. */
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
@@ -31,35 +31,38 @@ export interface CandidateSearch {
   readonly snapshot: Snapshot;
   readonly cache: TenantCache;
   readonly blobs: Blobs;
-  /** The search for candidates ends. */
+  /** Ends the search for candidates. */
   readonly isLate: () => boolean;
-  /** Ranking ends. */
+  /** Ends the ranking. */
   readonly isOver: () => boolean;
 }
 
 export interface Candidates {
-  /** The best first; more than `limit`, in case some turn out to be copies of others. */
+  /** Best first; more than `limit`, because some may be copies of others. */
   readonly ranked: readonly Ranked[];
   readonly notes: readonly string[];
-  /** Words that stand in for misspelt ones. */
+  /** Replacements of misspelt words. */
   readonly alike: readonly string[];
   readonly partial: boolean;
   readonly explanation: SearchExplanation;
 }
 
-/** More terms than this are not worth their time: the rarest tell most. */
+/** The limit of scored terms: the rarest matter most. */
 const MAX_TERMS = 64;
-/** Sessions with the largest boosts, which are scored first: they bound what the others can gain. */
+/** Sessions with the largest boosts are scored first: they bound the gain of the others. */
 const BOOSTED_FIRST = 64;
 /**
- * So few sessions in scope are scored one by one, in place of a pass over all messages. In a larger
- * store more are: scoring a session takes as long as passing over some 16,384 messages.
+ * This few sessions in scope are scored one by one, instead of a pass over all messages. In a
+ * larger store more: scoring a session costs as much as passing over some 16,384 messages.
  */
 const FEW_SESSIONS = 64;
 const MESSAGES_PER_SESSION = 16_384;
-/** So many are scored whatever the time: a search of a few sessions is never cut short. */
+/**
+ * This many are scored whatever the deadline, so that a search of a few sessions is never cut
+ * short.
+ */
 const ALWAYS_SCORED = 64;
-/** Where the words that a prefix stands for are looked up. */
+/** The fields in which prefixes are expanded. */
 const PREFIX_FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
@@ -136,14 +139,14 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
   };
 }
 
-/** Whether the first pass suffices: a session scores by its best message alone. */
+/** Whether the first pass suffices: a session then scores by its best message alone. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
   const { neighbours, session, recurrence, coverage, verbatim, pairs } = profile;
   const more = neighbours + session + recurrence + coverage + verbatim + pairs;
   return more === 0 && perSession === 1;
 }
 
-/** Whether single messages of one session are looked for: each by itself, or with its neighbours. */
+/** Whether single messages of one session are ranked: each by itself, or with its neighbours. */
 function isWithinOne(
   { profile, perSession, limit, reach }: SearchRequest,
   { sessions }: Pick<MessageFilter, "sessions">,
@@ -173,7 +176,7 @@ function rankBest(
   return { session, message, score, parts };
 }
 
-/** `isCut`: time ran out, and the order is that of the first pass. */
+/** `isCut`: the deadline passed, and the order is the first pass's. */
 function* rankAll(
   { request, blobs, isOver }: CandidateSearch,
   top: TopSessions,
@@ -200,7 +203,7 @@ function* rankAll(
   return { ranked, isCut };
 }
 
-/** The terms of the query that some message has, with their weights. */
+/** The query terms with matches, and their weights. */
 function* findTerms(
   search: CandidateSearch,
 ): Asking<Pick<Candidates, "notes" | "alike"> & Pick<MessagePass, "terms" | "outputs">> {
@@ -259,7 +262,7 @@ function* findTerms(
   return { terms: terms.filter(({ weight }) => weight > 0), outputs, notes, alike };
 }
 
-/** The same terms in what tools gave back, where they are as rare as they are there. */
+/** The same terms in tool outputs, with their own document frequencies. */
 function* findOutputTerms(
   { snapshot, blobs, request }: CandidateSearch,
   wanted: readonly QueryTerm[],
@@ -300,7 +303,7 @@ function* passUntilPathsAreKnown(
     if (search.request.branches === "all") return found;
     const unknown = found.top.list().filter(({ session }) => paths.known(session) === undefined);
     if (unknown.length > 0) yield* paths.find(unknown.map(({ session }) => session));
-    // Time ran out: an earlier pass that came to its end knows more than this one.
+    // The deadline passed: an earlier complete pass is better than this one.
     const best = found.partial ? (whole ?? found.top) : found.top;
     const active = yield* search.blobs.complete(() =>
       best.filter((each) => isActive(pass.views, each, paths)),
@@ -311,7 +314,7 @@ function* passUntilPathsAreKnown(
   }
 }
 
-/** True if a session may match by its title or summary alone: the filter asks nothing of messages. */
+/** True if a session may match by title or summary alone: the filter has no message condition. */
 function isOpen(filter: MessageFilter): boolean {
   return (
     filter.required.length === 0 &&

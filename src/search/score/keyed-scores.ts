@@ -1,4 +1,4 @@
-/** BM25 of documents that have a key: the title, summary or surroundings of a session, or a note. */
+/** BM25 of keyed documents: a session's title, summary or facts, or a note. */
 
 import { CHUNK_DOCUMENTS, type NoteField, type SessionField } from "../index/layout.ts";
 import { countAt } from "../index/lists/packed-counts.ts";

@@ -1,4 +1,6 @@
-/** The first pass: drives block-max MaxScore over all sources; sessions rank by their best message. */
+/**
+ * The first pass: runs block-max MaxScore over all sources; sessions rank by their best message.
+ */
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
@@ -13,7 +15,7 @@ import type { ResolvedTerm } from "./query-terms.ts";
 import type { TopSessions } from "./top-sessions.ts";
 
 export interface WeightedTerm extends ResolvedTerm {
-  /** Its idf times its weight in the query. */
+  /** Its idf times its query weight. */
   readonly weight: number;
 }
 
@@ -21,16 +23,16 @@ export interface MessagePass {
   readonly views: readonly View[];
   readonly terms: readonly WeightedTerm[];
   readonly norm: LengthNorm;
-  /** The terms in what tools gave back: their weights have that of the field in them. */
+  /** The terms in tool outputs; their weights include the field's. */
   readonly outputs: readonly WeightedTerm[];
   readonly outputNorm: LengthNorm;
   readonly roleWeights: Float64Array;
   readonly filter: MessageFilter;
   /** Boosts of sessions by fields other than their messages. */
   readonly boosts: ReadonlyMap<number, number>;
-  /** Every message counts for itself: a single session is searched for its best messages. */
+  /** Every message ranks by itself: one session is searched for its best messages. */
   readonly isWithinOne: boolean;
-  /** The most that any session gains that is not in `top` already. */
+  /** The maximum boost of sessions outside `top`. */
   readonly maxBoost: number;
 }
 
@@ -41,10 +43,10 @@ interface LoadedChunk {
   readonly filter: ChunkFilter;
 }
 
-/** Postings that are asked for at a time, so that memory stays bounded. */
+/** Postings requested at a time, to bound memory. */
 const BATCH_DOCUMENTS = 8 * CHUNK_DOCUMENTS;
 
-/** Offers to `top`, which it gives back. */
+/** Offers candidates to `top`, and returns it. */
 export function* passMessages(
   pass: MessagePass,
   top: TopSessions,
@@ -68,7 +70,7 @@ export function* passMessages(
         const before = [...top.list()];
         let isAgain = false;
         yield* blobs.complete(() => {
-          // An attempt that missed a blob may have put some in the wrong order.
+          // An attempt with missing blobs may have offered in the wrong order.
           if (isAgain) top.restore(before);
           isAgain = true;
           score(pass, number, first + i, chunk, top);
@@ -79,7 +81,7 @@ export function* passMessages(
   return { top, partial: false };
 }
 
-/** The lists of the query in one field of a chunk, in its order. Undefined if a blob is missing. */
+/** The query's lists in one field of a chunk, in query order. Undefined if a blob is missing. */
 function fieldLists(
   terms: readonly WeightedTerm[],
   view: number,
@@ -99,7 +101,7 @@ function fieldLists(
   return isComplete ? lists : undefined;
 }
 
-/** Those of texts first, then those of outputs. Undefined if a blob is missing; all were asked for. */
+/** Lists of texts first, then of outputs. Undefined if a blob is missing; all were requested. */
 function chunkLists(
   { terms, norm, outputs, outputNorm }: MessagePass,
   view: number,
@@ -120,7 +122,7 @@ function loadChunk(
 ): LoadedChunk | null | undefined {
   const view = pass.views[number] as View;
   const columns = view.source.columns(chunk);
-  // Postings of a chunk that has none of the sessions need not even be read.
+  // Postings of a chunk without a session in scope are not read.
   if (columns !== undefined && !mayHold(columns, pass.filter.sessions)) return null;
   const lists = columns && chunkLists(pass, number, chunk, columns);
   if (lists?.length === 0) return null;
@@ -130,7 +132,7 @@ function loadChunk(
   return { columns, lists, filter };
 }
 
-/** Whether a session in scope lies between the first and the last one of the chunk. */
+/** Whether a session in scope may lie in the chunk's range. */
 function mayHold({ sessions, count }: ChunkColumns, scope: Uint32Array | undefined): boolean {
   if (scope === undefined) return true;
   const at = lowerBound(scope, sessions[0] as number, 0, scope.length);
@@ -172,7 +174,7 @@ function score(
     scoreChunk(task);
     return;
   }
-  // With a required term, only its messages are scored.
+  // A required term restricts scoring to its messages.
   for (const driver of drivers) {
     for (const document of documentsOf(driver)) {
       if (!filter.accepts(document)) continue;

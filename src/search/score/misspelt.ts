@@ -10,13 +10,13 @@ import type { Asking } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { QueryTerm } from "./query-terms.ts";
 
-/** Where a word may be known from. What tools gave back has no words worth standing in. */
+/** The fields of known words; tool outputs are excluded. */
 const FIELDS = ["message", ...SESSION_FIELDS] as const;
 const KNOWN_FIELDS = [...FIELDS, "output"] as const;
 
-/** Shorter words have too many that are spelt alike. */
+/** Shorter words have too many similar ones. */
 const MIN_LENGTH = 5;
-/** From here on two errors are forgiven, else one. */
+/** From this length two errors are tolerated, else one. */
 const LONG_WORD = 8;
 const KEPT_LETTERS = 2;
 /** Limits: words of a query, and unmatched ones that are corrected. */
@@ -27,7 +27,7 @@ const MAX_COMPARED = 4_096;
 /** Terms that stand for one word. */
 const MAX_STANDING = 8;
 
-/** `words` are the forms of each word; a word that has none of them anywhere is misspelt. */
+/** `words` are the forms of each word; a word without any match is misspelt. */
 export function* findMisspelt(
   words: readonly (readonly string[])[],
   weight: number,
@@ -81,8 +81,8 @@ function findAlike(term: string, views: readonly View[]): readonly string[] | un
 }
 
 /**
- * Letters to add, leave out, change, or swap with the next, to get from one word to the other (the
- * optimal string alignment distance). More than `limit` if it is more than that.
+ * The optimal string alignment distance: insertions, deletions, substitutions and transpositions.
+ * Above `limit` if it exceeds it.
  */
 export function countErrors(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

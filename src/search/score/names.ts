@@ -1,4 +1,4 @@
-/** The identifiers of a query: which of them are known, and what their parts count for. */
+/** The identifiers of a query: which are known, and the weights of their parts. */
 
 import { isTrivialName } from "../analysis/name.ts";
 import type { Blobs } from "../index/blobs.ts";
@@ -63,12 +63,12 @@ function isTrivial({ term }: ScoredTerm): boolean {
   return isTrivialName(term);
 }
 
-/** A name that was copied out of JSON may have the letter of an escape before it: `tname` of `\tname`. */
+/** A name copied from JSON may begin with the letter of an escape: `tname` of `\tname`. */
 function formsOf(whole: string): string[] {
   return /^[ntr]/.test(whole) ? [whole, whole.slice(1)] : [whole];
 }
 
-/** A blob that is missing makes the attempt run again. */
+/** A missing blob makes the attempt run again. */
 function isKnown(term: string, views: readonly View[]): boolean {
   return views.some(({ source }) =>
     FIELDS.some((field) => {

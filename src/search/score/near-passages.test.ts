@@ -3,8 +3,8 @@ import { open } from "../../open.ts";
 import type { SearchRequest } from "../request.ts";
 import { DEFAULT_PROFILE } from "./profile.ts";
 
-/** The same session asked for its best messages: as a whole, and by the messages alone. */
-test("messages ranked with their neighbours alone have the scores that they have in their session", async () => {
+/** The same session ranked as a whole, and by its candidates alone. */
+test("messages ranked with only their neighbours have the same scores as in their session", async () => {
   await using engine = await open(":memory:", { indexing: { flushAt: 0 } });
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
   const animals = ["otter", "stoat", "vole", "shrew", "weasel"];
@@ -40,7 +40,7 @@ test("messages ranked with their neighbours alone have the scores that they have
   const figures = ({ hits }: typeof whole) =>
     new Map(hits.map(({ entryId, score, parts }) => [entryId, [score, parts?.neighbours]]));
   expect(near.hits).toHaveLength(20);
-  // A whole session is also searched for messages that only stand beside the words.
+  // A whole session is also searched for messages that are only beside matches.
   const expected = figures(whole);
   const common = [...figures(near)].filter(([id]) => expected.has(id));
   expect(common.length).toBeGreaterThan(5);

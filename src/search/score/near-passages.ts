@@ -1,8 +1,8 @@
 /**
- * The best messages of one session, ranked together with the message before and after each.
+ * Ranks the best messages of one session, each with the messages before and after it.
  *
- * Ranking a whole session so would read all of it. Here only the candidates of the first pass are
- * looked at, so that a session of a hundred thousand messages costs no more than one of a hundred.
+ * Only the candidates of the first pass are read, so a session of a hundred thousand messages costs
+ * no more than one of a hundred.
  */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
@@ -17,20 +17,20 @@ import { PassageScores } from "./passage-scores.ts";
 import type { Ranked, Ranking } from "./rank.ts";
 import type { Best } from "./top-sessions.ts";
 
-/** A message by where it is. */
+/** A message's place. */
 interface Spot {
   readonly view: number;
   readonly document: number;
 }
 
-/** Messages of the session that lie side by side in a view, with the sequence of the first one. */
+/** Adjacent messages of the session in a view, with the first one's sequence. */
 interface Run extends Spot {
-  /** Behind the last document. */
+  /** Exclusive. */
   readonly end: number;
   readonly sequence: number;
 }
 
-/** Undefined if a blob is missing. `path` says which neighbours count. */
+/** Undefined if a blob is missing. `path` determines which neighbours count. */
 export function rankNear(
   best: readonly Best[],
   views: readonly View[],
@@ -102,7 +102,7 @@ function outputScore(
   }, 0);
 }
 
-/** In the order of the session: each part of the index has a stretch of its own of a session. */
+/** In session order: each source has its own range of a session. */
 function runsOf(views: readonly View[], session: number): Run[] | undefined {
   const runs: Run[] = [];
   for (const [view, { source }] of views.entries()) {
@@ -117,10 +117,10 @@ function runsOf(views: readonly View[], session: number): Run[] | undefined {
   return runs.sort((a, b) => a.sequence - b.sequence);
 }
 
-/** Messages without text that are passed over to find a neighbour that has some. */
+/** The limit of messages without text that are skipped to find a neighbour. */
 const MAX_PASSED = 16;
 
-/** The nearest messages on both sides that say something. */
+/** The nearest messages with text on both sides. */
 function neighboursOf(
   runs: readonly Run[],
   spot: Spot,
@@ -162,7 +162,7 @@ function lengthOf(views: readonly View[], spot: Spot | undefined): number | unde
   return columns?.lengths[spot.document % CHUNK_DOCUMENTS];
 }
 
-/** How often the term stands in the message. */
+/** The term's frequency in the message. */
 function countOf({ inViews }: WeightedTerm, { view, document }: Spot): number {
   const list = inViews[view]?.list(Math.floor(document / CHUNK_DOCUMENTS));
   if (list === null || list === undefined) return 0;

@@ -1,30 +1,30 @@
-/** Messages as the middle of a passage: with the message before and the message after each. */
+/** Scores messages as the middle of a passage: with the message before and after each. */
 
 import { type LengthNorm, termGain } from "./bm25.ts";
 import { NEARBY } from "./coverage.ts";
 
-/** How a message is scored together with the one before and the one after it. */
+/** How a message is scored with its neighbours. */
 export interface Passage {
-  /** The weight of a neighbour's words and length; 0: the message stands alone. */
+  /** The weight of a neighbour's words and length; 0: the message alone. */
   readonly neighbours: number;
   readonly norm: LengthNorm;
-  /** Whether it is to be known how much of the query each passage covers. */
+  /** Whether to compute coverage. */
   readonly covers: boolean;
 }
 
 const NOTHING = new Float64Array(0);
 const NO_PLACES = new Int32Array(0);
-/** How near a term is to a place. */
+/** The distance of a term from a place. */
 const [NEAR, HERE] = [1, 2] as const;
-/** The share of a term that is covered, by how near it is. */
+/** The covered share of a term, by distance. */
 const SHARES: readonly number[] = [0, NEARBY, 1];
 
 /**
- * BM25 of every message as the middle of a passage: its neighbours' words count in part, and so do
- * their lengths. The counts of one term are gathered first, because a gain is not a sum.
+ * BM25 of every message as the middle of a passage: its neighbours' words and lengths count in
+ * part. The frequencies of one term are summed first, because the gain is not linear.
  *
  * A message without text is skipped: the messages around it are neighbours of each other. A tool
- * result usually has text, the tool's name, and then is a neighbour like any other message.
+ * result usually has text, the tool's name, and is then an ordinary neighbour.
  */
 export class PassageScores {
   readonly #passage: Passage;
@@ -32,9 +32,9 @@ export class PassageScores {
   #size = 0;
   #scores: Float64Array = NOTHING;
   #counts: Float64Array = NOTHING;
-  /** The weights of the terms that each passage has. */
+  /** The weights of the terms in each passage. */
   #covered: Float64Array = NOTHING;
-  /** The same without what tools gave back. */
+  /** The same without tool outputs. */
   #said: Float64Array = NOTHING;
   #levels = new Uint8Array(0);
   #saidLevels = new Uint8Array(0);
@@ -47,7 +47,7 @@ export class PassageScores {
     this.#passage = passage;
   }
 
-  /** Begins with other messages: of `lengths` the first `size` are meant. */
+  /** Resets for other messages: the first `size` of `lengths` are used. */
   begin(lengths: Float64Array, size: number): void {
     if (!this.#isNeeded()) return;
     this.#lengths = lengths;
@@ -76,7 +76,7 @@ export class PassageScores {
     }
   }
 
-  /** The text at `place` has the term so often. */
+  /** The term's frequency in the text at `place`. */
   add(place: number, count: number): void {
     if (!this.#isNeeded()) return;
     const { neighbours } = this.#passage;
@@ -91,11 +91,11 @@ export class PassageScores {
     if (!this.#passage.covers) return;
     this.#touch(place, HERE);
     const before = this.#before[place] as number;
-    // The result of a call stands behind it.
+    // A call's result follows it.
     if (this.#lengths[place] === 0 && before >= 0) this.#touch(before, NEAR);
   }
 
-  /** The message at `place` has the term beside its text. */
+  /** A special term of the message at `place`. */
   addMark(place: number): void {
     this.#say(place, 0, HERE);
     const [before, after] = [this.#before[place] as number, this.#after[place] as number];
@@ -103,7 +103,7 @@ export class PassageScores {
     if (after >= 0) this.#say(after, 0, NEAR);
   }
 
-  /** `cover` is what the term counts for among those that a passage should have. */
+  /** `cover` is the term's coverage weight. */
   endTerm(weight: number, cover: number): void {
     const { norm } = this.#passage;
     for (const place of this.#touched) {
@@ -123,7 +123,7 @@ export class PassageScores {
     this.#touched.length = 0;
   }
 
-  /** `own` is what the messages have by themselves. */
+  /** `own` are the messages' own scores. */
   scores(own: Float64Array): Float64Array {
     return this.#passage.neighbours === 0 ? own : this.#scores;
   }
@@ -154,7 +154,7 @@ export class PassageScores {
     if (level > known) this.#levels[place] = level;
   }
 
-  /** On the scale of one message, so that messages and passages share an average. */
+  /** Scaled to one message, so that messages and passages share an average length. */
   #length(place: number): number {
     const { neighbours } = this.#passage;
     const lengths = this.#lengths;

@@ -1,8 +1,8 @@
-/** How hits are ranked: every part by a name of its own. */
+/** The parameters of the ranking, by name. */
 
 import { BM25, type Bm25 } from "./bm25.ts";
 
-/** Roles with weights of their own. A message that says something and calls a tool is `tool`. */
+/** Roles with weights. A message with text and a tool call is `tool`. */
 export type WeighedRole = "user" | "tool" | "assistant" | "system";
 
 /** The effect of each part, measured on labelled conversations, is in docs/decisions. */
@@ -24,17 +24,20 @@ export interface RankingProfile {
   /** Sessions of the first pass that are re-ranked; at least `limit + 4` are. */
   readonly candidates: number;
   /**
-   * A message is scored as the middle of a passage: this is what a word in the message before or
-   * after it counts for, beside 1 for its own. 0: it stands alone.
+   * The weight of a word in the message before or after, beside 1 for the message's own. 0: no
+   * passages.
    */
   readonly neighbours: number;
-  /** The BM25 of a passage. Its length is a weighted mean, so the average is that of messages. */
+  /**
+   * BM25 parameters of a passage. Its length is a weighted mean, so the average is that of
+   * messages.
+   */
   readonly passage: Bm25;
   /** Weight of the session as one document. */
   readonly session: number;
   /**
-   * What the logarithm of all its messages' scores together counts for: a session that keeps coming
-   * back to the subject stands before one that mentions it once.
+   * The weight of the logarithm of all its messages' scores together: it favours a session that
+   * returns to the subject over a single mention.
    */
   readonly recurrence: number;
   /**
@@ -43,13 +46,13 @@ export interface RankingProfile {
    */
   readonly coverage: number;
   /**
-   * The weight of a message that has the query word for word, beside 1 for the best session's score; a
-   * tenth of it if only an output has it. 0: positions are not read.
+   * The weight of a message with the query verbatim, beside 1 for the best session's score; a tenth
+   * of it if only an output has it. 0: positions are not read.
    */
   readonly verbatim: number;
   /**
-   * The weight of a message that has every pair of neighbouring words of the query side by side, beside
-   * 1 for the best session's score; less if it has some of them. 0: positions are not read.
+   * The weight of a message with every pair of neighbouring query words adjacent, beside 1 for the
+   * best session's score; proportionally less for some of them. 0: positions are not read.
    */
   readonly pairs: number;
   /**
@@ -59,7 +62,7 @@ export interface RankingProfile {
   readonly meaning: number;
 }
 
-/** The formula of the first design, kept as it was. */
+/** The formula of the first design, unchanged. */
 export const PLAIN_PROFILE: RankingProfile = {
   bm25: BM25,
   roles: { user: 1.5, tool: 1.3, assistant: 1, system: 1 },

@@ -37,8 +37,8 @@ function countsOf(list: TermList): [document: number, count: number][] {
   ]);
 }
 
-describe("lists that are joined", () => {
-  test("have each document once, with the sum of its counts, however often lists are joined", () => {
+describe("merged lists", () => {
+  test("have each document once, with summed frequencies, however lists are merged", () => {
     const check = (parts: readonly (readonly [Counts, boolean])[]) => {
       const sums = new Map<number, number>();
       for (const [counts] of parts) {
@@ -53,7 +53,7 @@ describe("lists that are joined", () => {
     fc.assert(fc.property(parts, check));
   });
 
-  test("are null where none has a document, and unknown while one is", () => {
+  test("are null without documents, and unknown while one list is", () => {
     const list = listOf(new Map([[7, 2]]), false);
     expect(joinLists([null, null])).toBeNull();
     expect(joinLists([null, list])).toBe(list);

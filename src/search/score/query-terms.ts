@@ -6,18 +6,18 @@ import { documentsOf, type TermList, windowStarts } from "../index/lists/term-li
 import type { FoundTerm } from "../index/source.ts";
 import type { View } from "../snapshot.ts";
 
-/** Something that a query scores by: a term, or all terms that begin in the same way. */
+/** A scored unit of a query: a term, or all terms with a prefix. */
 export interface QueryTerm {
   readonly label: string;
   readonly terms: readonly string[];
   readonly weight: number;
-  /** A word of the query itself, or a part of an identifier in it. */
+  /** A word of the query, or a part of an identifier in it. */
   readonly isPiece?: boolean;
   /** For a part of an identifier: the identifier's label, if some message has it. */
   readonly whole?: string;
 }
 
-/** A query term in one source; null where that has none of it. */
+/** A query term in one source; null if absent. */
 export interface TermInView {
   list(chunk: number): TermList | null | undefined;
 }
@@ -25,12 +25,12 @@ export interface TermInView {
 /** A query term in all sources. */
 export interface ResolvedTerm {
   readonly term: QueryTerm;
-  /** Documents that count and have it. */
+  /** Live documents that contain it. */
   readonly documents: number;
   readonly inViews: readonly (TermInView | null)[];
 }
 
-/** Undefined if a blob is missing; all that could be asked for was. */
+/** Undefined if a blob is missing; all were requested. */
 export function resolveMessageTerm(
   views: readonly View[],
   term: QueryTerm,
@@ -62,7 +62,7 @@ export function findInView(
   return { list: remembered((chunk) => joinLists(present.map((each) => each.list(chunk)))) };
 }
 
-/** A search looks at a list several times; it is read once. */
+/** Caches a list, which a search reads several times. */
 function remembered(read: TermInView["list"]): TermInView["list"] {
   const known = new Map<number, TermList | null>();
   return (chunk) => {
@@ -99,10 +99,10 @@ function countLive(
   return count;
 }
 
-/** The counts of each document of a chunk, added up; zeros between calls. */
+/** Summed frequencies of a chunk's documents; zeros between calls. */
 const sums = new Uint8Array(CHUNK_DOCUMENTS);
 
-/** The documents that are in any of the lists; counts are added up. */
+/** The union of the lists, with summed frequencies. */
 export function joinLists(
   lists: readonly (TermList | null | undefined)[],
 ): TermList | null | undefined {
@@ -110,7 +110,7 @@ export function joinLists(
   const present = lists.filter((list) => list !== null && list !== undefined);
   const [only] = present;
   if (only === undefined || present.length === 1) return only ?? null;
-  // A search as one types joins up to hundreds of lists with each keystroke: plain loops, no garbage.
+  // Search-as-you-type merges up to hundreds of lists per keystroke: plain loops, no garbage.
   let size = 0;
   for (const list of present) {
     const documents = documentsOf(list);

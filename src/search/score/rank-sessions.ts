@@ -1,4 +1,4 @@
-/** The re-rank: the sessions that the first pass found, each scored as a whole. */
+/** The re-rank: scores each session of the first pass as a whole. */
 
 import type { Blobs } from "../index/blobs.ts";
 import type { Asking } from "../port.ts";
@@ -12,20 +12,20 @@ import { findPairs } from "./word-pairs.ts";
 interface Bounds {
   readonly limit: number;
   readonly blobs: Blobs;
-  /** Whether time has run out, after so many sessions. */
+  /** Whether the deadline has passed, after this many sessions. */
   readonly isOver: (scored: number) => boolean;
 }
 
-/** The hits in both orders, until it is known whether the query was said. */
+/** The hits in both orders, until it is known whether the query was said in messages. */
 interface Orders {
   readonly all: Placed[];
   /** With outputs as echoes. */
   readonly said: Placed[];
-  /** The largest share of the query that one passage says. */
+  /** The largest share of the query in one passage of messages. */
   share: number;
 }
 
-/** Undefined if time runs out before each of them is scored. */
+/** Undefined if the deadline passes before all are scored. */
 export function* rankSessions(
   sessions: readonly number[],
   pass: Omit<MessagePass, "maxBoost">,

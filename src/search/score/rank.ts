@@ -1,4 +1,4 @@
-/** From the best candidates to the final order. */
+/** Ranks the best candidates in their final order. */
 
 import type { MessageFacts } from "../index/message-columns.ts";
 import type { LengthNorm } from "./bm25.ts";
@@ -13,19 +13,19 @@ import {
   sessionScore,
 } from "./session-scores.ts";
 
-/** One message that was found, and what its score is made of. */
+/** A found message and the parts of its score. */
 export interface Ranked {
   readonly session: number;
-  /** Null: only the session's title, summary or surroundings match. */
+  /** Null: only the session's title, summary or facts match. */
   readonly message: ScoredMessage | null;
   readonly score: number;
   readonly parts: ScoreParts;
 }
 
-/** The same before its time and sequence are read: only those that are shown need them. */
+/** The same before its time and sequence are read: only shown ones need them. */
 export interface Placed extends Omit<Ranked, "message"> {
   readonly spot: ScoredSpot | null;
-  /** The share of the query, by weight, that the best passage of the session has: 0 to 1. */
+  /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
   /** Whether some passage of the session has every word of the query, outputs included. */
   readonly hasAll: boolean;
@@ -34,15 +34,15 @@ export interface Placed extends Omit<Ranked, "message"> {
 export interface ScoreParts {
   /** BM25 of the message times its role. */
   readonly message: number;
-  /** Gain by the neighbours; below 0 where they are long and say little of the query. */
+  /** Gain by the neighbours; negative where they are long and match little. */
   readonly neighbours: number;
-  /** The session as one document, and how it comes back to the subject. */
+  /** The session as one document, and its recurrence. */
   readonly session: number;
-  /** Title, summary and surroundings. */
+  /** Title, summary and searchable facts. */
   readonly boost: number;
-  /** How much of the query one passage of the session has, and whether a message has it word for word. */
+  /** The coverage by one passage, and the verbatim boost. */
   readonly coverage: number;
-  /** How near the session's nearest vector is to that of the query. Absent: words alone. */
+  /** The similarity of the session's nearest vector. Absent: words alone. */
   readonly meaning?: number;
 }
 
@@ -57,11 +57,11 @@ export interface Ranking {
   readonly sessionNorm: LengthNorm;
   readonly boosts: ReadonlyMap<number, number>;
   readonly perSession: number;
-  /** The whole query as a phrase; empty: it is none. */
+  /** The whole query as a phrase; empty if it is none. */
   readonly verbatim: readonly (string | null)[];
 }
 
-/** A share of the query that is all of it, but for rounding. */
+/** Full coverage, allowing for rounding. */
 const ALL = 1 - 1e-9;
 
 /** The best messages of a session, at most `perSession`. `isSaid`: outputs count as echoes. */
@@ -99,14 +99,14 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
   return ranked;
 }
 
-/** The best `limit`, in their final order. A blob that is missing makes the attempt run again. */
+/** The best `limit`, in final order. A missing blob makes the attempt run again. */
 export function bestOf(
   placed: readonly Placed[],
   limit: number,
   factsOf: (spot: ScoredSpot) => MessageFacts | undefined,
 ): Ranked[] {
   const byScore = placed.toSorted((a, b) => b.score - a.score);
-  // Those that have the score of the last one may still stand before it.
+  // Ties with the last one may still rank before it.
   const least = byScore[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
   const ranked: Ranked[] = [];
   for (const { session, spot, score, parts } of byScore) {
@@ -124,7 +124,7 @@ export function bestOf(
   return ranked.sort(byRank).slice(0, limit);
 }
 
-/** The best message of a session by itself, if any may be a hit. */
+/** The best single message of a session, if any may be a hit. */
 export function bestMessage(
   scored: ScoredSession,
   roleWeights: Float64Array,
@@ -134,7 +134,7 @@ export function bestMessage(
   return place === undefined ? undefined : scored.spot(place);
 }
 
-/** The places of the messages with the best `points` that may be hits. */
+/** The places of the best `points` that may be hits. */
 function bestPlaces(
   scored: ScoredSession,
   points: (place: number) => number,
@@ -151,7 +151,7 @@ function bestPlaces(
     if (scores[place] === 0) continue;
     places.push(place);
     const value = weighted(place);
-    // The later of equal ones wins: it is newer.
+    // Of equal ones the later wins, because it is newer.
     if (value < highest) continue;
     highest = value;
     first = place;
@@ -166,7 +166,7 @@ function bestPlaces(
   return best;
 }
 
-/** Without what tools gave back: a long output would say that the session is about it. */
+/** Without tool outputs: a long output would dominate the session. */
 function sumOfPassages(scored: ScoredSession, roleWeights: Float64Array): number {
   const { count, scores, passages, outputs, roles } = scored;
   let sum = 0;
@@ -178,7 +178,7 @@ function sumOfPassages(scored: ScoredSession, roleWeights: Float64Array): number
   return sum;
 }
 
-/** The better score first; of equal ones the newer message, then the older session. */
+/** Descending score; of equal ones the newer message, then the older session. */
 export function byRank(a: Ranked, b: Ranked): number {
   return (
     b.score - a.score ||

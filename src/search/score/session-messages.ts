@@ -1,4 +1,4 @@
-/** Which messages of a session count, and where each of them is, in the order of the session. */
+/** The searchable messages of a session and their places, in session order. */
 
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import type { DocumentRange } from "../index/source.ts";
@@ -6,20 +6,20 @@ import type { SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { isOnPath } from "./filter/filter.ts";
 
-/** Some messages of a session that lie side by side in one chunk of one source. */
+/** Adjacent messages of a session in one chunk of one source. */
 export interface MessageRun {
   readonly view: number;
   readonly chunk: number;
-  /** Documents of the view: `from` to `to` (not included). */
+  /** Documents of the view: `from` to `to` (exclusive). */
   readonly from: number;
   readonly to: number;
-  /** The place of each in the session; -1: it does not count. */
+  /** The place of each in the session; -1: excluded. */
   readonly places: Int32Array;
 }
 
 export interface SessionMessages {
   readonly runs: readonly MessageRun[];
-  /** How many messages count. Their places are 0 to `count` - 1. */
+  /** The number of included messages. Their places are 0 to `count` - 1. */
   readonly count: number;
 }
 
@@ -62,7 +62,7 @@ function countsIn(
   return facts && isOnPath(facts, path);
 }
 
-/** Ranges that touch become one, and one that reaches into the next chunk becomes two. */
+/** Joins adjacent ranges, and splits at chunk boundaries. */
 function* inChunks(ranges: readonly DocumentRange[]): Generator<DocumentRange> {
   for (let i = 0; i < ranges.length; ) {
     let from = (ranges[i] as DocumentRange).from;
@@ -77,9 +77,8 @@ function* inChunks(ranges: readonly DocumentRange[]): Generator<DocumentRange> {
 }
 
 /**
- * Sources stand in the order of the feed, which is nearly always the order of the session: a message
- * that was open for a while is committed after later ones. Only then is everything put in order.
- * False if a blob is missing.
+ * Sources are in feed order, which is nearly always session order: a message that was open for a
+ * while is committed after later ones. Only then is everything sorted. False if a blob is missing.
  */
 function putInOrder(views: readonly View[], runs: readonly MessageRun[], count: number): boolean {
   if (runs.length < 2) return true;

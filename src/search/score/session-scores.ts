@@ -1,7 +1,7 @@
 /**
- * The messages of one session with their exact scores, from every source that has some.
+ * Scores all messages of one session exactly, from every source.
  *
- * A re-rank scores hundreds of sessions of up to a hundred thousand messages: each message is a
+ * A re-rank scores hundreds of sessions of up to a hundred thousand messages, so each message is a
  * number in an array.
  */
 
@@ -33,25 +33,25 @@ export interface ScoredSpot {
 export interface ScoredMessage extends ScoredSpot, MessageFacts {}
 
 /**
- * A session as the ranking sees it. Messages are known by their place, 0 to `count` - 1 in the
- * order of the session; they are numbers until one is asked for.
+ * A session for the ranking. Messages are identified by their place, 0 to `count` - 1 in session
+ * order, and are numbers until one is requested.
  */
 export interface ScoredSession {
   readonly session: number;
   readonly count: number;
-  /** BM25 of each message and its outputs, without role and boosts; 0 if it has no word of the query. */
+  /** BM25 of each message and its outputs, without role and boosts; 0 without a match. */
   readonly scores: Float64Array;
   /** BM25 of each message together with its neighbours, and of its own outputs. */
   readonly passages: Float64Array;
-  /** The part of both that is due to tool outputs. */
+  /** The part of both that comes from tool outputs. */
   readonly outputs: Float64Array;
-  /** The share of the query, by weight, that the best passage has. */
+  /** The covered share of the query by weight, in the best passage. */
   readonly covered: number;
   /** The same without tool outputs. */
   readonly said: number;
   /** An index into `ROLES` for each message. */
   readonly roles: Uint8Array;
-  /** How often each term stands in the whole session. */
+  /** Each term's frequency in the whole session. */
   readonly counts: Float64Array;
   readonly length: number;
   /** Whether a message may be a hit. */
@@ -63,7 +63,7 @@ export interface ScoredSession {
 interface ReadyChunk {
   readonly columns: ChunkColumns;
   readonly filter: ChunkFilter | null;
-  /** For each term of the query: in texts, and in outputs. */
+  /** For each query term: in texts, and in outputs. */
   readonly lists: readonly (TermList | null)[];
   readonly outputs: readonly (TermList | null)[];
 }
@@ -72,17 +72,17 @@ interface ReadyChunk {
 interface PairedTerm {
   readonly said: WeightedTerm;
   readonly given: WeightedTerm | undefined;
-  /** Where it is in `terms` as the name of a writer; -1: nowhere. */
+  /** Its index in `terms` as an author's name; -1: none. */
   readonly actor: number;
   /** Its weight in coverage. */
   readonly cover: number;
 }
 
-/** More than a source can have. */
+/** Above any source's maximum. */
 const MAX_CHUNKS = 2 ** 20;
 
 const NOTHING = new Float64Array(0);
-/** Most searches score no session by itself. */
+/** Most searches score no whole session. */
 const NO_ROOM: PlaceColumns = {
   scores: NOTHING,
   outputs: NOTHING,
@@ -201,7 +201,7 @@ export class SessionScorer {
   }
 }
 
-/** The terms of both fields side by side. */
+/** Pairs the terms of both fields. */
 function pairTerms({ terms, outputs }: MessagePass): PairedTerm[] {
   const byTerm = new Map(outputs.map((each) => [each.term, each]));
   const indexes = new Map(terms.map(({ term }, i) => [term.label, i]));
@@ -242,7 +242,7 @@ interface PlaceColumns {
   readonly lengths: Float64Array;
   readonly roles: Uint8Array;
   readonly documents: Uint32Array;
-  /** Which run each message is in. */
+  /** The run of each message. */
   readonly runs: Uint32Array;
 }
 

@@ -4,21 +4,21 @@
  */
 
 export interface Best {
-  /** Its subject: a session, or a single message of the only session in scope. */
+  /** The collapse key: a session, or a single message of the only session in scope. */
   readonly key: number;
   readonly session: number;
   readonly score: number;
-  /** Where the message is: the number of the view, and the document there. */
+  /** The message's place: the number of the view, and the document. */
   readonly view: number;
   /** -1: only the session itself matches. */
   readonly document: number;
 }
 
-/** Whether message `a` stands before message `b` of the same score. */
+/** Whether message `a` ranks before message `b` of the same score. */
 export type Tie = (a: Best, b: Best) => boolean;
 
 /**
- * Holds sessions, not messages: the threshold is the score of the k-th session, however many good
+ * Holds sessions, not messages: the threshold is the k-th session's score, however many good
  * messages the first few have.
  */
 export class TopSessions {
@@ -33,7 +33,7 @@ export class TopSessions {
     this.#isBefore = isBefore;
   }
 
-  /** The score that a message must exceed to enter, but for ties. */
+  /** The score that a message must exceed to enter, except for ties. */
   get threshold(): number {
     if (this.#sorted.length < this.#limit) return 0;
     return this.#sorted[this.#limit - 1]?.score ?? 0;
@@ -67,14 +67,14 @@ export class TopSessions {
     this.#sorted.splice(this.#place(offered), 0, offered);
   }
 
-  /** Goes back to what `list` was when it was copied. */
+  /** Restores a copied `list`. */
   restore(best: readonly Best[]): void {
     this.#byKey.clear();
     this.#sorted.length = 0;
     for (const each of best) this.#keep(each);
   }
 
-  /** Only what `keeps` says. */
+  /** Keeps the elements that `keeps` accepts. */
   filter(keeps: (best: Best) => boolean): TopSessions {
     const kept = new TopSessions(this.#limit, this.#isBefore);
     for (const best of this.#sorted) if (keeps(best)) kept.#keep(best);

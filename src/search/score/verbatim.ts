@@ -1,6 +1,6 @@
 /**
- * Sessions that have the query word for word in one message: what is typed is often copied, such as a
- * command, an error or the subject of a commit. It is a phrase boost, as `pf` of Solr's eDisMax.
+ * Phrase boost (as `pf` of Solr's eDisMax): sessions with the query verbatim in one message.
+ * Queries are often copied, such as a command, an error or the subject of a commit.
  */
 
 import type { Blobs } from "../index/blobs.ts";
@@ -45,7 +45,7 @@ class PhraseFinder {
     this.#words = words;
   }
 
-  /** The field that has the phrase, text before outputs. A blob that is missing makes the attempt run again. */
+  /** The field with the phrase, text before outputs. A missing blob makes the attempt run again. */
   fieldOf(session: number, path: SessionPath | undefined): MessageField | undefined {
     const runs = findMessages(this.#views, session, path)?.runs ?? [];
     return MESSAGE_FIELDS.find((field) => runs.some((run) => this.#isIn(run, field)));

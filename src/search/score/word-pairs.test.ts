@@ -3,7 +3,7 @@ import { IndexFixture } from "../../../test/support/index-fixture.ts";
 import { DEFAULT_PROFILE, type RankingProfile } from "./profile.ts";
 import { pairsOf } from "./word-pairs.ts";
 
-/** Two sessions with the same words: the older one has them in the order of the query. */
+/** Two sessions with the same words: the older one has them in query order. */
 function found(profile: RankingProfile, query: string, isIndexed: boolean): string[] {
   const fixture = new IndexFixture();
   const side = fixture.model.createSession();
@@ -36,7 +36,7 @@ describe.each([
     expect(found(profile, "limit retry budget", isIndexed)[0]).toBe("apart");
   });
 
-  test("count in the order of the query only", () => {
+  test("count in query order only", () => {
     expect(found(DEFAULT_PROFILE, "limit budget retry", isIndexed)[0]).toBe("apart");
   });
 });
@@ -57,7 +57,7 @@ describe("the pairs of a query", () => {
     ]);
   });
 
-  test("leave out words that are nearly everywhere, and gaps", () => {
+  test("exclude very common words, and gaps", () => {
     const terms = [term("retry", 4), term("the", 0.2), term("budget", 3), term("old", 5)];
     expect(pairsOf(["retry", "the", "budget", null, "old", "retry"], terms)).toEqual([
       { first: "old", second: "retry", weight: 4 },

@@ -1,7 +1,7 @@
 /**
- * Pairs of words that stand side by side in the query and in one message of a session: the sequential
- * dependence of Metzler and Croft, for the best sessions only. A session that has "retry budget" then
- * stands before one that has both words somewhere.
+ * Adjacent query words in one message of a session: sequential dependence (Metzler and Croft), for
+ * the best sessions only. A session with "retry budget" then ranks before one that has both words
+ * somewhere.
  */
 
 import type { Blobs } from "../index/blobs.ts";
@@ -14,28 +14,28 @@ import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import type { Ranking } from "./rank.ts";
 import { findMessages, type MessageRun } from "./session-messages.ts";
 
-/** Messages of a session whose positions are read: those that may have most of the pairs. */
+/** Messages of a session whose positions are read: those with the largest bounds. */
 const MAX_MESSAGES = 8;
 
-/** Pairs of less than this share of the largest weight are not looked for: their words are everywhere. */
+/** Pairs below this share of the largest weight are skipped: their words are too common. */
 const LEAST_WEIGHT = 0.1;
 
-/** Two words of the query, and the smaller one of their idfs. */
+/** Two query words, and the smaller of their idfs. */
 interface WordPair {
   readonly first: string;
   readonly second: string;
   readonly weight: number;
 }
 
-/** A message that has both words of some pairs. */
+/** A message with both words of some pairs. */
 interface Candidate {
   readonly view: number;
   readonly document: number;
-  /** The weight of these pairs: no more of them can be adjacent. */
+  /** The weight of these pairs: an upper bound of the adjacent ones. */
   readonly bound: number;
 }
 
-/** Gains of `sessions`, on the scale of the best score: `pairs` of the profile, or a share. */
+/** Gains of `sessions`, on the scale of the best score: the profile's `pairs`, or a share of it. */
 export function* findPairs(
   sessions: readonly number[],
   { verbatim, profile, terms }: Ranking,
@@ -55,7 +55,7 @@ export function* findPairs(
   });
 }
 
-/** Each pair once. A word that nothing has is in a pair, too: no message then has all of them. */
+/** Each pair once. A word without matches forms pairs too: then no message has all of them. */
 export function pairsOf(
   words: readonly (string | null)[],
   terms: readonly WeightedTerm[],
@@ -76,7 +76,7 @@ export function pairsOf(
   return all.filter(({ weight }) => weight > 0 && weight >= least);
 }
 
-/** More than a source can have. */
+/** Above any source's maximum. */
 const MAX_CHUNKS = 2 ** 20;
 
 class PairFinder {
@@ -99,7 +99,7 @@ class PairFinder {
     this.#total = pairs.reduce((sum, { weight }) => sum + weight, 0);
   }
 
-  /** The largest share of the pairs, by weight, that one message has: 0 to 1. */
+  /** The largest share of the pairs, by weight, in one message: 0 to 1. */
   shareOf(session: number, path: SessionPath | undefined): number {
     let most = 0;
     for (const candidate of this.#candidates(session, path)) {
@@ -109,7 +109,7 @@ class PairFinder {
     return most / this.#total;
   }
 
-  /** The messages with the largest bounds, the largest first; of equal ones the earlier. */
+  /** The messages with the largest bounds, descending; of equal ones the earlier. */
   #candidates(session: number, path: SessionPath | undefined): readonly Candidate[] {
     const best: Candidate[] = [];
     for (const run of findMessages(this.#views, session, path)?.runs ?? []) {
@@ -145,7 +145,7 @@ class PairFinder {
     return bounds;
   }
 
-  /** The weight of the pairs that stand side by side in the message. */
+  /** The weight of the adjacent pairs in the message. */
   #weightIn({ view, document }: Candidate): number {
     const inChunk = document % CHUNK_DOCUMENTS;
     const isThere = this.#listsIn(view, Math.floor(document / CHUNK_DOCUMENTS)).map(
@@ -183,7 +183,7 @@ class PairFinder {
   }
 }
 
-/** Whether a position of the second is one behind a position of the first; both are ascending. */
+/** Whether a position of the second follows one of the first; both ascend. */
 function areAdjacent(first: readonly number[], second: readonly number[]): boolean {
   for (let i = 0, j = 0; i < first.length && j < second.length; ) {
     const gap = (second[j] as number) - (first[i] as number);

@@ -2,9 +2,16 @@
 
 import { lowerBound } from "../index/lists/term-list.ts";
 import type { Asking } from "../port.ts";
-import { cosine, groupsOf, RESCORED, toCodeQuery } from "./quantize.ts";
+import { Candidates } from "./candidates.ts";
+import type { VectorMemory } from "./kernel.ts";
+import { BLOCK, codeBytes, cosine, groupsOf, RESCORED, toCodeQuery } from "./quantize.ts";
 import { readValues, type WantedValues } from "./read-values.ts";
-import { blocksOf, type ResidentSegment, type VectorCache } from "./vector-cache.ts";
+import {
+  blocksOf,
+  type ResidentSegment,
+  type ResidentSlab,
+  type VectorCache,
+} from "./vector-cache.ts";
 import type { VectorColumns } from "./vector-columns.ts";
 import { SLAB } from "./vector-layout.ts";
 
@@ -13,8 +20,6 @@ export interface NearestQuery {
   readonly vector: Float32Array;
   /** Whether a vector may be found. Asked of those that are near enough, and before they count. */
   readonly accepts: (columns: VectorColumns, i: number) => boolean;
-  /** Sessions whose best vector is wanted, however far it is; ascending. */
-  readonly sessions: readonly number[];
 }
 
 /** One vector that was found. */
@@ -30,96 +35,128 @@ export interface Near extends WantedValues {
   readonly similarity: number;
 }
 
-/** The nearest first: about `RESCORED`, and the best of each of the sessions that were asked for. */
+/** The nearest of all, `RESCORED` at most; the nearest first. */
 export function* findNearest(
   query: NearestQuery,
   segments: readonly ResidentSegment[],
-  cache: VectorCache,
+  { memory }: VectorCache,
 ): Asking<Near[]> {
-  const found = scan(query, segments, cache);
-  const near: Near[] = [];
-  yield* readValues(found, query.vector.length, (each, values) => {
-    let sum = 0;
-    for (let i = 0; i < values.length; i++) sum += Math.abs(values[i] as number);
-    const similarity = cosine(query.vector, values, 1 / (each.factor * sum));
-    const { columns, i, factor: _, estimate: __, ...place } = each;
-    const sequence = columns.sequences[i] as number;
-    near.push({
-      ...place,
-      session: columns.sessions[i] as number,
-      sequence,
-      last: sequence + (columns.spans[i] as number),
-      role: columns.roles[i] as number,
-      similarity,
+  const code = toCodeQuery(query.vector);
+  const groups = groupsOf(query.vector.length);
+  const slabs = slabsOf(segments);
+  const candidates = new Candidates(RESCORED);
+  for (const [at, { slab }] of slabs.entries()) {
+    const { columns } = slab;
+    const estimates = memory.scan(code, {
+      codes: slab.at,
+      factors: slab.at + slab.codes,
+      blocks: blocksOf(slab),
+      groups,
     });
+    for (let i = -1; ; ) {
+      i = nextAbove(estimates, candidates.threshold, i + 1, columns.count);
+      if (i === columns.count) break;
+      if (query.accepts(columns, i)) candidates.add(estimates[i] as number, at * SLAB + i);
+    }
+  }
+  return yield* rankByValues(query, slabs, candidates.places(), memory);
+}
+
+/** The nearest of each of `sessions`, `count` at most, however far they are; the nearest first. */
+export function* findNearestOf(
+  sessions: readonly number[],
+  count: number,
+  query: NearestQuery,
+  segments: readonly ResidentSegment[],
+  { memory }: VectorCache,
+): Asking<Near[]> {
+  const code = toCodeQuery(query.vector);
+  const groups = groupsOf(query.vector.length);
+  const blockBytes = codeBytes(BLOCK, query.vector.length);
+  const slabs = slabsOf(segments);
+  const wanted = Uint32Array.from(sessions).sort();
+  const bySession = new Map<number, Candidates>();
+  for (const [at, { slab, messages }] of slabs.entries()) {
+    if (messages <= 0) continue;
+    const { columns } = slab;
+    const last = columns.sessions[messages - 1] as number;
+    let next = lowerBound(wanted, columns.sessions[0] as number, 0, wanted.length);
+    for (; next < wanted.length && (wanted[next] as number) <= last; next++) {
+      const session = wanted[next] as number;
+      const from = lowerBound(columns.sessions, session, 0, messages);
+      const to = lowerBound(columns.sessions, session + 1, from, messages);
+      if (from === to) continue;
+      const block = Math.floor(from / BLOCK);
+      const estimates = memory.scan(code, {
+        codes: slab.at + block * blockBytes,
+        factors: slab.at + slab.codes + 4 * BLOCK * block,
+        blocks: Math.ceil(to / BLOCK) - block,
+        groups,
+      });
+      const best = bySession.get(session) ?? new Candidates(count);
+      bySession.set(session, best);
+      for (let i = from; i < to; i++) {
+        const estimate = estimates[i - block * BLOCK] as number;
+        if (estimate > best.threshold && query.accepts(columns, i)) {
+          best.add(estimate, at * SLAB + i);
+        }
+      }
+    }
+  }
+  const places = [...bySession.values()].flatMap((best) => [...best.places()]);
+  return yield* rankByValues(query, slabs, Uint32Array.from(places), memory);
+}
+
+/** A slab and where it is. A place is the number of a slab times `SLAB`, plus that of the vector in it. */
+interface PlacedSlab {
+  readonly segment: ResidentSegment;
+  /** Its number in the segment. */
+  readonly number: number;
+  readonly slab: ResidentSlab;
+  /** Vectors of messages. Those of notes follow, and are of no session. */
+  readonly messages: number;
+}
+
+function slabsOf(segments: readonly ResidentSegment[]): PlacedSlab[] {
+  return segments.flatMap((segment) =>
+    segment.slabs.map((slab, number) => ({
+      segment,
+      number,
+      slab,
+      messages: Math.min(slab.columns.count, segment.count - segment.notes - number * SLAB),
+    })),
+  );
+}
+
+/** The vectors at `places` by the cosines of their int8 values, which are read in order. */
+function* rankByValues(
+  { vector: query }: NearestQuery,
+  slabs: readonly PlacedSlab[],
+  places: Uint32Array,
+  memory: VectorMemory,
+): Asking<Near[]> {
+  const wanted = Array.from(places.sort(), (place) => {
+    const { segment, number, slab } = slabs[Math.floor(place / SLAB)] as PlacedSlab;
+    const i = place % SLAB;
+    const factor = memory.floats(slab.at + slab.codes, slab.columns.count)[i] as number;
+    return { segment: segment.segment, vector: number * SLAB + i, of: segment, slab, i, factor };
+  });
+  const near: Near[] = [];
+  yield* readValues(wanted, query.length, ({ segment, vector, of, slab, i, factor }, values) => {
+    let sum = 0;
+    for (let k = 0; k < values.length; k++) sum += Math.abs(values[k] as number);
+    const similarity = cosine(query, values, 1 / (factor * sum));
+    const { sessions, sequences, spans, roles } = slab.columns;
+    const [session, sequence] = [sessions[i] as number, sequences[i] as number];
+    const last = sequence + (spans[i] as number);
+    const note = vector - (of.count - of.notes);
+    const key = note < 0 ? null : (of.keys[note] ?? null);
+    const role = roles[i] as number;
+    near.push({ segment, vector, session, sequence, last, role, key, similarity });
   });
   return near.sort(
     (a, b) => b.similarity - a.similarity || a.session - b.session || a.sequence - b.sequence,
   );
-}
-
-interface Candidate extends WantedValues {
-  readonly columns: VectorColumns;
-  readonly i: number;
-  readonly key: string | null;
-  readonly estimate: number;
-  readonly factor: number;
-}
-
-function scan(
-  { vector, accepts, sessions }: NearestQuery,
-  segments: readonly ResidentSegment[],
-  cache: VectorCache,
-): Candidate[] {
-  const code = toCodeQuery(vector);
-  const { memory } = cache;
-  const groups = groupsOf(vector.length);
-  const bestOf = new Map<number, Candidate>();
-  let best: Candidate[] = [];
-  let threshold = Number.NEGATIVE_INFINITY;
-  for (const { segment, slabs, keys, count, notes } of segments) {
-    for (const [number, slab] of slabs.entries()) {
-      const { columns, at, codes } = slab;
-      const blocks = blocksOf(slab);
-      const estimates = memory.scan(code, { codes: at, factors: at + codes, blocks, groups });
-      const factors = memory.floats(at + codes, columns.count);
-      const candidate = (i: number): Candidate => {
-        const place = number * SLAB + i;
-        const note = place - (count - notes);
-        const key = note < 0 ? null : (keys[note] ?? null);
-        const [estimate, factor] = [estimates[i] as number, factors[i] as number];
-        return { segment, vector: place, columns, i, key, estimate, factor };
-      };
-      for (let i = -1; ; ) {
-        i = nextAbove(estimates, threshold, i + 1, columns.count);
-        if (i === columns.count) break;
-        if (!accepts(columns, i)) continue;
-        best.push(candidate(i));
-        if (best.length < 2 * RESCORED) continue;
-        best = nearestOf(best);
-        threshold = best.at(-1)?.estimate ?? threshold;
-      }
-      // Notes come last, and are of no session that is asked for.
-      const messages = Math.min(columns.count, count - notes - number * SLAB);
-      for (const session of sessions) {
-        const known = bestOf.get(session);
-        let [top, most] = [-1, known?.estimate ?? Number.NEGATIVE_INFINITY];
-        let i = lowerBound(columns.sessions, session, 0, Math.max(0, messages));
-        for (; i < messages && columns.sessions[i] === session; i++) {
-          if ((estimates[i] as number) <= most || !accepts(columns, i)) continue;
-          most = estimates[i] as number;
-          top = i;
-        }
-        if (top >= 0) bestOf.set(session, candidate(top));
-      }
-    }
-  }
-  const nearest = nearestOf(best);
-  const there = new Set(nearest.map(({ segment, vector: place }) => `${segment}/${place}`));
-  const others = [...bestOf.values()].filter(
-    ({ segment, vector: place }) => !there.has(`${segment}/${place}`),
-  );
-  return [...nearest, ...others];
 }
 
 /** The first index from `from` on whose estimate is above `threshold`; `end` if there is none. */
@@ -127,8 +164,4 @@ function nextAbove(estimates: Float32Array, threshold: number, from: number, end
   let i = from;
   while (i < end && (estimates[i] as number) <= threshold) i++;
   return i;
-}
-
-function nearestOf(candidates: Candidate[]): Candidate[] {
-  return candidates.sort((a, b) => b.estimate - a.estimate).slice(0, RESCORED);
 }

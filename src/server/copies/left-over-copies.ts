@@ -1,23 +1,23 @@
-/** Copies of stores that a server has left behind because it was killed: each is as large as its store. */
+/** Deletes copies of stores left behind by a killed server: each is as large as its store. */
 
 import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { COPY_FILE, COPY_PREFIX } from "./store-copy.ts";
 
-/** No copy is made for so long; one that is still being sent is open, and can be read to its end. */
+/** No copy takes this long; one being sent is open, and stays readable to its end. */
 const LEFT_OVER_MS = 24 * 60 * 60 * 1000;
 
 /** As `mkdtemp` names a folder. */
 const FOLDER = new RegExp(`^${COPY_PREFIX}[A-Za-z0-9]{6}$`);
-/** The copy, also while it is being made, and what SQLite and the index put beside it. */
+/** The copy, also while in progress, and SQLite's files beside it. */
 const OWN_FILE = new RegExp(
   `^${COPY_FILE.replace(".", "\\.")}(?:\\.partial)?(?:-(?:wal|shm|journal|index|index-wal|index-shm))?$`,
 );
 
 /**
- * Removes those of this user. A folder with any other content is not ours, whatever its name.
- * Copies that cannot be removed stay.
+ * Deletes those of this user. A folder with any other content is not ours, whatever its name.
+ * Copies that cannot be deleted stay.
  */
 export async function removeLeftOverCopies(now: number = Date.now()): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
@@ -39,7 +39,7 @@ async function filesLeftOver(folder: string, now: number): Promise<string[] | un
   return isCopy && isOld ? files : undefined;
 }
 
-/** One by one: a new file keeps the folder. */
+/** One by one: an unexpected new file keeps the folder. */
 async function remove(folder: string, files: readonly string[]): Promise<void> {
   for (const file of files) await unlink(join(folder, file));
   await rmdir(folder);

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CopyStore } from "../route.ts";
 
-/** Prefix of the copies' folders in the temporary folder: no name that people would choose. */
+/** Prefix of the copies' folders in the temporary folder, unlikely for other programs. */
 export const COPY_PREFIX = "backscroll-served-copy-";
 /** Name of the copy in its folder. */
 export const COPY_FILE = "store.db";
@@ -37,7 +37,7 @@ export class StoreCopy {
     this.#onEnd = onEnd;
   }
 
-  /** May be called once. Whatever becomes of it, `end` must be called. */
+  /** May be called once. `end` must be called in any case. */
   async make(copyStore: CopyStore, signal: AbortSignal): Promise<CopyFigures> {
     signal.throwIfAborted();
     this.#folder = await mkdtemp(join(tmpdir(), COPY_PREFIX));
@@ -98,7 +98,7 @@ export class StoreCopy {
 
   /** Never rejects. A copy that cannot be removed now is removed at the next server start. */
   async #remove(): Promise<void> {
-    // A read that is under way is waited for.
+    // Waits for a read in progress.
     await this.#handle?.close().catch(() => undefined);
     if (this.#folder !== undefined) {
       await rm(this.#folder, { recursive: true, force: true }).catch(() => undefined);

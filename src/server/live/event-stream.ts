@@ -14,7 +14,7 @@ import { BackscrollError } from "../../model/errors.ts";
 
 export interface EventStreamOptions {
   readonly session?: string;
-  /** The cursor of the last change seen; from now on if left out. */
+  /** The cursor of the last change seen. Default: from now on. */
   readonly after?: string;
   /** Sends the appended entry along with its change. */
   readonly includeEntries: boolean;
@@ -59,7 +59,7 @@ export function eventStream(
         void follow(tenant, options, signal, ready, send)
           .then(() => controller.close())
           .catch((error: unknown) => {
-            // A reader that has gone has closed it already.
+            // A reader that left has already closed it.
             if (ended.signal.aborted) return;
             if (error !== STALLED) return controller.error(error);
             controller.close();
@@ -111,7 +111,7 @@ async function follow(
   }
 }
 
-/** As it is now: it may have grown since, or be gone. */
+/** Its current state: it may have changed since, or be deleted. */
 async function entryOf(tenant: TenantEngine, change: Change): Promise<object | null> {
   if (change.entryId === null || !ENTRY_KINDS.has(change.kind)) return null;
   try {

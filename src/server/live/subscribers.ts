@@ -1,10 +1,10 @@
-/** How many follow the feed now, how many may, how they are kept, and how many were dropped. */
+/** Counts followers of the feed: current, maximum and dropped ones. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_FOLLOWERS, MAX_TENANT_FOLLOWERS } from "../../model/limits.ts";
 import type { EventStreamOptions } from "./event-stream.ts";
 
-/** Streams of events that may be open at once. */
+/** Limits of open event streams. */
 export interface FollowerLimits {
   readonly perTenant: number;
   readonly perProcess: number;
@@ -13,7 +13,7 @@ export interface FollowerLimits {
 export interface LiveOptions {
   readonly heartbeatMs?: number;
   readonly stallMs?: number;
-  /** 100 of a tenant and 1,000 in all if left out. */
+  /** Default: 100 per tenant and 1,000 in all. */
   readonly followers?: FollowerLimits;
 }
 
@@ -52,8 +52,8 @@ export class Subscribers {
   }
 
   /**
-   * Counts a follower in until the function that it gives is called. Throws `rate_limited` if the tenant
-   * has as many as it may, and `store_busy` if all together do.
+   * Counts a follower until the returned function is called. Throws `rate_limited` at the tenant's
+   * limit, `store_busy` at the server's.
    */
   enter(tenant: string): () => void {
     const own = this.#byTenant.get(tenant) ?? 0;
@@ -73,7 +73,7 @@ export class Subscribers {
     };
   }
 
-  /** Counts a subscriber in, as `enter` does, until its stream has ended, however that came. */
+  /** Counts a subscriber, as `enter` does, until its stream has ended in any way. */
   open(
     tenant: string,
     cutOff: () => void,

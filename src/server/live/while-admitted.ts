@@ -1,8 +1,8 @@
 /**
  * Ends a long response when its caller's access ends.
  *
- * A request is authenticated at its beginning, but an event stream may last for days. So access is
- * checked again now and then, and the stream ends when the token is revoked or expired. A reconnect
+ * A request is authenticated at its start, but an event stream may last for days. So access is
+ * checked again periodically, and the stream ends when the token is revoked or expired. A reconnect
  * gets the reason.
  */
 
@@ -19,7 +19,7 @@ export function whileAdmitted(
   const reader = body.getReader();
   const timer = setInterval(() => {
     admitAgain().catch((error: unknown) => {
-      // A store that cannot answer now has not said no.
+      // An unavailable store is no refusal.
       if (isRefusal(error)) end(error);
     });
   }, everyMs);

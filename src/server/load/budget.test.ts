@@ -25,7 +25,7 @@ function failure(action: () => unknown): unknown {
   }
 }
 
-test("a tenant that has taken its part is refused, and no other", () => {
+test("a tenant at its limit is refused, and no other", () => {
   const budget = new Budget(LIMITS);
   const first = budget.enter("a");
   budget.enter("a");
@@ -38,7 +38,7 @@ test("a tenant that has taken its part is refused, and no other", () => {
   expect(budget.used.requests).toBe(3);
 });
 
-test("bytes are counted while a body is held, and given back with it", () => {
+test("bytes are counted while a body is held, and released with it", () => {
   const budget = new Budget(LIMITS);
   const [mine, other] = [budget.enter("a"), budget.enter("b")];
   mine.hold(40);
@@ -51,7 +51,7 @@ test("bytes are counted while a body is held, and given back with it", () => {
   mine.leave();
   other.leave();
   expect(budget.used).toEqual({ requests: 0, bytes: 0 });
-  // What is held after the end counts for nobody.
+  // Bytes held after the end are not counted.
   mine.hold(10);
   expect(budget.used).toEqual({ requests: 0, bytes: 0 });
 });

@@ -8,9 +8,9 @@
 import { BackscrollError } from "../../model/errors.ts";
 
 export interface Allowance {
-  /** Requests that were let in and are not yet answered. A stream counts until it begins. */
+  /** Admitted and unanswered requests. A stream counts until it begins. */
   readonly requests: number;
-  /** Bytes of their bodies, unpacked. */
+  /** Decompressed bytes of their bodies. */
   readonly bytes: number;
 }
 
@@ -20,23 +20,23 @@ export interface BudgetOptions {
 }
 
 /**
- * A body of 16 MiB takes some 100 MB until it is stored: four of them at once is what a server of half
- * a gigabyte can bear. `ingest` over the network sends 40 small files at a time.
+ * A body of 16 MiB takes some 100 MB until it is stored: a server of half a gigabyte can bear four.
+ * `ingest` over the network sends 40 small files at a time.
  */
 export const BUDGET: BudgetOptions = {
   perTenant: { requests: 256, bytes: 32 * 1024 * 1024 },
   perProcess: { requests: 1_024, bytes: 64 * 1024 * 1024 },
 };
 
-/** One request's part. */
+/** One request's share. */
 export interface Ticket {
-  /** Its body takes `bytes` now. Throws `rate_limited` or `store_busy` if there is no room for them. */
+  /** Sets the bytes held by its body. Throws `rate_limited` or `store_busy` over the limit. */
   hold(bytes: number): void;
-  /** It is answered. May be called again. */
+  /** Releases it. Idempotent. */
   leave(): void;
 }
 
-/** How soon to come back: most requests take milliseconds. */
+/** The retry delay: most requests take milliseconds. */
 const RETRY_MS = 1_000;
 
 interface Use {
@@ -53,7 +53,7 @@ export class Budget {
     this.#limits = limits;
   }
 
-  /** In progress, of all tenants. */
+  /** The use of all tenants. */
   get used(): Readonly<Use> {
     return this.#process;
   }

@@ -9,7 +9,7 @@ import { BackscrollError } from "../../model/errors.ts";
 export class NewestSearch {
   readonly #running = new WeakMap<object, AbortController>();
 
-  /** The signal is aborted, with `search_superseded`, when the connection asks again. */
+  /** The signal is aborted, with `search_superseded`, by the connection's next search. */
   begin(connection: object): { readonly signal: AbortSignal; end(): void } {
     this.#running.get(connection)?.abort(superseded());
     const own = new AbortController();

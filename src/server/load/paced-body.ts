@@ -1,6 +1,6 @@
 /**
  * Enforces a minimum rate of arrival: a sender that trickles bytes would otherwise hold its
- * connection and memory for ever.
+ * connection and memory indefinitely.
  *
  * A leaky bucket of waiting time, after Apache's `mod_reqtimeout`: it holds `patienceMs`, waiting
  * for bytes drains it, and every 500 bytes that arrive put a second back. Only time spent waiting
@@ -9,7 +9,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 
-/** As long as Node waits for the end of the headers of a request, halved: a body has a rate as well. */
+/** Half of Node's limit for a request's headers, because a body has a minimum rate too. */
 export const BODY_PATIENCE_MS = 30_000;
 const BYTES_PER_MS = 0.5;
 
@@ -38,7 +38,7 @@ export async function* pacedBody(
   }
 }
 
-/** Throws `request_timeout` if `reading` has not come to its end by then. */
+/** Throws `request_timeout` if `reading` is not done by then. */
 export async function withinPatience<Result>(
   reading: Promise<Result>,
   patienceMs: number,

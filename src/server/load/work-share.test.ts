@@ -3,7 +3,7 @@ import { WorkShare } from "./work-share.ts";
 
 const OPTIONS = { share: 0.25, burstMs: 50, patienceMs: 1_000 };
 
-/** A clock that stands still unless somebody works or waits. */
+/** A clock that advances only with work or waits. */
 function stoppedClock() {
   let time = 0;
   return {
@@ -36,7 +36,7 @@ test("a tenant beside others gets its share of the time, after a burst", async (
   expect(clock.now() - before).toBe(1);
 });
 
-test("a tenant that is alone never waits", async () => {
+test("a lone tenant never waits", async () => {
   const clock = stoppedClock();
   const share = new WorkShare(OPTIONS, clock);
   for (let i = 0; i < 100; i++) {
@@ -46,7 +46,7 @@ test("a tenant that is alone never waits", async () => {
   expect(clock.now()).toBe(1_000);
 });
 
-test("pieces of one tenant are done one at a time, also when one of them fails", async () => {
+test("pieces of one tenant run one at a time, also after a failure", async () => {
   const share = new WorkShare(OPTIONS, stoppedClock());
   const order: number[] = [];
   const failed = share.run("a", () => {
@@ -59,7 +59,7 @@ test("pieces of one tenant are done one at a time, also when one of them fails",
   expect(order).toEqual([1, 2]);
 });
 
-test("work that would have to wait for too long is refused", async () => {
+test("work that would wait too long is refused", async () => {
   const clock = stoppedClock();
   const share = new WorkShare(OPTIONS, {
     ...clock,
@@ -85,7 +85,7 @@ test("work is refused at once if its debt exceeds the patience", async () => {
   expect(clock.now()).toBe(0);
 });
 
-test("the time that work waits for earlier work of its tenant counts", async () => {
+test("waiting for the tenant's own earlier work counts", async () => {
   const clock = stoppedClock();
   const share = new WorkShare(OPTIONS, {
     ...clock,
@@ -108,7 +108,7 @@ test("the time that work waits for earlier work of its tenant counts", async () 
   expect(clock.now()).toBeLessThanOrEqual(OPTIONS.patienceMs + 100);
 });
 
-test("a tenant in debt settles it before it goes on, and is let go in the end", async () => {
+test("a tenant in debt settles it before it goes on, and is released in the end", async () => {
   const clock = stoppedClock();
   const wait = async (ms: number) => {
     clock.pass(ms);

@@ -1,39 +1,42 @@
 /**
- * How much of the event loop one tenant's bodies may take while other tenants are there.
+ * Bounds the event-loop time of one tenant's bodies while other tenants are active.
  *
- * To measure, unpack and parse a body blocks everybody else. So this work is done in pieces of
- * milliseconds, one at a time for a tenant, and paid from a token bucket of time: a tenant that has used
- * it up waits until it is filled again. A tenant that is alone never waits, nor does one that sends
- * bodies of ordinary size.
+ * Measuring, decompressing and parsing a body blocks everyone else. So this work is done in slices
+ * of milliseconds, one at a time per tenant, and paid from a token bucket of time: a tenant that
+ * has used it up waits for its refill. A lone tenant never waits, nor does one that sends bodies of
+ * ordinary size.
  */
 
 import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 export interface WorkShareOptions {
-  /** The part of the time that a tenant gets in the long run. */
+  /** A tenant's long-term share of the time. */
   readonly share: number;
-  /** Milliseconds of work at once. */
+  /** The burst, in milliseconds of work. */
   readonly burstMs: number;
-  /** A piece of work that would wait longer, for those before it and for its turn, is refused. */
+  /**
+   * The longest wait of a piece of work, for earlier ones and for its turn; beyond it, it is
+   * refused.
+   */
   readonly patienceMs: number;
 }
 
-/** With a quarter, a request of another tenant seldom meets more than one piece of work. */
+/** With a quarter, another tenant's request seldom meets more than one piece of work. */
 export const WORK_SHARE: WorkShareOptions = { share: 0.25, burstMs: 50, patienceMs: 10_000 };
 
-/** After a piece of work that took longer, others have their turn. */
+/** Yields after a longer piece of work. */
 const TURN_MS = 1;
-/** How long after its last request a tenant counts as there. */
+/** How long a tenant counts as active after its last request. */
 const PRESENT_MS = 1_000;
-/** Tenants whose buckets are remembered; the one that worked longest ago is forgotten first. */
+/** The number of buckets: an LRU by last work. */
 const MAX_TENANTS = 10_000;
 
 interface Bucket {
-  /** Milliseconds of work; below zero it is owed. */
+  /** Milliseconds of work; negative: debt. */
   level: number;
   at: number;
-  /** The last piece of work that was asked for. */
+  /** The last queued piece of work. */
   last: Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export class WorkShare {
   readonly #options: WorkShareOptions;
   readonly #clock: Clock;
   readonly #buckets = new Map<string, Bucket>();
-  /** The last two tenants that sent a request. */
+  /** The last two active tenants. */
   #latest = { tenant: "", at: Number.NEGATIVE_INFINITY };
   #earlier = { tenant: "", at: Number.NEGATIVE_INFINITY };
 
@@ -63,13 +66,13 @@ export class WorkShare {
     this.#clock = clock;
   }
 
-  /** The tenant has sent a request. */
+  /** Records a request of the tenant. */
   saw(tenant: string): void {
     if (this.#latest.tenant !== tenant) this.#earlier = this.#latest;
     this.#latest = { tenant, at: this.#clock.now() };
   }
 
-  /** Does `work` when it is its turn. Throws `rate_limited` as soon as that would take too long. */
+  /** Runs `work` in its turn. Throws `rate_limited` as soon as that would take too long. */
   async run<Result>(tenant: string, work: () => Result): Promise<Result> {
     return this.#inTurn(tenant, work, (ms, left) => {
       if (ms > left) throw tooMuchWork(ms);
@@ -77,7 +80,9 @@ export class WorkShare {
     });
   }
 
-  /** `isEnough` is asked whether to go on before `ms` of debt are paid, with `left` ms of patience. */
+  /**
+   * `isEnough` decides whether to go on before `ms` of debt are paid, with `left` ms of patience.
+   */
   async #inTurn<Result>(
     tenant: string,
     work: () => Result,
@@ -106,7 +111,7 @@ export class WorkShare {
     }
   }
 
-  /** Work that was done elsewhere. */
+  /** Charges work done elsewhere. */
   charge(tenant: string, ms: number): void {
     const bucket = this.#bucket(tenant);
     this.#fill(bucket);
@@ -135,7 +140,7 @@ export class WorkShare {
       const ms = Math.ceil(-bucket.level / share);
       const left = until - this.#clock.now();
       if (isEnough(ms, left)) return;
-      // Other tenants may have left meanwhile.
+      // Other tenants may have become inactive meanwhile.
       await this.#clock.wait(Math.min(ms, left, PRESENT_MS));
     }
   }
@@ -158,7 +163,7 @@ export class WorkShare {
       at: this.#clock.now(),
       last: Promise.resolve(),
     };
-    // Set anew, so that the map is in the order of the last work.
+    // Reinserted, so that the map is in LRU order.
     this.#buckets.delete(tenant);
     this.#buckets.set(tenant, bucket);
     const [oldest] = this.#buckets.keys();

@@ -1,4 +1,4 @@
-/** The files of the page as they were built, read once and kept: they are few and small. */
+/** The built files of the page, cached after the first read: they are few and small. */
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ export type Encoding = "br" | "gzip";
 export interface PageFile {
   readonly type: string;
   readonly plain: Uint8Array<ArrayBuffer>;
-  /** The same, compressed; undefined if it is sent as it is. */
+  /** The compressed file; undefined if it is sent as is. */
   readonly packed: Readonly<Record<Encoding, Uint8Array<ArrayBuffer>>> | undefined;
 }
 
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
 };
 
-/** Names made by the build; none leaves the folder. */
+/** Names made by the build; they stay inside the folder. */
 const NAME = /^(index\.html|assets\/[\w-]+\.(js|css))$/;
 
 export class PageFiles {
@@ -31,7 +31,7 @@ export class PageFiles {
     this.#folder = folder;
   }
 
-  /** Undefined if there is none, as in a checkout that was not built. */
+  /** Undefined if missing, as in an unbuilt checkout. */
   async find(name: string): Promise<PageFile | undefined> {
     const folder = this.#folder;
     if (folder === undefined || !NAME.test(name)) return undefined;
@@ -39,7 +39,7 @@ export class PageFiles {
     if (known !== undefined) return known;
     const reading = read(join(folder, name));
     const file = await reading;
-    // Do not cache misses: requests may use any name.
+    // Misses are not cached: requests may use any name.
     if (file !== undefined) this.#files.set(name, reading);
     return file;
   }
@@ -56,7 +56,7 @@ async function read(path: string): Promise<PageFile | undefined> {
   return { type, plain, packed: { br, gzip } };
 }
 
-/** In the package it lies beside this code, wherever that was bundled to; in a checkout, in `dist`. */
+/** Beside this code in the package; in `dist` in a checkout. */
 function builtFolder(): string | undefined {
   const isSource = import.meta.url.endsWith(".ts");
   const places = isSource ? ["../../../dist/page"] : ["./page", "../page"];

@@ -1,4 +1,4 @@
-/** The page for people: its document at `/`, its scripts and styles below `/assets/`. */
+/** The web page: its document at `/`, its scripts and styles below `/assets/`. */
 
 import { toWireAccess } from "../../api/access.ts";
 import type { Access } from "../../model/access.ts";
@@ -23,6 +23,14 @@ const POLICY = [
   "trusted-types dompurify backscroll-worker",
 ].join("; ");
 
+const PLACES = {
+  page: "/ (in a browser)",
+  rest: "/v1",
+  docs: "/docs",
+  openapi: "/v1/openapi.json",
+  mcp: "/mcp",
+};
+
 /** Names contain a content hash, so files are immutable. */
 const FOR_GOOD = "public, max-age=31536000, immutable";
 
@@ -36,9 +44,9 @@ export class Page {
     this.#hint = anonymous === undefined ? "" : accessHint(anonymous);
   }
 
-  /** Programs that do not ask for HTML get what they always got: a problem in JSON. */
+  /** Programs that do not accept HTML get the server's addresses as JSON. */
   async document(request: Request): Promise<Response> {
-    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) throw routeNotFound();
+    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) return Response.json(PLACES);
     const file = await this.#files.find("index.html");
     if (file === undefined) {
       return new Response("The page is not built. In a checkout, run: npm run build\n", {
@@ -63,8 +71,8 @@ export class Page {
 }
 
 /**
- * The answer of `/v1/access` without a token, embedded so that the page's first requests need not wait.
- * The document is then sent as it is, for such a server answers its own machine only.
+ * The answer of `/v1/access` without a token, embedded so that the page's first requests need not
+ * wait. The document is then not compressed, because such a server answers its own machine only.
  */
 function accessHint(anonymous: Access): string {
   const content = encodeURIComponent(JSON.stringify(toWireAccess(anonymous)));

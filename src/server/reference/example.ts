@@ -1,4 +1,4 @@
-/** A body that a route takes, made from its schema: its required fields, and what else shows its use. */
+/** An example body of a route, from its schema: required fields, and some illustrative ones. */
 
 import { type Components, resolve, type Schema } from "./schema-words.ts";
 
@@ -34,7 +34,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   workstation: "desk",
 };
 
-/** Optional fields that an example is clearer with. */
+/** Optional fields that make an example clearer. */
 const SHOWN: ReadonlySet<string> = new Set([
   "query",
   "title",

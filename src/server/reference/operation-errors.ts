@@ -1,4 +1,4 @@
-/** The error codes that an operation may answer with, from what the route is. */
+/** The error codes of an operation, derived from its route. */
 
 import type { ErrorCode } from "../../model/errors.ts";
 import type { Route } from "../route.ts";

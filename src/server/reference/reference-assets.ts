@@ -1,4 +1,4 @@
-/** The style and the script of the reference, which come from addresses of their own. */
+/** The style and the script of the reference, at separate addresses. */
 
 export const REFERENCE_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --link: light-dark(#0a6b66, #63c7bb);

@@ -119,7 +119,7 @@ function table(caption: string, rows: readonly FieldRow[]): string {
   return `${title}<table><thead><tr><th>Name</th><th>Type</th><th>Description</th></tr></thead><tbody>${lines.join("")}</tbody></table>`;
 }
 
-/** Descriptions are Markdown to readers of the OpenAPI document; here only their code is marked. */
+/** Descriptions are Markdown in the OpenAPI document; here only code is marked. */
 function prose(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }

@@ -1,8 +1,8 @@
 /**
- * The server's reference: the OpenAPI document, and the page that shows it.
+ * The server's reference: the OpenAPI document and its page.
  *
- * Both are built at the first request, since that takes longer than all else at a start, and only
- * once, since requests for them need no token.
+ * Both are built at the first request, because that takes longer than the rest of a start, and
+ * cached, because requests for them need no token.
  */
 
 import type { JsonObject } from "../../model/json.ts";

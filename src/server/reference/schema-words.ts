@@ -1,4 +1,4 @@
-/** JSON Schemas of the OpenAPI document in words and rows, for people. */
+/** JSON Schemas of the OpenAPI document as words and rows, for people. */
 
 export type Schema = Readonly<Record<string, unknown>>;
 export type Components = Readonly<Record<string, Schema>>;
@@ -11,7 +11,7 @@ export interface FieldRow {
   readonly description: string;
 }
 
-/** Levels of objects in objects that are told; deeper ones are in the OpenAPI document. */
+/** The depth of nested objects shown; deeper ones are in the OpenAPI document. */
 const MAX_DEPTH = 4;
 
 export function resolve(schema: Schema, components: Components): Schema {
@@ -64,7 +64,7 @@ function bounds(least: unknown, most: unknown, unit: string): string[] {
   ];
 }
 
-/** The fields of an object, those of objects and of lists of objects in it included. */
+/** The fields of an object, including nested objects and lists of objects. */
 export function fieldRows(
   given: Schema,
   components: Components,
@@ -90,7 +90,7 @@ export function fieldRows(
   });
 }
 
-/** The object that a field is, or is a list of; of several forms, the one with fields. */
+/** The object of a field or of its list; of several forms, the one with fields. */
 function innerOf(
   schema: Schema,
   components: Components,

@@ -1,4 +1,4 @@
-/** The caller's access. Clients ask this first, to check that the server is a Backscroll. */
+/** The caller's access. Clients request it first, to check that the server is a Backscroll. */
 
 import { z } from "zod";
 import { toWireAccess } from "../../api/access.ts";

@@ -1,4 +1,4 @@
-/** The store itself: figures, upkeep, limits. Acts on a whole store are an operator's. */
+/** Administration: status, maintenance, quotas. Acts on a whole store need an operator. */
 
 import { z } from "zod";
 import { toWireMaintenance } from "../../api/gateway.ts";
@@ -105,7 +105,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "Sessions to delete, with reasons.", schema: maintenance },
     handle: async ({ tenant, gateway }, { body }) => {
-      // To say what would be deleted is a reading, and leaves no row.
+      // A dry run is a read, and leaves no row.
       if (!body.dry_run) await tenant.noteAct("maintain_sessions");
       return toWireMaintenance(await maintainSessions(tenant, gateway, fromWireFields(body)));
     },
@@ -115,7 +115,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/quota",
     operation: "setQuota",
     tag: "admin",
-    summary: "Limit what the tenant may hold; null lifts a limit.",
+    summary: "Set the tenant's quota; null lifts a limit.",
     scope: "admin",
     operator: true,
     body: z.strictObject({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),

@@ -1,8 +1,8 @@
 /**
  * A copy of the whole store, sent as a file.
  *
- * It is made on this machine first: its hash stands before its first byte, and a slow reader keeps no
- * transaction open. One is made at a time, because each takes as much room as the store.
+ * It is first made on this machine: its hash precedes its first byte, and a slow reader keeps no
+ * transaction open. One is made at a time, because each takes as much space as the store.
  */
 
 import type { Engine } from "../../engine/engine.ts";
@@ -13,7 +13,7 @@ import { type Caller, type CopyStore, defineRoute, type Route } from "../route.t
 /** SQLite's media type, which is not compressed: the hash is of the sent bytes. */
 const TYPE = "application/vnd.sqlite3";
 
-/** How soon to ask again while another copy is made or sent. */
+/** The retry delay while another copy is made or sent. */
 const RETRY_MS = 10_000;
 /** A reader that stalls for this long is cut off: its copy takes disk space. */
 const STALL_MS = 60_000;
@@ -55,7 +55,7 @@ const HEADERS = {
 /** The logged status of a request whose caller has left, as in proxies. Never sent. */
 const GONE = 499;
 
-/** Stores of which a copy is being made or sent. */
+/** Stores of which a copy is in progress. */
 const copied = new WeakSet<Engine>();
 
 async function sendBackup(caller: Caller): Promise<Response> {
@@ -78,7 +78,8 @@ async function sendBackup(caller: Caller): Promise<Response> {
     stalled = setTimeout(() => void copy.end().finally(cutOff), STALL_MS).unref();
   };
   try {
-    // Only now: one that is refused was not made. Before it is made, so that the copy tells of itself.
+    // Recorded only now, because a refused one was not made; and before it is made, so that the
+    // copy includes it.
     await caller.tenant.noteAct("backup");
     const { rows, bytes, digest } = await copy.make(caller.copyStore, signal);
     waited();

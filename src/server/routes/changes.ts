@@ -69,7 +69,7 @@ async function changes(
     return { changes: list.changes.map(toWireChange), next: list.next, end: list.end };
   }
   const after = request.headers.get("last-event-id") || page.after;
-  // A cursor that cannot be gone on from is told with a status, not in the middle of the events.
+  // An unusable cursor is refused with a status, before the events begin.
   if (after !== undefined) await tenant.listChanges({ after, limit: 1, ...ofSession });
   const body = eventStream(tenant, {
     ...ofSession,

@@ -1,4 +1,4 @@
-/** Entries of a session's tree: read, added, edited, named, pinned; and its branches. */
+/** Entries of a session's tree: read, add, edit, label, pin; and its branches. */
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
@@ -115,7 +115,8 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { content, metadata } = body;
-      // Without a named actor the original's stays, and the caller must be allowed to write as it.
+      // Without a named actor the original's is kept, and the caller must be allowed to write as
+      // it.
       const isNamed = body.actor !== undefined || caller.access.actor !== null;
       const actor = isNamed ? body.actor : (await handle.getEntry(params.entry_id)).actor;
       const edited = await handle.edit(params.entry_id, content as ContentInput, {

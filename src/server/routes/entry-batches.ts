@@ -1,4 +1,4 @@
-/** Entries of several kinds appended together, found by the ids of their writers, replaced. */
+/** Entries of several kinds: appended together, found by external id, replaced. */
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
@@ -25,7 +25,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     body: z.strictObject({
       entries: z.array(entryInput).min(1).max(MAX_BATCH_ENTRIES),
       parent: key.nullable().optional().meta({
-        description: "The entry to continue from; null starts anew.",
+        description: "The entry to continue from; null starts a new root.",
       }),
       existing: z.enum(["keep", "replace"]).optional().meta({
         description: "How to treat an entry that exists under its external id.",
@@ -103,7 +103,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Entries from the wire; messages are written by whom the caller may write for. */
+/** Entries from the wire, with the caller's permitted actors. */
 function readEntries(
   { access }: Caller,
   values: readonly unknown[],

@@ -1,4 +1,4 @@
-/** A gateway's conversations: messages that find their session, and the keys that lead to one. */
+/** A gateway's conversations: inbound messages, and session keys. */
 
 import { z } from "zod";
 import {
@@ -65,7 +65,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       kind: z
         .enum(INBOUND_KINDS)
         .optional()
-        .meta({ description: "Input that comes by itself is no `message`, and resets nothing." }),
+        .meta({ description: "Automatic input is not a `message`, and resets nothing." }),
       sender: key
         .optional()
         .meta({ description: "The author. Default: the peer of a direct message." }),

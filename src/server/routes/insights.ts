@@ -77,7 +77,7 @@ const review: z.ZodType = z
         failed: count,
         retries: count.meta({ description: "Calls that repeat one that had failed." }),
         unfinished: z.enum(["request", "call"]).nullable().meta({
-          description: "What the session ends with and nothing follows.",
+          description: "The unfinished end of the session.",
         }),
         first_failure: count.nullable().meta({ description: "The index of its message." }),
       }),
@@ -151,7 +151,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/resume",
     operation: "resumeCommand",
     tag: "sessions",
-    summary: "The command by which the session's own agent goes on with it.",
+    summary: "The command that continues the session in its own agent.",
     scope: "read",
     params: sessionParams,
     answer: {

@@ -1,4 +1,4 @@
-/** Messages: appended, paged, and written piece by piece. */
+/** Messages: append, page, stream. */
 
 import { z } from "zod";
 import { toWireEntry } from "../../api/entry.ts";
@@ -48,7 +48,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     body: z.strictObject({
       messages: z.array(messageInput).min(1).max(MAX_BATCH_ENTRIES),
       parent: key.nullable().optional().meta({
-        description: "The entry to continue from; null starts anew.",
+        description: "The entry to continue from; null starts a new root.",
       }),
     }),
     answer: { status: 201, description: "The entries with their places.", schema: entries },
@@ -88,7 +88,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A message from the wire, written by whom the caller may write for. */
+/** A message from the wire, with the caller's permitted actors. */
 export function readMessage({ access }: Caller, value: unknown, field: string): MessageInput {
   const message = fromWireMessage(value, field);
   return { ...message, ...actorField(access, message.actor) };

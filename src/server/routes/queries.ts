@@ -1,4 +1,4 @@
-/** Reads whose question may be long, or that are asked before something is done: in a body. */
+/** Reads with a body: long queries, and dry runs. */
 
 import { z } from "zod";
 import { toWirePlan } from "../../api/compaction-plan.ts";

@@ -56,7 +56,7 @@ export const RECAP_ROUTES: readonly Route[] = [
       limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
       sub_agents: flagQuery
         .optional()
-        .meta({ description: "Also sessions of sub-agents, each by itself." }),
+        .meta({ description: "Also sessions of sub-agents, separately." }),
     }),
     answer: { status: 200, description: "Made without a model.", schema: recap },
     handle: async ({ tenant }, { query }) =>

@@ -1,4 +1,4 @@
-/** Records: values under a namespace and a key. Bytes travel as they are. */
+/** Records: values under a namespace and a key. Bytes are sent unencoded. */
 
 import { z } from "zod";
 import { readBoundedJson } from "../../api/body/read-json.ts";
@@ -108,7 +108,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     },
     handle: async ({ tenant }, { params }) => {
       const [found] = await tenant.records.readStored(params.namespace, [params.record_key]);
-      // Says that it is not there.
+      // Throws the not-found error.
       if (found === undefined) return tenant.records.get(params.namespace, params.record_key);
       return octets(found.bytes ?? new Uint8Array(), {
         "content-type": found.type === "json" ? "application/json" : OCTETS,

@@ -1,4 +1,4 @@
-/** Search, recall, context, compaction and summaries: what a model is given, and where it was said. */
+/** Search, recall, context, compaction and summaries. */
 
 import { z } from "zod";
 import {

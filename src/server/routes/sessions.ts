@@ -1,4 +1,4 @@
-/** Sessions: made, found, changed, forked, deleted. */
+/** Sessions: create, find, change, fork, delete. */
 
 import { z } from "zod";
 import { toWireTombstone } from "../../api/maintenance.ts";
@@ -32,7 +32,7 @@ import {
 
 const name = key;
 
-/** A session that is to be made, as a request has it. */
+/** A new session, as a request has it. */
 export interface NewSessionBody extends SettableBody {
   readonly id?: string | undefined;
   readonly agent: string;
@@ -79,7 +79,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       since: timeInput.optional(),
       until: timeInput.optional(),
       machine_made: flagQuery.optional().meta({
-        description: "Also sessions in which only a program has asked anything.",
+        description: "Also machine-made sessions.",
       }),
       key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
       metadata: metadataQuery.optional(),
@@ -276,7 +276,7 @@ export const SESSION_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A session that is to be made, by whom the caller may make one for. */
+/** A new session, with the caller's permitted owners. */
 export function readSession(access: Access, body: NewSessionBody): CreateSessionInput {
   const { created_by, origin, owner, ...rest } = body;
   checkParticipants(access, body.participants, [body.agent]);

@@ -1,4 +1,4 @@
-/** Access tokens of the tenant. None can be made that reaches further than the one that asks. */
+/** Access tokens of the tenant. A new token never exceeds the caller's own access. */
 
 import { z } from "zod";
 import { toWireToken } from "../../api/token.ts";
@@ -93,7 +93,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** No later than the token ends with which it was made. */
+/** At the latest when the creating token expires. */
 export function expiry(
   wanted: Date | undefined,
   own: AccessToken | undefined,

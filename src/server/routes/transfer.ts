@@ -122,7 +122,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Asks for the next piece when the reader has room for it, and not before. */
+/** Pulls the next chunk when the reader has room (back-pressure). */
 export function toByteStream(
   chunks: AsyncIterable<string | Uint8Array>,
 ): ReadableStream<Uint8Array> {

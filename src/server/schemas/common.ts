@@ -1,4 +1,4 @@
-/** Parts that schemas of requests and answers share. */
+/** Parts shared by schemas of requests and answers. */
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
@@ -18,10 +18,10 @@ export const path: z.ZodString = z.string().min(1).max(MAX_PATH_BYTES);
 
 export const count: z.ZodNumber = z.number().int().min(0);
 
-/** A moment in ISO 8601, as every answer has it. */
+/** A time in ISO 8601, as in every answer. */
 export const time: z.ZodType<string> = z.iso.datetime();
 
-/** A moment that a caller hands in, with any offset. */
+/** A caller's time, with any offset. */
 export const timeInput: z.ZodType<Date, string> = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(text));
@@ -34,10 +34,10 @@ export const jsonObject: z.ZodType<JsonObject> = z
   .record(z.string(), z.unknown())
   .meta({ description: "Any JSON object." }) as unknown as z.ZodType<JsonObject>;
 
-/** Names and what they count, or stand for. */
+/** A map of names to counts or values. */
 export const counts: z.ZodType<Readonly<Record<string, number>>> = z.record(z.string(), z.number());
 
-/** In a query everything is text. */
+/** Query parameters are text. */
 export const countQuery: z.ZodType<number, string> = z
   .string()
   .regex(/^\d{1,15}$/, "must be a whole number")
@@ -57,7 +57,7 @@ export const flagQuery: z.ZodType<boolean, "true" | "false"> = z
   .enum(["true", "false"])
   .transform((text) => text === "true");
 
-/** Fields of metadata and their values, as JSON. The library checks what they may be. */
+/** Metadata fields and values as JSON. The library checks them. */
 export const metadataQuery: z.ZodType<MetadataFilter, string> = z
   .string()
   .max(MAX_METADATA_BYTES)

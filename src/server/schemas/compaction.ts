@@ -1,4 +1,4 @@
-/** How a compaction is asked for: the same for doing it and for planning it. */
+/** The request of a compaction, also for its plan. */
 
 import { z } from "zod";
 import { SUMMARY_PROFILES } from "../../compaction/render/render.ts";

@@ -1,4 +1,4 @@
-/** Entries and their blocks, in answers and as they come in. */
+/** Entries and their blocks, in answers and requests. */
 
 import { z } from "zod";
 import type { WireBlock } from "../../api/block.ts";
@@ -10,7 +10,7 @@ import { usage } from "./session.ts";
 const text = z.string();
 const textOrNull = text.nullable();
 
-/** Fields that only a provider knows are passed on under their own names. */
+/** A provider's fields keep their own names. */
 export const block: z.ZodType<WireBlock> = z
   .looseObject({
     type: text,
@@ -70,7 +70,7 @@ export const branches: z.ZodType = z
         messages: count,
         active: z.boolean(),
         parent_leaf: textOrNull.meta({ description: "The leaf of the branch that it left." }),
-        fork_index: count.meta({ description: "The index of the first message of its own." }),
+        fork_index: count.meta({ description: "The index of the first message after the fork." }),
       }),
     ),
   })
@@ -115,7 +115,7 @@ const messageFields = {
   raw: jsonValue.optional().meta({ description: "Kept as it is, and never searched." }),
 };
 
-/** Read by `fromWireMessage`, which says what is wrong with it in the library's words. */
+/** Parsed by `fromWireMessage`, which gives the library's errors. */
 export const messageInput: z.ZodType = z.strictObject(messageFields).meta({ id: "MessageInput" });
 
 const writerFields = {
@@ -125,7 +125,7 @@ const writerFields = {
 
 const { tool_results: _, ...plainFields } = messageFields;
 
-/** Read by `fromWireEntryInput`. What does not say its kind is a message. */
+/** Parsed by `fromWireEntryInput`. The default kind is a message. */
 export const entryInput: z.ZodType = z
   .union([
     z.strictObject({

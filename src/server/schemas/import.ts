@@ -1,4 +1,4 @@
-/** A session that is read elsewhere, line by line, and how far files were read. */
+/** A session parsed elsewhere, line by line, and read positions of files. */
 
 import { z } from "zod";
 import type {
@@ -19,7 +19,7 @@ const text = z.string();
 const textOrNull = text.nullable();
 const KINDS = Object.keys(ENTRY_KINDS) as [EntryKind, ...EntryKind[]];
 
-/** An object with its fields in their order. */
+/** An object with its field order preserved. */
 const untouched = z.custom<Record<string, unknown>>(isPlainObject, "must be an object");
 
 const sessionHead = z.strictObject({

@@ -1,4 +1,4 @@
-/** Options that have parts of their own: how hits are ranked, how a context is pruned. */
+/** Options with parts: ranking of hits, pruning of a context. */
 
 import { z } from "zod";
 import type { WirePrune } from "../../api/context.ts";
@@ -10,9 +10,9 @@ const weight = z.number().min(0);
 const share = weight.max(1);
 const bm25 = z.strictObject({ k1: weight.optional(), b: share.optional() }).optional();
 
-/** Sessions that a re-rank may be asked to look at: a hundred times what measures best. */
+/** The limit of re-ranked sessions: a hundred times the best measured value. */
 const MAX_CANDIDATES = 10_000;
-/** Patterns of tools' names: more than any agent has tools. */
+/** The limit of tool name patterns: more tools than any agent has. */
 const MAX_PATTERNS = 1_000;
 
 const weights = z
@@ -42,9 +42,9 @@ const weights = z
     output: weight.optional(),
     candidates: count.max(MAX_CANDIDATES).optional(),
   })
-  .meta({ description: "Single weights on top of `default`; docs/search.md has what they are." });
+  .meta({ description: "Single weights over `default`; docs/search.md lists them." });
 
-/** A name, or weights: of a group, those that are left out stay as they are. */
+/** A name, or weights: missing weights of a group keep their defaults. */
 export const ranking: z.ZodType<NonNullable<SearchInput["ranking"]>> = z.union([
   z.enum(RANKINGS),
   weights,

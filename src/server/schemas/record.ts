@@ -46,7 +46,7 @@ export const written: z.ZodType = z
   .object({ records: z.array(recordInfo.nullable()) })
   .meta({ id: "RecordsWritten" });
 
-/** How a record is to be kept, beside its value. */
+/** A record's options, beside its value. */
 export const keeping: {
   readonly text: z.ZodOptional<z.ZodNullable<z.ZodString>>;
   readonly ttl: z.ZodOptional<z.ZodNullable<z.ZodNumber>>;
@@ -57,7 +57,7 @@ export const keeping: {
   expected_version: text.nullable().optional(),
 };
 
-/** The JSON of a request that writes records: their values stand behind it. The library checks names. */
+/** The JSON part of a write: the values follow it. The library checks names. */
 export const recordWrites: z.ZodType<WireRecordWrites> = z.strictObject({
   operations: z.array(
     z.strictObject({

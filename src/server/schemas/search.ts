@@ -20,7 +20,9 @@ export const asked: {
   q: text.optional().meta({ description: "Short for query." }) as z.ZodOptional<z.ZodString>,
 };
 
-/** Splits the query from the other options. `invalid_input` unless exactly one name is given. */
+/**
+ * Splits the query from the other options. Throws `invalid_input` unless exactly one name is given.
+ */
 export function splitQuery<Options extends { query?: string | undefined; q?: string | undefined }>(
   fields: Options,
 ): { readonly query: string; readonly options: Omit<Options, "query" | "q"> } {
@@ -62,7 +64,7 @@ export const hit: z.ZodType<WireHit> = z
       updated_at: time,
       message_count: count,
       late_branches: count.meta({
-        description: "Files of the session that came late: what they say is on branches.",
+        description: "Late files of the session, which are on branches.",
       }),
     }),
     entry_id: textOrNull,

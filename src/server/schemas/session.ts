@@ -57,7 +57,7 @@ export const session: z.ZodType<WireSession> = z
   })
   .meta({ id: "Session" }) as unknown as z.ZodType<WireSession>;
 
-/** The settable fields of a session in a body: each may be left out. */
+/** The settable fields of a session in a body, all optional. */
 export type SettableBody = {
   readonly [Name in SettableField as WireName<Name>]?: Session[Name] | undefined;
 };
@@ -68,7 +68,7 @@ type SettableShape = {
   >;
 };
 
-/** Where an input is narrower than the answer, or says more. */
+/** Inputs that are narrower than the answer, or have more detail. */
 const INPUT_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   owner: key,
   participants: z.array(key),

@@ -1,4 +1,4 @@
-/** Changes, figures and reports about the store in answers. */
+/** Changes, status and reports of the store in answers. */
 
 import { z } from "zod";
 import type { WireChange } from "../../api/change.ts";

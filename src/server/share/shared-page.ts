@@ -33,7 +33,7 @@ export async function sharedPage(
   return new Response(toByteStream(exportSession(format, input).chunks), { headers: HEADERS });
 }
 
-/** The same for unknown links, so that existence is not disclosed. */
+/** The same for unknown links, so that their existence is not disclosed. */
 export function deadSharePage(): Response {
   return new Response(GONE, { status: 404, headers: HEADERS });
 }

@@ -66,7 +66,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(record?.hash).toHaveLength(64);
     });
 
-    test("puts one after the other, alone or in a batch", async () => {
+    test("appends in order, alone or in a batch", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const one = await append(store(), acme, id, message("1"));
@@ -87,7 +87,7 @@ export function appendCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("writes all of a batch or nothing", async () => {
+    test("writes a batch atomically", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await append(store(), acme, id, message("there"));
@@ -114,7 +114,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(await treeOf(store(), acme, b.id)).toEqual([]);
     });
 
-    test("refuses to go on where the leaf is not the expected one", async () => {
+    test("refuses an append where the leaf is not the expected one", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = [message("1")];
@@ -129,7 +129,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "2"]);
     });
 
-    test("branches from the parent that is named", async () => {
+    test("branches from the named parent", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -152,7 +152,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(one).toBe(ids[0]);
     });
 
-    test("takes a parent from the same batch", async () => {
+    test("accepts a parent from the same batch", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const a = message("a");
@@ -160,7 +160,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["a", "b2"]);
     });
 
-    test("knows no parent of another session, and no annotation as a parent", async () => {
+    test("refuses a parent of another session, and an annotation as a parent", async () => {
       const acme = tenant();
       const a = await createSession(store(), acme);
       const b = await createSession(store(), acme);
@@ -179,7 +179,7 @@ export function appendCases({ store, tenant }: Cases): void {
       );
     });
 
-    test("marks the entry that another one replaces", async () => {
+    test("marks the superseded entry", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"));
@@ -231,7 +231,7 @@ export function appendCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("lets actors join once, in order, but not tools", async () => {
+    test("adds actors as participants once, in order, but not tools", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { participants: ["owner"] });
       await append(
@@ -284,7 +284,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(await times()).toEqual([0, 60, 60, 130]);
     });
 
-    test("adds up usage and reports each as it came", async () => {
+    test("sums usage and adds a change for each report", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entry = message("1", { usage: USAGE, contextWindow: 1_000 });
@@ -328,7 +328,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(kinds).toEqual(["session_created", "entry_appended", "entry_appended"]);
     });
 
-    test("moves a compaction's summary along with it", async () => {
+    test("stores a compaction's summary with it", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"));
@@ -378,7 +378,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(elsewhere.replayed).toBe(false);
     });
 
-    test("knows only sessions that are there", async () => {
+    test("refuses unknown sessions", async () => {
       const acme = tenant();
       await expectCode(append(store(), acme, "none", message("x")), "session_not_found");
       await createSession(store(), acme);

@@ -3,7 +3,7 @@ import { append, type Cases, createSession, message } from "./fixture.cases.ts";
 
 export function changeSignalCases({ store, tenant, another }: Cases): void {
   describe("onChange", () => {
-    test("tells of commits of this store and of others, until it is ended", async () => {
+    test("signals commits of this store and of others, until stopped", async () => {
       const acme = tenant();
       const other = await another();
       const { id } = await createSession(store(), acme);

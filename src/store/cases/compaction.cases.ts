@@ -50,7 +50,7 @@ export function compactionCases({ store, tenant }: Cases): void {
       });
     });
 
-    test("is refused when the conversation went on from before what it covers", async () => {
+    test("is refused when the conversation continued from before the covered part", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -68,7 +68,7 @@ export function compactionCases({ store, tenant }: Cases): void {
     });
   });
 
-  test("the feed tells what was compacted, and of each model call what it took", async () => {
+  test("the feed has the compacted entries, and each model call's tokens", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     await append(
@@ -129,7 +129,7 @@ export function compactionCases({ store, tenant }: Cases): void {
     });
   });
 
-  test("history gives all that enters the context, and nothing else", async () => {
+  test("history gives the entries of the context, and nothing else", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     const all = ["message", "compaction", "branch_summary", "custom_message", "custom", "summary"];

@@ -16,14 +16,14 @@ import {
 
 export function concurrencyCases({ store, tenant, another, fresh }: Cases): void {
   describe("many calls at once", () => {
-    test("make as many tenants, each with its own rows", async () => {
+    test("create as many tenants, each with its own rows", async () => {
       const stores = [store(), await another()];
       const tenants = Array.from({ length: 60 }, () => tenant());
       await Promise.all(tenants.map((name, i) => createSession(stores[i % 2] as Store, name)));
       for (const name of tenants) expect(await changesOf(store(), name)).toHaveLength(1);
     });
 
-    test("keep what was acknowledged and nothing of what failed", async () => {
+    test("keep acknowledged writes and nothing of failed ones", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const sessions = await Promise.all([1, 2, 3].map(() => createSession(store(), acme)));
@@ -112,7 +112,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
       expect(new Set(same.map((result) => result.entries[0]?.id)).size).toBe(1);
     });
 
-    test("store one payload once while others let go of it", async () => {
+    test("store a payload once while others release it", async () => {
       const acme = tenant();
       const large = "shared ".repeat(2_000);
       const sessions = await Promise.all(
@@ -138,7 +138,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
     });
   });
 
-  test("a read sees one moment, also while others delete what it reads", async () => {
+  test("a read sees one snapshot, also while others delete its rows", async () => {
     const acme = tenant();
     const reader = await another();
     for (let round = 0; round < 15; round++) {
@@ -160,7 +160,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
   });
 
   describe("closing", () => {
-    test("settles what is under way and refuses what comes after", async () => {
+    test("completes calls in progress and refuses later ones", async () => {
       const { store: own } = await fresh();
       const { id } = await createSession(own, "a");
       const writes = Array.from({ length: 30 }, () => append(own, "a", id, message("x")));

@@ -4,7 +4,7 @@ import { decodeContent, encodeContent } from "../../transcript/content.ts";
 import type { NewEntry } from "../records.ts";
 import { append, type Cases, createSession, message, nextId, T0, treeOf } from "./fixture.cases.ts";
 
-/** JSON texts that a database may refuse, or change on the way. */
+/** JSON texts that a database may refuse or alter. */
 const TEXTS: Readonly<Record<string, string>> = {
   "half a surrogate pair": '["\\ud800"]',
   "an escaped NUL": '["a\\u0000b"]',

@@ -82,7 +82,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       });
     });
 
-    test("lets the id and the origin be used again, and keeps the newest tombstone", async () => {
+    test("frees the id and the origin, and keeps the newest tombstone", async () => {
       const acme = tenant();
       for (const reason of ["first", "second"]) {
         const { id } = await createSession(store(), acme, { id: "again", origin: { key: "k" } });
@@ -97,7 +97,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
     const blobs = async (own: Awaited<ReturnType<typeof fresh>>["store"]) =>
       ((await dumpOf(own))["blobs"] ?? []).map((row) => Number((row as Row)["tenant"])).sort();
 
-    test("are stored once per tenant, and go with the last entry that holds them", async () => {
+    test("are stored once per tenant, and deleted with their last entry", async () => {
       const { store: own } = await fresh();
       const one = await createSession(own, "a");
       const two = await createSession(own, "a");
@@ -132,7 +132,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
   });
 
   describe("sweep", () => {
-    test("deletes what has outlived its time since the last append", async () => {
+    test("deletes sessions whose TTL since the last append has passed", async () => {
       const acme = tenant();
       const forever = await createSession(store(), acme);
       const old = await createSession(store(), acme, { ttl: 60 });
@@ -150,7 +150,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       expect(await store().findSession(acme, forever.id)).toBeDefined();
     });
 
-    test("stops at its limit and says that there is more", async () => {
+    test("stops at its limit and reports more", async () => {
       const { store: own } = await fresh();
       for (const name of ["a", "a", "b"]) await createSession(own, name, { ttl: 1 });
       const first = await own.sweep({ now: T0 + DAY_MS, limit: 2 });
@@ -161,7 +161,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       expect(second.more).toBe(false);
     });
 
-    test("forgets idempotency keys after their time", async () => {
+    test("deletes expired idempotency keys", async () => {
       const acme = tenant();
       const idempotency = { key: "k", requestHash: "00".repeat(32) };
       const first = await createSession(store(), acme, { idempotency });

@@ -28,7 +28,7 @@ import { newToken } from "./tokens.cases.ts";
 
 export function dumpCases({ fresh }: Cases): void {
   describe("a dump", () => {
-    test("fills an empty store with the same rows, all or nothing, under a new epoch", async () => {
+    test("fills an empty store with the same rows, atomically, under a new epoch", async () => {
       const { store: from } = await fresh();
       const { id } = await fillAll(from);
       const dump = await dumpOf(from);
@@ -58,7 +58,7 @@ export function dumpCases({ fresh }: Cases): void {
       expect(await to.checkIntegrity()).toEqual([]);
     });
 
-    test("holds the rows of one moment", async () => {
+    test("holds the rows of one snapshot", async () => {
       const { store: own } = await fresh();
       const { id } = await fillAll(own);
       const before = await dumpOf(own);
@@ -72,7 +72,7 @@ export function dumpCases({ fresh }: Cases): void {
   });
 
   describe("rows of another version", () => {
-    test("are read with defaults for what they lack, and without what is unknown", async () => {
+    test("get defaults for missing columns, and lose unknown ones", async () => {
       const { store: own } = await fresh();
       await own.load(batches(...OLD_ROWS));
       expect(await own.findSession("a", "s")).toEqual({
@@ -120,7 +120,7 @@ export function dumpCases({ fresh }: Cases): void {
 const TIMES: Row = { updated_at: T0, last_interaction_at: T0, last_write_at: T0 };
 const WHO: Row = { agent: "coder", created_by: "ana", owner: "ana", created_at: T0 };
 
-/** Only what every version has, and some of what none has had so far. */
+/** Only columns that every version has, and some that none has so far. */
 const OLD_ROWS: readonly RowBatch[] = [
   {
     table: "tenants",

@@ -24,7 +24,7 @@ const MODES: readonly EraseMode[] = ["audit-only", "ephemeral"];
 
 const usage = { inputTokens: 3, outputTokens: 4, cacheCreationTokens: 0, cacheReadTokens: 0 };
 
-/** What stands for the entries before it. */
+/** A compaction of the entries before it. */
 function compaction(text = "so far"): NewEntry {
   return message(text, { kind: "compaction", role: null, actor: null, interaction: false });
 }
@@ -50,7 +50,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
   });
 
   describe("eraseContent", () => {
-    test.each(MODES)("%s takes every byte that was said, and tells the feed", async (mode) => {
+    test.each(MODES)("%s erases every byte of content, and writes to the feed", async (mode) => {
       const { store: own } = await fresh();
       const { id } = await createSession(own, "a", { retention: mode });
       const entries = [message(SECRET, { usage }), message(LARGE), message("kept")];
@@ -89,7 +89,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(details["tokens"]).toBe(mode === "audit-only" ? undefined : 7);
     });
 
-    test("counts what is left, for the session's quota as for the tenant's", async () => {
+    test("updates the counters of the session and the tenant", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const [short, large] = [message("kept"), message(LARGE)];
@@ -107,7 +107,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       await expectCode(append(store(), name, id, message(LARGE)), "quota_exceeded");
     });
 
-    test("changes nothing the second time, but makes a tombstone of what was kept", async () => {
+    test("is idempotent, and can turn an erased entry into a tombstone", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const { ids } = await append(store(), name, id, message("one"), message("two"));
@@ -122,7 +122,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(first).toMatchObject({ content: null, contentHash: null, actor: null });
     });
 
-    test("a removal takes what is pinned, is counted, and keeps no bytes of files", async () => {
+    test("a removal includes pinned entries, is counted, and deletes the bytes of files", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name, { metadata: { own: "é" } });
       const { ids } = await append(store(), name, id, message("one"), message("two"));
@@ -160,7 +160,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       ]);
     });
 
-    test("leaves alone what is pinned, the newest compaction, and what is not there", async () => {
+    test("skips pinned entries, the newest compaction, and unknown ids", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const entries = [message("pinned"), compaction("old"), message("said"), compaction("new")];
@@ -175,7 +175,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(await messagesOf(store(), name, other.id)).toEqual(["foreign"]);
     });
 
-    test("keeps payloads that another entry names, and a fork's copies", async () => {
+    test("keeps payloads that another entry holds, and a fork's copies", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const { ids } = await append(store(), name, id, message(LARGE), message("two"));
@@ -206,7 +206,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       },
     );
 
-    test("takes at most 500 entries at once", async () => {
+    test("accepts at most 500 entries", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const ids = Array.from({ length: 501 }, nextId);
@@ -216,7 +216,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
   });
 
   describe("listRetentionDue", () => {
-    test("names sessions that are to forget and have a compaction that is not applied", async () => {
+    test("names sessions whose retention is not applied to a compaction", async () => {
       const name = tenant();
       const make = async (retention: EraseMode | "full", ...entries: NewEntry[]) => {
         const { id } = await createSession(store(), name, { retention });

@@ -21,7 +21,7 @@ import {
 
 export function feedCases({ store, tenant }: Cases): void {
   describe("the feed", () => {
-    test("numbers changes without a gap, each hash on the one before", async () => {
+    test("numbers changes without a gap, each hash on the previous one", async () => {
       const acme = tenant();
       const sessions = await Promise.all(
         Array.from({ length: 4 }, () => createSession(store(), acme)),
@@ -47,7 +47,7 @@ export function feedCases({ store, tenant }: Cases): void {
       expect(Buffer.from(head.hash)).toEqual(verified(changes));
     });
 
-    test("tells the hash of a change along with its head", async () => {
+    test("gives the hash of a change along with its head", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await append(store(), acme, id, message("a"));
@@ -64,7 +64,7 @@ export function feedCases({ store, tenant }: Cases): void {
       expect((await store().feedHead(tenant(), 1)).hashAt).toBeUndefined();
     });
 
-    test("starts at nothing", async () => {
+    test("starts empty", async () => {
       const acme = tenant();
       const head = await store().feedHead(acme);
       expect(head).toMatchObject({ position: 0, epoch: (await store().status()).epoch });
@@ -98,7 +98,7 @@ export function feedCases({ store, tenant }: Cases): void {
       expect(await page(0, 100, "none")).toEqual([[], 8]);
     });
 
-    test("carries hashes and ids, never content", async () => {
+    test("has hashes and ids, never content", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { title: "SECRET" });
       await append(store(), acme, id, message("SECRET"), label("SECRET", "x"));
@@ -156,7 +156,7 @@ const NO_USAGE = {
   cacheReadTokens: null,
 };
 
-/** The hash that the feed must have come to, having checked each one on the way. */
+/** The feed's final hash, with each step checked. */
 export function verified(changes: readonly ChangeRecord[]): Buffer {
   let hash: Uint8Array = ZERO_HASH;
   for (const change of changes) {

@@ -1,4 +1,4 @@
-/** What the cases of the conformance suite are written with: small builders and one store to share. */
+/** Fixture of the conformance suite: small builders and a shared store. */
 
 import { getRandomValues } from "node:crypto";
 import { expect } from "vitest";
@@ -18,25 +18,27 @@ import type {
 } from "../records.ts";
 import type { Store, StoreOptions } from "../store.ts";
 
-/** A store, and where it can be had another connection to the same data. */
+/** A store, and where possible a second connection to the same data. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Absent where the data live and die with the one store that has them. */
+  /** Absent where the data exist only in that one store. */
   readonly reopen?: (options?: StoreOptions) => Promise<Store>;
 }
 
-/** What a group of cases works with. Each case takes a tenant of its own, so that one store serves all. */
+/**
+ * The environment of a group of cases. Each case has its own tenant, so that one store serves all.
+ */
 export interface Cases {
   store(): Store;
   /** A tenant that no other case uses. */
   tenant(): string;
-  /** A store that is empty and of this case alone. It is closed after the case. */
+  /** An empty store for this case alone, closed after it. */
   fresh(): Promise<OpenedStore>;
-  /** A second store on the data of the shared one, or that same store where there can be no other. */
+  /** A second store on the shared data, or the same store where there can be no other. */
   another(): Promise<Store>;
 }
 
-/** The time at which the cases play. */
+/** The start time of the cases. */
 export const T0 = 1_700_000_000_000;
 
 export const nextId: () => string = createUlids({
@@ -44,7 +46,7 @@ export const nextId: () => string = createUlids({
   random: (bytes) => getRandomValues(bytes),
 });
 
-/** Every field of a session that may be null, as it is where nothing is known. */
+/** Every nullable field of a session, set to null. */
 export const NULL_FIELDS: Partial<Session> = Object.fromEntries(
   fieldsOf(SESSION_FIELDS)
     .filter(([, { nullable }]) => nullable === true)
@@ -69,7 +71,7 @@ export function newSession(over: Partial<NewSession> = {}): NewSession {
   };
 }
 
-/** A message of a user, unless `over` says otherwise. */
+/** A user's message, with overrides. */
 export function message(text: string, over: Partial<NewEntry> = {}): NewEntry {
   const content = encodeContent({ blocks: [{ type: "text", text }], data: null });
   return {
@@ -90,7 +92,7 @@ export function message(text: string, over: Partial<NewEntry> = {}): NewEntry {
   };
 }
 
-/** An annotation: it belongs to the leaf and does not become it. */
+/** An annotation: it belongs to the leaf without becoming it. */
 export function label(text: string, target: string): NewEntry {
   return message("", {
     kind: "label",
@@ -109,7 +111,7 @@ export async function createSession(
   return store.createSession(tenant, newSession(over));
 }
 
-/** Appends entries, and gives their ids along with the result. */
+/** Appends entries, and gives their ids with the result. */
 export async function append(
   store: Store,
   tenant: string,
@@ -202,7 +204,7 @@ export async function expectCode(
   await expect(promise).rejects.toMatchObject({ name: "BackscrollError", code, details });
 }
 
-/** Every row of a store, by table, in an order that does not depend on the backend. */
+/** Every row of a store, by table, in an order independent of the backend. */
 export function dumpOf(store: Store): Promise<Record<string, unknown[]>> {
   return tablesOf(store.dump());
 }
@@ -224,7 +226,7 @@ export async function* batches(...all: readonly RowBatch[]): AsyncGenerator<RowB
   yield* all;
 }
 
-/** Bytes as hex: a Buffer and a plain array of bytes then look alike, in which `toJSON` comes first. */
+/** Bytes as hex, because `toJSON` of a Buffer differs from a plain array's. */
 function hexBytes(this: Record<string, unknown>, key: string, value: unknown): unknown {
   const original = this[key];
   return original instanceof Uint8Array ? Buffer.from(original).toString("hex") : value;

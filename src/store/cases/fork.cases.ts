@@ -20,7 +20,7 @@ const LARGE = "payload ".repeat(2_000);
 
 export function forkCases({ store, tenant, fresh }: Cases): void {
   describe("forkSession", () => {
-    test("copies the path to an entry under new ids and a session of its own", async () => {
+    test("copies the path to an entry under new ids into a new session", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -51,7 +51,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "2", "2b"]);
     });
 
-    test("a session that is created as a fork builds upon the hash that it is given", async () => {
+    test("a session created as a fork continues the given hash", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"));
@@ -72,7 +72,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(Buffer.from(root ?? []).toString("hex")).toBe(point?.hash);
     });
 
-    test("builds its roots on the hash of the fork point", async () => {
+    test("continues its roots from the fork point's hash", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"));
@@ -89,7 +89,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(page.entries[0]?.copiedFrom).toBe(ids[0]);
     });
 
-    test("renames entries inside annotations, and leaves aborted messages behind", async () => {
+    test("renames entry ids inside annotations, and leaves out aborted messages", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"));
@@ -140,7 +140,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(await feedOf(store(), acme, 2)).toEqual(["session_created", "entry_appended"]);
     });
 
-    test("refuses what is not there, an empty session, an annotation and a taken id", async () => {
+    test("refuses unknown ids, an empty session, an annotation and a taken id", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const fork = (over: { sessionId?: string; through?: string; id?: string }) =>

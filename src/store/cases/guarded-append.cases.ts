@@ -19,7 +19,7 @@ const KEY = { key: "k", requestHash: "ab".repeat(32) };
 
 export function guardedAppendCases({ store, tenant, another }: Cases): void {
   describe("a guarded append", () => {
-    test("writes nothing if an id is taken that should be absent", async () => {
+    test("writes nothing if an id that must be absent exists", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const one = message("one");
@@ -32,7 +32,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["one"]);
     });
 
-    test("writes nothing if an entry was superseded that should be current", async () => {
+    test("writes nothing if an entry that must be current was superseded", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const old = message("old");
@@ -48,7 +48,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["new"]);
     });
 
-    test("lets one of many through", async () => {
+    test("lets one of many concurrent ones through", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const { id: sessionId } = await createSession(store(), acme);
@@ -94,7 +94,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       });
     });
 
-    test("by nothing moves the leaf, also to before the first entry", async () => {
+    test("by nothing moves the leaf, also to the root", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b] = [message("a"), message("b")];
@@ -113,7 +113,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["anew"]);
     });
 
-    test("fails and changes nothing unless the path ends with exactly these", async () => {
+    test("fails without effect unless the path ends with exactly these", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b, c] = [message("a"), message("b"), message("c")];
@@ -127,7 +127,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["a", "b", "c"]);
     });
 
-    test("happens once under a key, which outlives others", async () => {
+    test("happens once under a key, which does not expire", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b] = [message("a"), message("b")];
@@ -152,7 +152,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["a", "x", "y"]);
     });
 
-    test("by one of many, if all have seen the same end", async () => {
+    test("succeeds for one of many with the same expected end", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const { id: sessionId } = await createSession(store(), acme);
@@ -173,7 +173,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
   });
 
   describe("raw values beside a message", () => {
-    test.each([10, 20_000])("comes back as it was, %s characters long", async (length) => {
+    test.each([10, 20_000])("round-trips unchanged, %s characters long", async (length) => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const raw = JSON.stringify({ a: "x".repeat(length), b: [1, null] });

@@ -28,7 +28,7 @@ export async function appendHistory(
   await store.append(tenant, { sessionId, entries, now: T0, isHistory: true });
 }
 
-/** A turn: a request, a thought, a call, its result, an answer, all of it in one message, a note. */
+/** A turn: request, thought, call, result, answer, one message with all of them, a note. */
 export function turn(number: number, word = `word${number}`): NewEntry[] {
   const source = (of: string) => JSON.stringify({ source: { format: "x", id: `${of}-${number}` } });
   const entry = (over: Partial<NewEntry>, ...blocks: Parameters<typeof blocksOf>[0]) =>
@@ -78,7 +78,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
     own.eraseContent(name, { sessionId, entryIds: ids, mode, now: T0 + 5 });
 
   describe("a history", () => {
-    test("is read as it went in, whole or by the entry", async () => {
+    test("is read back unchanged, whole or by entry", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = turns(12);
@@ -116,7 +116,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect(tree.map(partsOf)).toEqual([first as NewEntry, ...others.slice(0, 2)].map(partsOf));
     });
 
-    test("is copied by a fork, and outlives what it was copied from", async () => {
+    test("is copied by a fork, and outlives its original", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = turns(9);
@@ -132,7 +132,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect(copied.map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
     });
 
-    test.each(MODES)("loses an entry that is erased (%s), and no other", async (mode) => {
+    test.each(MODES)("loses an erased entry (%s), and no other", async (mode) => {
       const { store: own } = await fresh();
       const { id } = await createSession(own, "a", { retention: mode });
       const entries = [...turn(1), ...turn(2, SECRET), ...turn(3)];
@@ -180,7 +180,7 @@ function blocksOf(blocks: Parameters<typeof encodeContent>[0]["blocks"]): Partia
   return { content: content.text, payloads: content.payloads, contentBytes: content.bytes };
 }
 
-/** Each goes on from the message before; a note belongs to it. */
+/** Each continues the message before; a note belongs to it. */
 function parentsOf(entries: readonly NewEntry[]): (string | null)[] {
   let leaf: string | null = null;
   return entries.map(({ id, kind }) => {

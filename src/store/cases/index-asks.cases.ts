@@ -17,10 +17,10 @@ import { answersTo, answerTo, sessionNumbers } from "./index-fixture.cases.ts";
 
 const LARGE = `needle ${"in a payload of its own ".repeat(1_000)}`;
 
-/** What the index asks, against what the rest of the port says. */
+/** Compares answers to the index with those of the rest of the port. */
 export function indexAsksCases({ store, tenant }: Cases): void {
   describe("the index asks", () => {
-    test("which entries are on the active path", async () => {
+    test("for the entries of the active path", async () => {
       const name = tenant();
       const ids: string[] = [];
       for (let n = 0; n < 4; n++) ids.push((await branched(store(), name, n)).id);
@@ -45,7 +45,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       }
     });
 
-    test("which sessions never branched", async () => {
+    test("for sessions that never branched", async () => {
       const name = tenant();
       const check = async (id: string, isWhole: boolean) => {
         const session = (await sessionNumbers(store(), name)).get(id) ?? 0;
@@ -87,7 +87,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       expect(none).toMatchObject({ leaf: null, entries: [] });
     });
 
-    test("which sessions are in scope, and how many there are", async () => {
+    test("for the sessions in scope, and their number", async () => {
       const name = tenant();
       const add = (id: string, over: object) => createSession(store(), name, { id, ...over });
       await add("a", { agent: "x", owner: "ana", origin: { projectPath: "/home/ana/app" } });
@@ -123,7 +123,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       expect(count).toBe(6);
     });
 
-    test("for messages round a hit, on the path that the hit is on", async () => {
+    test("for messages around a hit, on the hit's path", async () => {
       const name = tenant();
       for (let n = 0; n < 4; n++) {
         const { id } = await branched(store(), name, n);
@@ -184,7 +184,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       expect(gone).toBeUndefined();
     });
 
-    test("for blobs, a manifest and paths that are not there", async () => {
+    test("for missing blobs, manifests and paths", async () => {
       const name = tenant();
       await createSession(store(), name);
       const keys = [{ segment: 5, blob: 0 }];
@@ -198,7 +198,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
   });
 }
 
-/** A session with branches from branches, compactions and labels; `n` chooses the active one. */
+/** A session with nested branches, compactions and labels; `n` chooses the active one. */
 async function branched(store: Store, tenant: string, n: number): Promise<{ id: string }> {
   const { id } = await createSession(store, tenant, { title: `branched ${n}` });
   const add = async (texts: string, parentId?: string) => {

@@ -1,4 +1,4 @@
-/** What the cases of the index are written with. */
+/** Fixture of the index cases. */
 
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { expect } from "vitest";
@@ -7,7 +7,7 @@ import type { Store } from "../store.ts";
 import { treeOf } from "./fixture.cases.ts";
 import { type GatePoint, gateFile, runTrivial } from "./trivial-index.cases.ts";
 
-/** The answers to some needs, all of one moment. */
+/** The answers to some needs, in one snapshot. */
 export async function answersTo<const Needs extends readonly Need[]>(
   store: Store,
   tenant: string,
@@ -26,7 +26,7 @@ export async function answerTo<Kind extends Need["need"]>(
   return answer as Answers[Kind];
 }
 
-/** The number of each session that is alive, by its id. */
+/** The number of each existing session, by id. */
 export async function sessionNumbers(store: Store, tenant: string): Promise<Map<string, number>> {
   const numbers = [...(await answerTo(store, tenant, { need: "scope", scope: {} }))];
   const requests = numbers.map((session) => ({ session, sequence: 1, before: 0, after: 0 }));
@@ -34,7 +34,7 @@ export async function sessionNumbers(store: Store, tenant: string): Promise<Map<
   return new Map(windows.map((window, i) => [window?.head.sessionId ?? "", numbers[i] ?? 0]));
 }
 
-/** Every committed message with content of every session that is alive, as `session#sequence`. */
+/** Every committed message with content, as `session#sequence`. */
 export async function storedMessages(store: Store, tenant: string): Promise<string[]> {
   const numbers = await sessionNumbers(store, tenant);
   const names: string[] = [];
@@ -47,7 +47,7 @@ export async function storedMessages(store: Store, tenant: string): Promise<stri
   return names.sort();
 }
 
-/** The index finds each message of each session that is alive, once. */
+/** The index finds each message of each existing session once. */
 export async function expectAgreement(
   store: Store,
   tenant: string,
@@ -59,7 +59,7 @@ export async function expectAgreement(
   expect(answer.degraded).toBe(degraded);
 }
 
-/** Runs `action`, which begins a piece of upkeep, and `meanwhile` while that waits at `point`. */
+/** Runs `action`, which starts a maintenance step, and `meanwhile` while it waits at `point`. */
 export async function holdAt<Result>(
   point: GatePoint,
   action: () => Promise<Result>,
@@ -83,7 +83,7 @@ export async function holdAt<Result>(
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     expect(over, `it did not wait at "${point}"`).toBe(false);
-    // Later callers pass by.
+    // Later callers pass.
     writeFileSync(gate, "held");
     await meanwhile();
     rmSync(gate);

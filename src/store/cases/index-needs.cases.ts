@@ -18,10 +18,10 @@ import { recordPut } from "./records.cases.ts";
 
 const LARGE = `needle ${"in a payload of its own ".repeat(1_000)}`;
 
-/** Each need of the index, against what the rest of the port says. */
+/** Compares each need of the index with the rest of the port. */
 export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
   describe("the index reads of the feed", () => {
-    test("every committed message as it is now, whole, and nothing else", async () => {
+    test("every committed message, current and whole, and nothing else", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const metadata = JSON.stringify({ a: 1 });
@@ -54,7 +54,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       expect(slice.touched).toEqual([number]);
     });
 
-    test("slices that meet, whatever their size", async () => {
+    test("adjacent slices of any size", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       for (let i = 0; i < 5; i++) await append(store(), name, id, message(`${i}`), message("x"));
@@ -128,7 +128,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       ]);
     });
 
-    test("deletions with the number of the session, also of an id that is used again", async () => {
+    test("deletions with the session's number, also for a reused id", async () => {
       const name = tenant();
       const kept = await createSession(store(), name);
       const numbers: (number | undefined)[] = [];
@@ -207,7 +207,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       ]);
     });
 
-    test("nothing of a tenant that has nothing", async () => {
+    test("nothing of an empty tenant", async () => {
       const empty = { through: 0, head: 0, entries: [], sessions: [], memories: [], facts: [] };
       const slice = await answerTo(store(), tenant(), { need: "feed", after: 0, limit: 10 });
       expect(slice).toEqual({ ...empty, deleted: [], erased: [], touched: [] });

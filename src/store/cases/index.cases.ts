@@ -14,20 +14,20 @@ import { answersTo, answerTo, expectAgreement, holdAt } from "./index-fixture.ca
 import { isStress, repeats } from "./repeats.cases.ts";
 import { type GatePoint, runTrivial, TRIVIAL_INDEX } from "./trivial-index.cases.ts";
 
-/** The cases do the upkeep themselves. */
+/** The cases run maintenance themselves. */
 const TEST_INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
-/** All that any manifest of these cases names. */
+/** Every segment that a manifest of these cases names. */
 const REBUILD = { rebuildThrough: 1_000_000 };
 
 const TASKS: readonly MaintenanceTask[] = ["flush", "merge", REBUILD];
 
-/** What is done to a tenant while a piece of upkeep is under way. */
+/** An action on a tenant during a maintenance step. */
 type Step = "append" | "delete" | "upkeep";
 
 export function indexCases({ store, tenant, fresh, another }: Cases): void {
   describe("the index", () => {
-    test("finds what is in the feed only, in segments only, and in both", async () => {
+    test("finds messages in the tail only, in segments only, and in both", async () => {
       const name = tenant();
       await fill(store(), name, 3);
       await expectAgreement(store(), name);
@@ -63,7 +63,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await expectAgreement(store(), name);
     });
 
-    test("says how far it is", async () => {
+    test("reports its progress", async () => {
       const name = tenant();
       expect(await store().indexStatus(name)).toMatchObject({ lag: 0, segments: 0, holder: null });
       await fill(store(), name, 2);
@@ -81,7 +81,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       expect(own?.index).toMatchObject({ lag: 0, segments: 1, documents: 6, bytes: status.bytes });
     });
 
-    test("is not in a copy of the store, and grows there again", async () => {
+    test("is absent from a copy of the store, and rebuilt there", async () => {
       const { store: source } = await fresh();
       const { store: target } = await fresh();
       await fill(source, "a", 2);
@@ -96,7 +96,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       expect((await target.indexStatus("a")).lag).toBe(0);
     });
 
-    test("is read as of one moment, and of another once the manifest is asked for again", async () => {
+    test("is read in one snapshot, and in a newer one once the manifest is read again", async () => {
       const name = tenant();
       await fill(store(), name, 1);
       const needs = [{ need: "manifest" }, { need: "feed", after: 0, limit: 1 }] as const;
@@ -105,7 +105,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       expect(feed.head).toBe((await store().feedHead(name)).position);
     });
 
-    test("lets go of what was joined, at the latest when it is told to", async () => {
+    test("deletes merged segments, at the latest on request", async () => {
       const name = tenant();
       await fill(store(), name, 1);
       await store().maintain(name, "flush");
@@ -120,7 +120,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await expectAgreement(store(), name);
     });
 
-    test("is built again as a whole", async () => {
+    test("is rebuilt as a whole", async () => {
       const name = tenant();
       const [first = ""] = await fill(store(), name, 3);
       await store().maintain(name, "flush");
@@ -152,7 +152,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
     });
   });
 
-  describe("an index that is worked on", () => {
+  describe("an index during maintenance", () => {
     const orders: Step[][] = [
       ["append", "delete", "upkeep"],
       ["append", "upkeep", "delete"],
@@ -165,7 +165,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
 
     test.each(TASKS)("by a %s", async (task) => {
       const other = await another();
-      // In memory a piece of upkeep is done at a stroke: there is nothing to hold.
+      // In memory a step is atomic, so it cannot be held.
       if (other === store()) return;
       const held = points.filter((point) => task !== REBUILD || point !== "read");
       for (const [i, point] of held.entries()) {
@@ -176,7 +176,9 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       }
     });
 
-    /** Holds a task of the shared store while another one takes the steps, and looks after each. */
+    /**
+     * Holds a task of the shared store while another one takes the steps, and checks after each.
+     */
     async function checkOrder(
       other: Store,
       task: MaintenanceTask,
@@ -205,10 +207,10 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await expectAgreement(store(), name);
     }
 
-    test("is taken over from one that seems dead", async () => {
+    test("is taken over from a holder that seems dead", async () => {
       const { store: quick, reopen } = await fresh();
       if (reopen === undefined) return;
-      // A lease that has run out before it begins: its holder learns so at its next breath.
+      // A lease that has expired before it begins: its holder learns this at its next yield.
       const slow = await reopen({ indexing: { ...TEST_INDEXING, leaseMs: -1_000 } });
       for (const point of points) {
         const ids = await fill(slow, point, 3);
@@ -229,7 +231,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
   });
 }
 
-/** Sessions of three messages each. Gives their ids. */
+/** Creates sessions of three messages each. Gives their ids. */
 async function fill(store: Store, tenant: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
@@ -240,7 +242,10 @@ async function fill(store: Store, tenant: string, count: number): Promise<string
   return ids;
 }
 
-/** One of the oldest, which are in segments, and the newest; of the next two, messages are erased. */
+/**
+ * Deletes one of the oldest, which are in segments, and the newest; erases messages of the next
+ * two.
+ */
 async function deleteSome(store: Store, tenant: string, ids: string[]): Promise<void> {
   for (const id of [ids.shift() ?? "", ids.pop() ?? ""]) {
     await store.deleteSession(tenant, id, "user", T0);

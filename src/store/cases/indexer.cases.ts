@@ -13,13 +13,13 @@ const FAILING = `data:text/javascript,export const indexCode = {
 
 export function indexerCases({ fresh }: Cases): void {
   describe("a writer", () => {
-    /** A store of its own that keeps its index by itself; undefined where there can be no other. */
+    /** A separate store with automatic indexing; undefined where there can be no other. */
     async function keeping(options: IndexingOptions = {}): Promise<Store | undefined> {
       const { reopen } = await fresh();
       return reopen?.({ indexing: { module: TRIVIAL_INDEX, flushAt: FLUSH_AT, ...options } });
     }
 
-    test("keeps the index up with what it writes", async () => {
+    test("keeps the index up to date with its writes", async () => {
       const store = await keeping();
       if (store === undefined) return;
       const { id } = await createSession(store, "a");
@@ -28,13 +28,13 @@ export function indexerCases({ fresh }: Cases): void {
       const lag = async () => (await store.indexStatus("a")).lag;
       await expect.poll(lag).toBeLessThan(FLUSH_AT);
       expect((await store.indexStatus("a")).segments).toBeGreaterThan(0);
-      // A tenant with few changes is left alone.
+      // A tenant with few changes is not indexed.
       expect(await store.indexStatus("b")).toMatchObject({ lag: 1, segments: 0 });
       await expectAgreement(store, "a");
       await store.close();
     });
 
-    test("waits when it writes faster than can be indexed", async () => {
+    test("waits when it writes faster than indexing (back-pressure)", async () => {
       const store = await keeping();
       if (store === undefined) return;
       const { id } = await createSession(store, "a");
@@ -64,7 +64,7 @@ export function indexerCases({ fresh }: Cases): void {
       }
     });
 
-    test("goes on when the index fails, and the failure can be seen", async () => {
+    test("goes on when indexing fails, and reports the failure", async () => {
       const store = await keeping({ module: FAILING });
       if (store === undefined) return;
       const { id } = await createSession(store, "a");

@@ -50,7 +50,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       repo: "git.example/acme/shop",
     };
 
-    test("gets what becomes known of it later, and keeps the rest", async () => {
+    test("gets fields that become known later, and keeps the rest", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { origin: before });
       const origin = { key: "w:1:s", ...project };
@@ -65,7 +65,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       });
     });
 
-    test("does not get a key that another session has", async () => {
+    test("does not get another session's key", async () => {
       const acme = tenant();
       const first = await createSession(store(), acme, { origin: before });
       await createSession(store(), acme, { origin: { key: "w:1:s" } });
@@ -78,7 +78,7 @@ export function ingestCases({ store, tenant }: Cases): void {
   describe("the bytes of ingested files", () => {
     const part = (start: number, text: string) => ({ start, size: 10, bytes: Buffer.from(text) });
 
-    test("are kept by workstation and path, and extended", async () => {
+    test("are stored by workstation and path, and extended", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const sessionIds = [id];
@@ -111,7 +111,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(await store().listOriginals(acme, { path: "/b", limit: 9 })).toEqual([]);
     });
 
-    test("go with any of the sessions that are in the file", async () => {
+    test("are deleted with any session of the file", async () => {
       const acme = tenant();
       const [one, two] = [await createSession(store(), acme), await createSession(store(), acme)];
       const both = original("/a", { sessionIds: [one.id, two.id] });
@@ -122,7 +122,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(await store().readOriginalPart(acme, "w", "/a", 0)).toBeUndefined();
     });
 
-    test("are not kept of a session whose content is to be erased", async () => {
+    test("are not stored for a session whose content is to be erased", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const kept = original("/a", { sessionIds: [id] });
@@ -134,7 +134,7 @@ export function ingestCases({ store, tenant }: Cases): void {
   });
 
   describe("ingested files", () => {
-    test("are remembered by workstation and path, and replaced", async () => {
+    test("are stored by workstation and path, and replaced", async () => {
       const acme = tenant();
       await store().putIngestedFiles(acme, "w1", [ingested("/a"), ingested("/b")], T0);
       const grown = ingested("/a", { size: 99, tailHash: null, state: null, seenAt: T0 + 1 });
@@ -147,11 +147,11 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(plain.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([grown, ingested("/b")]);
       expect(await store().findIngestedFiles(acme, "w2", ["/a"])).toEqual([]);
       expect(await store().findIngestedFiles(acme, "w1", [])).toEqual([]);
-      // Bookkeeping has no row of the feed.
+      // Bookkeeping is not in the feed.
       expect(await changesOf(store(), acme)).toEqual([]);
     });
 
-    test("give a long state back as it was, and only on request", async () => {
+    test("return a long state unchanged, and only on request", async () => {
       const acme = tenant();
       const state = JSON.stringify({ ids: Array.from({ length: 200 }, (_, i) => `id-${i}`) });
       await store().putIngestedFiles(acme, "w", [ingested("/a", { state })], T0);
@@ -161,7 +161,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(facts).toEqual({ ...whole, state: null });
     });
 
-    test("keep nothing of a session that is deleted", async () => {
+    test("keep nothing of a deleted session", async () => {
       const acme = tenant();
       const origin = { workstation: "w", file: "/a", key: "w:p:s" };
       const { id } = await createSession(store(), acme, { origin });
@@ -177,7 +177,7 @@ export function ingestCases({ store, tenant }: Cases): void {
     });
   });
 
-  test("sessions of one repository are listed together, by its remote or the end of it", async () => {
+  test("sessions of one repository are listed by its remote or the end of it", async () => {
     const acme = tenant();
     const repos = ["git.example/acme/shop", "git.example/acme/shop", "git.example/other/shop"];
     for (const [i, repo] of repos.entries()) {
@@ -197,7 +197,7 @@ export function ingestCases({ store, tenant }: Cases): void {
   });
 
   describe("findTombstoneByOrigin", () => {
-    test("gives the newest of what came from there and was deleted", async () => {
+    test("gives the newest deleted session of the origin", async () => {
       const acme = tenant();
       expect(await store().findTombstoneByOrigin(acme, "k")).toBeUndefined();
       for (const id of ["first", "second"]) {
@@ -218,7 +218,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       lastMessageAt: T0 + 5,
     };
 
-    test("are absent until they are given, and then stay", async () => {
+    test("are absent until given, and then stay", async () => {
       const acme = tenant();
       const { id, figures: none } = await createSession(store(), acme);
       expect(none).toBeUndefined();
@@ -230,7 +230,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(sessions).toMatchObject([{ title: "t", figures }]);
     });
 
-    test("are not those of a fork", async () => {
+    test("are not copied by a fork", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await append(store(), acme, id, message("hello"));

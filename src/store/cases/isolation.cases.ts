@@ -21,7 +21,7 @@ import { runTrivial } from "./trivial-index.cases.ts";
 
 const LARGE = "the same payload ".repeat(1_000);
 
-/** What one tenant holds, and another one asks for. */
+/** One tenant's rows, which another one requests. */
 interface Foreign {
   readonly session: string;
   readonly entry: string;
@@ -33,7 +33,10 @@ interface Foreign {
 
 type Attempt = (store: Store, tenant: string, foreign: Foreign) => Promise<unknown>;
 
-/** For each method of the port: what a stranger gets. A new method does not compile without one. */
+/**
+ * The result of a stranger's call for each method of the port. A new method does not compile
+ * without one.
+ */
 const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, Attempt> = {
   createSession: async (store, tenant, { session }) => {
     const own = await store.createSession(tenant, newSession({ id: session, title: "own" }));
@@ -280,7 +283,7 @@ export function isolationCases({ store, tenant }: Cases): void {
       const known = tenant();
       await createSession(store(), known);
       await attempt(store(), known, foreign);
-      // A tenant for whom nothing was ever written is no way in either.
+      // A tenant without rows gives no access either.
       await attempt(store(), tenant(), foreign);
       expect(await contents(acme, foreign)).toEqual(before);
     });
@@ -308,7 +311,7 @@ export function isolationCases({ store, tenant }: Cases): void {
   }
 }
 
-/** A tenant with something of everything. */
+/** A tenant with rows in every table. */
 async function fill(store: Store, tenant: string): Promise<Foreign> {
   const { id } = await createSession(store, tenant, {
     origin: { key: "origin" },

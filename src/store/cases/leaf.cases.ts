@@ -15,7 +15,7 @@ import {
 
 export function leafCases({ store, tenant }: Cases): void {
   describe("moveLeaf", () => {
-    test("goes back, forward and to the root, and the next append goes on there", async () => {
+    test("moves back, forward and to the root, and the next append continues there", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -43,7 +43,7 @@ export function leafCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("refuses annotations, strangers and a leaf that has moved on", async () => {
+    test("refuses annotations, unknown entries and a stale leaf", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"));

@@ -6,7 +6,7 @@ const LONG_MS = 600_000;
 
 export function leaseCases({ store, another }: Cases): void {
   describe("a lease", () => {
-    test("is held by one owner, which may renew it and give it up", async () => {
+    test("is held by one owner, which may renew and release it", async () => {
       const name = nextId();
       const [here, there] = [store(), await another()];
       expect(await here.takeLease(name, "a", LONG_MS)).toBe(true);
@@ -19,20 +19,20 @@ export function leaseCases({ store, another }: Cases): void {
       expect(await here.takeLease(name, "a", LONG_MS)).toBe(false);
     });
 
-    test("goes to another owner once its time has run out", async () => {
+    test("goes to another owner once it has expired", async () => {
       const name = nextId();
       expect(await store().takeLease(name, "a", 0)).toBe(true);
       expect(await store().takeLease(name, "b", LONG_MS)).toBe(true);
       expect(await store().takeLease(name, "a", LONG_MS)).toBe(false);
     });
 
-    test("is of its name only", async () => {
+    test("is scoped to its name", async () => {
       const [one, two] = [nextId(), nextId()];
       expect(await store().takeLease(one, "a", LONG_MS)).toBe(true);
       expect(await store().takeLease(two, "b", LONG_MS)).toBe(true);
     });
 
-    test("goes to one of many who ask at once", async () => {
+    test("goes to one of many concurrent claims", async () => {
       const stores = [store(), await another()];
       for (const left of [undefined, "somebody who is gone"]) {
         const name = nextId();

@@ -26,7 +26,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, {})).toEqual(["b", "a", "d", "c"]);
     });
 
-    test("finds keys by their beginning, in whatever characters", async () => {
+    test("filters by key prefix, in any script", async () => {
       const acme = tenant();
       const keys = ["a/b", "a/b/c d", "a/bé", "a/b\u{10ffff}x", "a", "a%b", "a_b", "A/b", "b"];
       for (const [i, key] of keys.entries()) {
@@ -41,7 +41,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, { keyPrefix: "a/b", agent: "nobody" })).toEqual([]);
     });
 
-    test("finds sessions by fields of their metadata", async () => {
+    test("filters by metadata fields", async () => {
       const acme = tenant();
       const all = {
         text: { k: "1", other: 2 },
@@ -87,7 +87,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(sizes).toEqual([4, 4, 3]);
     });
 
-    test("finds sessions by a model of their messages, and counts them", async () => {
+    test("filters by a model of the messages, and counts", async () => {
       const acme = tenant();
       for (const id of ["a", "b", "c"]) await createSession(store(), acme, { id });
       await append(store(), acme, "a", message("one", { model: "m1" }));
@@ -112,7 +112,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await counts(["a", "b"])).toEqual([{ model: "m2", sessions: 1 }]);
     });
 
-    test("leaves out what a program made before it counts a page", async () => {
+    test("leaves out machine-made sessions before it counts a page", async () => {
       const acme = tenant();
       const metadata = [
         { machineMade: true },
@@ -142,7 +142,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(page.next).toBeUndefined();
     });
 
-    test("keeps what each filter asks for, and all of them together", async () => {
+    test("applies each filter, and all together", async () => {
       const acme = tenant();
       const a = await createSession(store(), acme, {
         id: "a",
@@ -196,7 +196,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, { agent: "nobody" })).toEqual([]);
     });
 
-    test("finds a part of the title whatever its case or width, and no pattern", async () => {
+    test("matches a part of the title whatever its case or width, without patterns", async () => {
       const acme = tenant();
       const titles = { a: "Der CRON-Lauf", b: "ÉTÉ 100%", c: "ｆｕｌｌ width", d: "", e: "100 x" };
       for (const [id, title] of Object.entries(titles)) {

@@ -125,7 +125,7 @@ export function noteCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("replace others in the same transaction, also ones that were added with them", async () => {
+    test("supersede others in the same transaction, also ones added with them", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const old = fact(id, { id: "old" });

@@ -22,7 +22,7 @@ export function pathCases({ store, tenant }: Cases): void {
     return texts(await store().readEntries(acme, query));
   }
 
-  /** m1 … m6, and on m3 a branch b4, b5 which is the active one. */
+  /** m1 … m6, and on m3 the active branch b4, b5. */
   async function branched(): Promise<{ acme: string; id: string; ids: Record<string, string> }> {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
@@ -61,7 +61,7 @@ export function pathCases({ store, tenant }: Cases): void {
       expect(total).toBe(5);
     });
 
-    test("are none in an empty session, and need a leaf and a session that are there", async () => {
+    test("are none in an empty session, and need an existing leaf and session", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const empty = await store().readEntries(acme, { ...MESSAGES, sessionId: id });
@@ -93,7 +93,7 @@ export function pathCases({ store, tenant }: Cases): void {
       await expectCode(store().readEntries(acme, elsewhere), "entry_not_found");
     });
 
-    test("shows summaries where they stand, if asked", async () => {
+    test("includes summaries in place on request", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const summary = message("sum", { kind: "compaction", role: null, interaction: false });
@@ -120,7 +120,7 @@ export function pathCases({ store, tenant }: Cases): void {
     expect(Buffer.from(middle.rootHash ?? [])).toEqual(Buffer.alloc(32));
   });
 
-  test("listLeaves gives the end of each branch, the newest first", async () => {
+  test("listLeaves gives the leaf of each branch, newest first", async () => {
     const { acme, id, ids } = await branched();
     const leaves = async (limit: number) =>
       (await store().listLeaves(acme, id, limit)).map((entry) => entry.id);
@@ -135,7 +135,7 @@ export function pathCases({ store, tenant }: Cases): void {
     await expectCode(store().listLeaves(acme, "none", 10), "session_not_found");
   });
 
-  test("findEntries gives what it knows in the order of the ids", async () => {
+  test("findEntries gives known entries in the order of the ids", async () => {
     const { acme, id, ids } = await branched();
     const asked = [ids["m3"], nextId(), ids["b5"], ids["m1"], ids["m3"]].map((each) => each ?? "");
     const found = await store().findEntries(acme, asked, true);
@@ -144,7 +144,7 @@ export function pathCases({ store, tenant }: Cases): void {
     expect(texts(await store().findEntries(acme, [], true))).toEqual([]);
   });
 
-  test("findUsage says which entries there are, and what they took", async () => {
+  test("findUsage gives the existing entries with their usage", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     const usage = { inputTokens: 3, outputTokens: 5, cacheCreationTokens: 0, cacheReadTokens: 7 };
@@ -160,7 +160,7 @@ export function pathCases({ store, tenant }: Cases): void {
     expect(await store().findUsage(acme, [])).toEqual([]);
   });
 
-  test("any page of any path of a grown tree is what walking to the root gives", async () => {
+  test("any page of any path of a random tree equals a walk to the root", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     await store().append(acme, { sessionId: id, entries: grownTree(), now: T0 });
@@ -211,7 +211,7 @@ const HISTORY = { select: "history", include: "messages", limit: 100, payloads: 
 const PATH = { select: "path", limit: 100, payloads: false } as const;
 const TREE = { select: "tree", payloads: false } as const;
 
-/** Messages, summaries and labels; every third node goes back to some earlier one. */
+/** Messages, summaries and labels; every third node continues an earlier one. */
 function grownTree(): NewEntry[] {
   const entries: NewEntry[] = [label("first", "none")];
   const nodes: string[] = [];

@@ -15,7 +15,7 @@ const NONE: Quota = { maxSessions: null, maxEntries: null, maxContentBytes: null
 
 export function quotaCases({ store, tenant }: Cases): void {
   describe("a quota", () => {
-    test("stops sessions, and a deletion makes room", async () => {
+    test("limits sessions, and a deletion makes room", async () => {
       const acme = tenant();
       await store().setQuota(acme, { ...NONE, maxSessions: 1 }, T0);
       const { id } = await createSession(store(), acme);
@@ -33,7 +33,7 @@ export function quotaCases({ store, tenant }: Cases): void {
       await createSession(store(), acme);
     });
 
-    test("stops entries and bytes, all of a batch", async () => {
+    test("limits entries and bytes, for a whole batch", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await store().setQuota(acme, { ...NONE, maxEntries: 2 }, T0);
@@ -53,7 +53,7 @@ export function quotaCases({ store, tenant }: Cases): void {
       await append(store(), acme, id, message("3"));
     });
 
-    test("is told by the status along with what is used", async () => {
+    test("is in the status along with the usage", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"));

@@ -76,7 +76,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
-    test("are read by their places as far as they fit", async () => {
+    test("are read by their places within a byte limit", async () => {
       const acme = tenant();
       const now = T0 + 1;
       await put(acme, "n", "gone", Uint8Array.of(1), { expiresAt: now });
@@ -95,7 +95,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await keys(1)).toEqual(["a", true]);
     });
 
-    test("are written all or none", async () => {
+    test("are written atomically", async () => {
       const acme = tenant();
       await put(acme, "n", "a", "1", { version: "v1" });
       const batch = [recordPut("n", "b", "2"), gone("n", "a", "other")];
@@ -106,7 +106,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await at(acme, "a")).toBeUndefined();
     });
 
-    test("are set if they are as their writer has seen them", async () => {
+    test("are set only at the writer's version", async () => {
       const acme = tenant();
       const set = (expectedVersion: string | null, version: string) =>
         write(acme, [{ ...recordPut("n", "k", version, { version }), expectedVersion }]);
@@ -118,7 +118,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect((await at(acme, "k"))?.version).toBe("v2");
     });
 
-    test("a write that is tried again under its version is carried out once", async () => {
+    test("a retried write with the same version happens once", async () => {
       const acme = tenant();
       const once = { ...recordPut("n", "k", "x", { version: "mine" }), expectedVersion: null };
       const [first] = await write(acme, [once]);
@@ -126,7 +126,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await feedOf(store(), acme)).toHaveLength(1);
     });
 
-    test("of 64 who set one record at once, one wins", async () => {
+    test("of 64 concurrent compare-and-swaps, one wins", async () => {
       const acme = tenant();
       const { version } = await put(acme, "n", "k", "start");
       const stores = [store(), await another()];
@@ -143,7 +143,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(Buffer.from((await at(acme, "k"))?.bytes ?? []).toString()).toBe(`"${winners[0]}"`);
     });
 
-    test("are not there from the end of their time on, and a sweep deletes them", async () => {
+    test("are absent from their expiry on, and a sweep deletes them", async () => {
       const acme = tenant();
       const end = T0 + 1_000;
       await put(acme, "n", "k", "x", { expiresAt: end, text: "soon", version: "v1" });
@@ -216,7 +216,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await list("nothing")).toEqual([]);
     });
 
-    test("a page with values ends before it is too large, and has one at least", async () => {
+    test("a page with values ends before it is too large, and has at least one", async () => {
       const acme = tenant();
       const large = new Uint8Array(600);
       await write(

@@ -1,8 +1,8 @@
 /**
- * How much of a long test runs.
+ * The number of repetitions of long tests.
  *
- * `npm test` repeats a kill, a cut or a property as often as it takes to catch a regression;
- * `npm run stress` sets `BACKSCROLL_STRESS` and runs the same tests in full.
+ * `npm test` repeats a kill, a cut or a property often enough to catch a regression; `npm run
+ * stress` sets `BACKSCROLL_STRESS` and runs the same tests in full.
  */
 
 export const isStress: boolean = process.env["BACKSCROLL_STRESS"] !== undefined;

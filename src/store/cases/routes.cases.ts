@@ -11,7 +11,7 @@ import {
   T0,
 } from "./fixture.cases.ts";
 
-/** Leads a key to a session that is made with it. */
+/** Points a key at a session created with it. */
 export function newRoute(over: Partial<PutRouteRequest> = {}): PutRouteRequest {
   const session = newSession();
   const made = over.sessionId === undefined ? { sessionId: session.id, session } : {};
@@ -27,7 +27,7 @@ export function newRoute(over: Partial<PutRouteRequest> = {}): PutRouteRequest {
 
 export function routeCases({ store, tenant, another }: Cases): void {
   describe("a route", () => {
-    test("is made with its session, in one go, and comes back as it was", async () => {
+    test("is created with its session in one transaction, and round-trips", async () => {
       const acme = tenant();
       const fields = { displayName: "Änä \ud800", tokens: 1.5, nested: { a: [null] }, "": 0 };
       const request = newRoute({ fields });
@@ -50,7 +50,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
-    test("leads elsewhere from now on, and remembers where it led", async () => {
+    test("moves on, and keeps its history", async () => {
       const acme = tenant();
       const first = newRoute();
       const { key } = first;
@@ -60,7 +60,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       const route = await store().putRoute(acme, { ...next, fields: { fresh: true } });
       expect(route).toMatchObject({ sessionId: id, version: 2, createdAt: T0, updatedAt: T0 + 5 });
       expect(route.fields).toEqual({ fresh: true });
-      // The same session once more is a change of fields, and nothing for the list.
+      // The same session again changes only fields, and adds nothing to the history.
       await store().putRoute(acme, { ...next, now: T0 + 9 });
       const sessions = await store().listRouteSessions(acme, key, undefined, 10);
       expect(sessions).toEqual([
@@ -76,14 +76,14 @@ export function routeCases({ store, tenant, another }: Cases): void {
       expect((await store().findSession(acme, first.sessionId))?.id).toBe(first.sessionId);
     });
 
-    test("does not lead to a session that is not there", async () => {
+    test("refuses an unknown session", async () => {
       const acme = tenant();
       const request = newRoute({ sessionId: "none" });
       await expectCode(store().putRoute(acme, request), "session_not_found");
       expect(await store().findRoute(acme, request.key)).toBeUndefined();
     });
 
-    test("is changed field by field, by many at once", async () => {
+    test("is patched field by field, concurrently", async () => {
       const acme = tenant();
       const { key } = await store().putRoute(acme, newRoute({ fields: { keep: 1, drop: 2 } }));
       const stores = [store(), await another()];
@@ -119,7 +119,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
         const codes = tries.map((each) => (each.status === "rejected" ? each.reason.code : "fine"));
         expect(new Set(codes)).toEqual(new Set(["fine", "route_conflict"]));
       }
-      // The late caller has made no session either.
+      // The late caller has created no session either.
       const { sessions } = await store().listSessions(acme, {}, { limit: 50 });
       expect(sessions).toHaveLength(2);
       await expectCode(
@@ -142,7 +142,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       expect(await list(sorted[1])).toEqual(sorted.slice(2));
     });
 
-    test("is taken away with its list, and leaves its sessions", async () => {
+    test("is deleted with its history, and its sessions stay", async () => {
       const acme = tenant();
       const request = newRoute();
       const { key, sessionId } = await store().putRoute(acme, request);
@@ -156,7 +156,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       expect(again.version).toBe(1);
     });
 
-    test("outlives its session, and says so by leading nowhere", async () => {
+    test("outlives its session, and then has none", async () => {
       const acme = tenant();
       const { key, sessionId } = await store().putRoute(acme, newRoute());
       await store().deleteSession(acme, sessionId, "user", T0);

@@ -4,10 +4,10 @@ import { DEFAULT_PROFILE } from "../../search/score/profile.ts";
 import type { Store } from "../store.ts";
 import { append, type Cases, createSession, message, T0 } from "./fixture.cases.ts";
 
-/** The real index, run by a store. What it finds and how it ranks is tested beside its code. */
+/** The real index, run by a store. Hits and ranking are tested beside their code. */
 export function searchCases({ fresh }: Cases): void {
   describe("a search", () => {
-    test("finds the same before and after upkeep, and nothing that was deleted", async () => {
+    test("finds the same before and after maintenance, and nothing deleted", async () => {
       const { reopen } = await fresh();
       if (reopen === undefined) return;
       const store = await reopen({ indexing: { flushAt: 0 } });

@@ -65,7 +65,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect(await store().findSessionByOrigin(acme, "laptop/p1/1")).toEqual(created);
     });
 
-    test("gives the session that has the key, and changes nothing of it", async () => {
+    test("gives the session with the key, unchanged", async () => {
       const acme = tenant();
       const first = await createSession(store(), acme, {
         origin: { key: "a/b c" },
@@ -81,7 +81,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect((await store().createSession(tenant(), theirs)).id).toBe(theirs.id);
     });
 
-    test("creates one session for a key, however many ask for it at once", async () => {
+    test("creates one session for a key, however many ask concurrently", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const asked = Array.from({ length: 64 }, (_, i) =>
@@ -96,7 +96,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect((await store().listSessions(acme, {}, { limit: 10 })).sessions).toHaveLength(1);
     });
 
-    test("refuses an id or an origin that is taken, and changes nothing", async () => {
+    test("refuses a taken id or origin, without effect", async () => {
       const acme = tenant();
       const first = await createSession(store(), acme, { origin: { key: "k" }, title: "first" });
       await expectCode(createSession(store(), acme, { id: first.id }), "session_exists", {
@@ -111,7 +111,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect(await feedOf(store(), acme)).toEqual(["session_created"]);
     });
 
-    test("tells ids apart that differ in case only", async () => {
+    test("distinguishes ids that differ in case only", async () => {
       const acme = tenant();
       const upper = await createSession(store(), acme, { id: "ABC" });
       const lower = await createSession(store(), acme, { id: "abc" });
@@ -136,7 +136,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       );
     });
 
-    test("gives one session to many who ask at once under one key", async () => {
+    test("gives one session to concurrent callers under one key", async () => {
       const acme = tenant();
       const idempotency = { key: "k", requestHash: "aa".repeat(32) };
       const all = await Promise.all(
@@ -160,7 +160,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
   });
 
   describe("updateSession", () => {
-    test("changes what the patch holds and leaves the rest", async () => {
+    test("changes the fields of the patch and no others", async () => {
       const acme = tenant();
       const before = await createSession(store(), acme, {
         title: "old",
@@ -202,7 +202,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
-    test("loses no key when two write different ones at once", async () => {
+    test("keeps all keys when two write different ones concurrently", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await Promise.all(
@@ -214,7 +214,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect(Object.keys(session?.metadata ?? {})).toHaveLength(8);
     });
 
-    test("knows only sessions that are there", async () => {
+    test("refuses unknown sessions", async () => {
       const acme = tenant();
       await createSession(store(), acme);
       await expectCode(
@@ -224,7 +224,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
     });
   });
 
-  test("a session is found after its entries are", async () => {
+  test("a session is visible before its entries", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     const { leaf } = await append(store(), acme, id, message("one"), message("two"));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { namedRefs } from "../ids/session-ref.ts";
 import { type Cases, createSession, newSession, nextId } from "./fixture.cases.ts";
 
-/** The origin of a session that an agent on this workstation calls `own`. */
+/** The origin of a session that its agent calls `own`, on this workstation. */
 export function originOf(own: string, projectId = "p"): ReturnType<typeof newSession>["origin"] {
   return { source: "codex", workstation: "w", projectId, key: `w:${projectId}:${own}` };
 }
@@ -16,7 +16,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       return namedRefs(refs, ref).map(({ shortId }) => shortId);
     };
 
-    test("are the beginning of the agent's own id, and unique within a tenant", async () => {
+    test("are prefixes of the agent's own id, unique within a tenant", async () => {
       const [acme, other] = [tenant(), tenant()];
       const sessions = [
         await add(acme, "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c"),
@@ -33,7 +33,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       expect((await store().findSession(acme, again.id))?.shortId).toBe(again.shortId);
     });
 
-    test("of sessions made at once differ, and name one of them each", async () => {
+    test("of sessions created together differ, and name one each", async () => {
       const acme = tenant();
       const made = await Promise.all(
         Array.from({ length: 20 }, () => createSession(store(), acme)),
@@ -43,7 +43,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       for (const shortId of shortIds) expect(await find(acme, shortId)).toEqual([shortId]);
     });
 
-    test("name a session, as its agent's id does; what begins alike is told", async () => {
+    test("name a session, as its agent's id does; common prefixes are reported", async () => {
       const acme = tenant();
       const own = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
       const { id } = await add(acme, own);
@@ -57,7 +57,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       }
     });
 
-    test("come before an agent's id, which several sessions may have", async () => {
+    test("take precedence over an agent's id, which several sessions may have", async () => {
       const acme = tenant();
       await add(acme, "abcdefgh", "p");
       const other = await add(acme, "abcdefgh", "q");

@@ -65,7 +65,7 @@ export function streamCases({ store, tenant }: Cases): void {
   }
 
   describe("a message that is being written", () => {
-    test("is counted with the bytes of its session, as long as it is open", async () => {
+    test("counts for its session's bytes as long as it is open", async () => {
       const acme = tenant();
       const [one, two] = [await createSession(store(), acme), await createSession(store(), acme)];
       await append(store(), acme, two.id, message("x".repeat(100)));
@@ -138,7 +138,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "B", "A"]);
     });
 
-    test("goes where the commit says", async () => {
+    test("goes to the commit's parent", async () => {
       const { acme, id } = await session();
       const { ids } = await append(store(), acme, id, message("1"), message("2"));
       const [one, two] = ids as [string, string];
@@ -165,7 +165,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["x"]);
     });
 
-    test("may not grow beyond what could be committed", async () => {
+    test("is limited to a committable size", async () => {
       const { acme, id } = await session();
       const a = await open(acme, id);
       const half = "x".repeat(MAX_CONTENT_BYTES);
@@ -186,7 +186,7 @@ export function streamCases({ store, tenant }: Cases): void {
       await expectCode(write(acme, nextId(), "x"), "entry_not_found");
     });
 
-    test("keeps its text when it is aborted, beside the path", async () => {
+    test("keeps its text off the path when it is aborted", async () => {
       const { acme, id } = await session();
       const { leaf } = await append(store(), acme, id, message("1"));
       const a = await open(acme, id);
@@ -210,7 +210,7 @@ export function streamCases({ store, tenant }: Cases): void {
       await expectCode(store().abortStream(acme, request), "stream_lost");
     });
 
-    test("is aborted by a sweep once its lease ran out, and by nothing else", async () => {
+    test("is aborted by a sweep once its lease has expired, and by nothing else", async () => {
       const { acme, id } = await session();
       const dead = await open(acme, id, { leaseMs: 60_000 });
       await write(acme, dead.id, "last words");
@@ -229,7 +229,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await store().findPending(acme, alive.id)).toBeDefined();
     });
 
-    test("stays with a writer that comes back before the sweep", async () => {
+    test("stays with a writer that renews before the sweep", async () => {
       const { acme, id } = await session();
       const a = await open(acme, id, { leaseMs: -1_000 });
       await write(acme, a.id, "back");
@@ -239,7 +239,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["back"]);
     });
 
-    test("is handed to a new holder when it is opened again under its key", async () => {
+    test("goes to a new holder when it is opened again under its key", async () => {
       const { acme, id } = await session();
       const idempotency = { key: "open", requestHash: "cd".repeat(32) };
       const first = await open(acme, id, { idempotency });

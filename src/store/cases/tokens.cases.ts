@@ -19,7 +19,7 @@ export function newToken(over: Partial<NewToken> = {}): NewToken {
 
 export function tokenCases({ store, tenant, another }: Cases): void {
   describe("access tokens", () => {
-    test("are created, found by their id alone, and come back as they were", async () => {
+    test("are created, found by id alone, and round-trip", async () => {
       const acme = tenant();
       const odd = { actor: "änä", actAs: ["any", 'a"b', ","], label: "", operator: true } as const;
       const full = newToken({ ...odd, scope: "admin", expiresAt: T0 + 1 });
@@ -36,7 +36,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       expect(await store().findToken("")).toBeUndefined();
     });
 
-    test("are listed by id, page by page, without what they are checked by", async () => {
+    test("are listed by id, page by page, without their hashes", async () => {
       const acme = tenant();
       expect(await store().listTokens(acme, undefined, 10)).toEqual([]);
       const ids = Array.from({ length: 3 }, nextId);
@@ -49,7 +49,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       expect(JSON.stringify(await store().listTokens(acme, undefined, 10))).not.toMatch(/secret/i);
     });
 
-    test("are revoked once, and stay for the record", async () => {
+    test("are revoked once, and stay listed", async () => {
       const acme = tenant();
       const { id } = await store().createToken(acme, newToken());
       const revoked = await store().revokeToken(acme, id, T0 + 5);
@@ -62,7 +62,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       });
     });
 
-    test("tell the feed who made and revoked them, if that is known", async () => {
+    test("record in the feed the actor of their creation and revocation, if known", async () => {
       const acme = tenant();
       const by = { token: "01T", actor: "ana" };
       const { id } = await store().createToken(acme, newToken(), by);
@@ -85,7 +85,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       expect(feed.at(-1)?.[1]).not.toHaveProperty("by");
     });
 
-    test("tell the feed who may do what, and nothing to guess a secret from", async () => {
+    test("record in the feed their scope, and nothing about the secret", async () => {
       const acme = tenant();
       const token = newToken({ scope: "write", actor: "ci", actAs: ["ana"], label: "private" });
       await store().createToken(acme, token);

@@ -1,9 +1,9 @@
 /**
- * The smallest index that there can be: what a store's half is tested with.
+ * A minimal index for testing a store's half of the port.
  *
  * A segment is one blob of JSON, a document is an entry and its words. It flushes, merges, applies
- * deletions and builds again what is missing, as the real one does; it ranks nothing. Storage threads
- * and other processes load it by its URL, so it may not import the test runner.
+ * deletions and rebuilds missing segments, as the real one does; it ranks nothing. Storage threads
+ * and other processes load it by its URL, so it must not import the test runner.
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -36,20 +36,20 @@ export interface Document {
   readonly words: readonly string[];
 }
 
-/** Either all documents, or the answers to some needs. */
+/** All documents, or the answers to some needs. */
 export interface TrivialRequest {
   readonly needs?: readonly Need[];
 }
 
 export interface TrivialAnswer {
   readonly documents: readonly Document[];
-  /** Some segment could not be read. */
+  /** A segment could not be read. */
   readonly degraded: boolean;
   readonly answers: readonly Answers[keyof Answers][];
   readonly unreadable: readonly number[];
 }
 
-/** Where a piece of upkeep can be made to wait. */
+/** Points where a maintenance step can be held. */
 export type GatePoint = "read" | "written" | "swapped";
 
 export const indexCode: IndexCode = {
@@ -75,7 +75,7 @@ function* search(request: TrivialRequest): Asking<TrivialAnswer> {
   if (request.needs !== undefined)
     return { documents: [], degraded: false, answers, unreadable: [] };
   const first = yield* readAll();
-  // A segment may have gone since the manifest was read; then there is another manifest.
+  // A segment may be gone since the manifest was read; then there is a newer manifest.
   return first.degraded ? yield* readAll() : first;
 }
 
@@ -133,7 +133,7 @@ function* flush(): Asking<number | undefined> {
   return swapped ? documents.length : undefined;
 }
 
-/** All segments become one. */
+/** Merges all segments. */
 function* merge(): Asking<number | undefined> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   if (manifest.segments.length < 2) return 0;
@@ -152,7 +152,7 @@ function* merge(): Asking<number | undefined> {
   return swapped ? documents.length : undefined;
 }
 
-/** Builds again what cannot be read; with `rebuild` everything, with `purge` what holds the dead. */
+/** Rebuilds unreadable segments; with `rebuild` all, with `purge` those with deleted text. */
 function* repair(task: MaintenanceTask): Asking<number | undefined> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const segments: SegmentInfo[] = [];
@@ -205,7 +205,7 @@ function* writeSegment(
   yield* ask<"write">({ need: "write", segment, blobs: [{ blob: 0, bytes }] });
   const size = { documents: documents.length, bytes: bytes.length, positionBytes: 0 };
   const info = { segment, ...range, ...size, analyzer: "trivial" };
-  // The real one joins what it has just written.
+  // The real one merges what it has just written.
   if ((yield* readSegment(info)) === undefined) throw new Error("what was written is not there");
   return info;
 }
@@ -259,7 +259,10 @@ function withoutLost(
   );
 }
 
-/** A file, so that threads see it, too. It holds the point to wait at, and goes to let them pass. */
+/**
+ * A file, so that threads see it too. It holds the point to wait at; deleting it releases the
+ * waiters.
+ */
 export function gateFile(): string {
   return join(tmpdir(), `backscroll-gate-${process.pid}`);
 }
@@ -270,7 +273,7 @@ function* waitAt(point: GatePoint): Asking<void> {
   if (!existsSync(gate) || readFileSync(gate, "utf8") !== point) return;
   writeFileSync(`${gate}-reached`, "");
   while (existsSync(gate)) {
-    // A thread of its own may sleep, and leaves the processor to those that it waits for.
+    // A worker thread may sleep, which frees the core for those that it waits for.
     if (!isMainThread) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     yield* ask<"breath">({ need: "breath" });
   }

@@ -37,24 +37,24 @@ export function expectedHash(
   });
 }
 
-/** Whether so much was erased that the entry's hash cannot be computed any more. */
+/** Whether the entry's hash can no longer be computed. */
 export function isTombstone({ content, contentHash }: EntryRecord): boolean {
   return content === null && contentHash === null;
 }
 
-/** With a character for each byte. */
+/** As latin1 text: a character per byte. */
 function digestOfContent(entry: EntryRecord, nonceHex: string | null): string | undefined {
   const { content, contentHash } = entry;
   if (content !== null) return contentDigest(nonceHex ?? "", content) ?? "";
-  // Erasing takes the nonce with the content: a nonce without content means a loss.
+  // Erasure removes the nonce with the content: a nonce without content means a loss.
   if (contentHash === null) return nonceHex === null ? undefined : "";
   return contentHash instanceof Uint8Array ? Buffer.from(contentHash).toString("binary") : "";
 }
 
 /**
- * Throws `store_corrupt` for the first entry whose hash does not match. `rows` are those that
- * `entries` were made of, with `nonce_hex`; `parentHash` gives the hash of an entry's parent in
- * hex, and for a root the session's base hash.
+ * Throws `store_corrupt` for the first entry whose hash does not match. `rows` are the rows of
+ * `entries`, with `nonce_hex`; `parentHash` gives the hash of an entry's parent in hex, and for a
+ * root the session's base hash.
  */
 export function checkEntries(
   rows: readonly Row[],
@@ -80,7 +80,7 @@ export function checkEntries(
   }
 }
 
-/** The parents' hashes from the page itself, else from `find`, which asks the database for one. */
+/** The parents' hashes from the page itself, else from `find`, a look-up in the database. */
 export function parentsIn(
   entries: readonly EntryRecord[],
   rootHash: Uint8Array,
@@ -92,7 +92,7 @@ export function parentsIn(
   return ({ parentId }) => (parentId === null ? root : (hashes.get(parentId) ?? find(parentId)));
 }
 
-/** Says of a damaged payload which of the entries holds it. */
+/** Names the entry that holds a damaged payload. */
 export function namingHolder(error: unknown, entries: readonly EntryRecord[]): unknown {
   if (!isDamage(error)) return error;
   const payload = error.details["payload"];

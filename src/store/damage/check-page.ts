@@ -29,7 +29,7 @@ export function checkMessages(
   checkLinks(sessionId, entries);
 }
 
-/** The newest entries before `stop`, or up to `end`: all there are if they are fewer than `limit`. */
+/** The newest entries before `stop`, or up to `end`: all if they are fewer than `limit`. */
 export function checkHistory(
   sessionId: string,
   entries: readonly EntryRecord[],
@@ -49,7 +49,7 @@ export function checkHistory(
     }
   }
   checkLinks(sessionId, entries);
-  // Whether `stop` is a message itself is not known: then its ordinal is one more than the last.
+  // If it is unknown whether `stop` is a message, its ordinal is one more than the last.
   const newest = stop?.ordinal ?? end?.ordinal ?? 0;
   const slack = stop === undefined ? 0 : 1;
   const last = messages.at(-1)?.ordinal ?? 0;
@@ -60,7 +60,7 @@ export function checkHistory(
     : include === "messages" && (last < newest - slack || last > newest);
   if (isLost) throw incomplete(sessionId, `${messages.length} of up to ${newest} messages`);
   if (include !== "context") return;
-  // Everything that takes a place on a path enters the context.
+  // Every entry with its own place on a path enters the context.
   checkDepths(
     sessionId,
     entries,
@@ -69,7 +69,7 @@ export function checkHistory(
   );
 }
 
-/** Entries of the path to `end` after the entry `after`: all there are if they are fewer than `limit`. */
+/** Entries of the path to `end` after the entry `after`: all if they are fewer than `limit`. */
 export function checkPath(
   sessionId: string,
   entries: readonly EntryRecord[],
@@ -103,7 +103,7 @@ export function checkTree(
   }
 }
 
-/** That the depths are those from `first` to `last`, one after the other. */
+/** Checks that the depths run from `first` to `last` without a gap. */
 function checkDepths(
   sessionId: string,
   nodes: readonly EntryRecord[],
@@ -130,7 +130,7 @@ function checkLinks(sessionId: string, nodes: readonly EntryRecord[]): void {
   }
 }
 
-/** Whether an entry takes a place of its own on a path. */
+/** Whether an entry has its own place on a path. */
 function isNode({ kind, status }: EntryRecord): boolean {
   return kindRules(kind).movesLeaf && status === "committed";
 }

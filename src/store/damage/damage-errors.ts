@@ -23,7 +23,7 @@ export function entryDamaged(
   );
 }
 
-/** `place` is the session's position in a list, so that a caller can continue behind it. */
+/** `place` is the session's position in a list, so that a caller can continue after it. */
 export function sessionDamaged(
   sessionId: string,
   what: string,

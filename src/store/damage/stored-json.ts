@@ -1,4 +1,4 @@
-/** JSON and bytes as they are stored: damage makes them something else. */
+/** Parses stored JSON and bytes, detecting damage. */
 
 import type { JsonObject } from "../../model/json.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -35,7 +35,7 @@ export function storedBytesOrNull(value: Row[string] | undefined, row: string): 
   return value === null || value === undefined ? null : storedBytes(value, row);
 }
 
-/** The name of a store's life: a UUID, which cursors and the index file carry. Empty if there is none. */
+/** The store's epoch: a UUID, which cursors and the index file carry. Empty if missing. */
 export function storedEpoch(value: Row[string] | undefined): string {
   const epoch = textOrNull(value) ?? "";
   if (/^[0-9a-f-]{0,64}$/.test(epoch)) return epoch;

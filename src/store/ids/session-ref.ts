@@ -5,15 +5,15 @@ import type { Row } from "../records.ts";
 export interface SessionRef {
   readonly id: string;
   readonly shortId: string;
-  /** The agent's own id; null for a session that was written here. */
+  /** The agent's own id; null for a session written through the API. */
   readonly ownId: string | null;
   readonly title: string;
 }
 
-/** Fewer characters are no beginning of an id. */
+/** The minimum length of a prefix. */
 export const MIN_REF_PREFIX = 4;
 
-/** How many sessions are given that a beginning fits. */
+/** The limit of sessions given for a prefix. */
 export const MAX_REFS = 10;
 
 export const REF_COLUMNS = "s.id, s.short_id, s.own_id, s.title";
@@ -28,15 +28,15 @@ export function toSessionRef(row: Row): SessionRef {
 }
 
 /**
- * The values of a lookup: the text itself, and the range of what begins with it. An empty range
- * where the text is too short for a beginning.
+ * The values of a look-up: the text, and the range of its prefix. An empty range if the text is too
+ * short.
  */
 export function refRange(ref: string): readonly [ref: string, from: string, end: string] {
   if (ref.length < MIN_REF_PREFIX) return [ref, "", ""];
   return [ref, ref, `${ref}\u{10FFFF}`];
 }
 
-/** Those of `refs` that have `ref` for an id: a short id comes before an agent's own. */
+/** The sessions that `ref` names exactly: a short id takes precedence over an agent's own. */
 export function namedRefs(refs: readonly SessionRef[], ref: string): readonly SessionRef[] {
   const short = refs.filter(({ id, shortId }) => id === ref || shortId === ref);
   return short.length > 0 ? short : refs.filter(({ ownId }) => ownId === ref);

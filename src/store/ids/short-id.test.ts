@@ -7,19 +7,19 @@ const choose = (ownId: string | null, ...taken: string[]) =>
   chooseShortId(shortIdCandidates(ID, ownId), new Set(taken)) ?? "";
 
 describe("a short id", () => {
-  test("is how the agent's own id begins, lengthened until it is free", () => {
+  test("is a prefix of the agent's own id, lengthened until it is free", () => {
     expect(choose(UUID)).toBe("0f3c9a12");
     expect(choose(UUID, "0f3c9a12")).toBe("0f3c9a12-7");
     expect(choose(UUID, "0f3c9a12", "0f3c9a12-7")).toBe("0f3c9a12-77");
     expect(choose("abcd")).toBe("abcd");
   });
 
-  test("is how an id begins that a caller chose", () => {
+  test("is a prefix of an id that a caller chose", () => {
     expect(shortIdCandidates("review-1", null)[0]).toBe("review-1");
     expect(shortIdCandidates("review-12", null).slice(0, 2)).toEqual(["review-1", "review-12"]);
   });
 
-  test("goes on when another session has all of the agent's id", () => {
+  test("gets a suffix when another session has the whole agent's id", () => {
     const taken = Array.from({ length: UUID.length }, (_, i) => UUID.slice(0, i + 1));
     expect(choose(UUID, ...taken)).toMatch(/^0f3c9a12-[0-9a-z]{4}$/);
     expect(choose("abcd", "abcd")).toMatch(/^abcd-[0-9a-z]{4}$/);
@@ -34,7 +34,7 @@ describe("a short id", () => {
     },
   );
 
-  test("there are few candidates, however long the agent's id is", () => {
+  test("the number of candidates is bounded for any agent's id", () => {
     expect(shortIdCandidates(ID, "x".repeat(200)).length).toBeLessThan(50);
   });
 });

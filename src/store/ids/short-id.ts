@@ -1,9 +1,9 @@
 /**
- * Short ids: what people type. Stored, and unique within a tenant.
+ * Short ids, for typing. Stored, and unique within a tenant.
  *
- * The first 8 characters of the id that the agent itself uses, which its users know, or of the one
- * that a caller chose; else 8 characters of a hash of the session's id. Either is lengthened until no
- * other session has it. ULIDs cannot be shortened: those of one second share their first 10 characters.
+ * The first 8 characters of the agent's own id, which its users know, or of the caller's; else 8
+ * characters of a hash of the session's id. They are lengthened until unique. ULIDs cannot be
+ * shortened: those of one second share their first 10 characters.
  */
 
 import { createHash } from "node:crypto";
@@ -21,23 +21,23 @@ const TYPED = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Crockford's alphabet in lower case: no i, l, o or u. */
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** The id by which the agent knows the session, as its origin key tells it. */
+/** The agent's own id of the session, from its origin key. */
 export function ownIdOf({ key, workstation, projectId, source }: Origin): string | null {
   if (key === undefined) return null;
   const begins = [`${workstation}:${projectId}:`, `${source}:`];
   const begin = begins.find((each) => key.startsWith(each));
   const own = begin === undefined ? "" : key.slice(begin.length);
-  // Made of the file's name for a session that has none.
+  // Derived from the file name, for a session without an id.
   if (own === "" || own.length > MAX_OWN_ID || own.startsWith("file-")) return null;
   return own;
 }
 
-/** More of an id than this says no more to people. */
+/** A longer prefix is no easier to recognise. */
 const MAX_PREFIX = 40;
-/** How many letters of a hash tell sessions apart that have all of it alike. */
+/** Letters of a hash that distinguish sessions with equal ids. */
 const SUFFIXES: readonly number[] = [4, 6, 8, 16, 32];
 
-/** The short ids that a session may have, the best first; a store takes the first that is free. */
+/** Candidates for a session's short id, best first; a store takes the first free one. */
 export function shortIdCandidates(id: string, ownId: string | null): readonly string[] {
   const known = [ownId, ULID.test(id) ? null : id].find(isTyped) ?? "";
   const hash = hashOf(id);
@@ -49,7 +49,7 @@ export function shortIdCandidates(id: string, ownId: string | null): readonly st
   return [...prefixes.filter((each) => !each.endsWith("-")), ...suffixed];
 }
 
-/** `taken` are those of the candidates that other sessions have. */
+/** `taken` are the candidates that other sessions have. */
 export function chooseShortId(
   candidates: readonly string[],
   taken: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** Blobs of segments carry a checksum: a damaged one is told, never searched. */
+/** Blobs of segments have a checksum: a damaged one is reported, never searched. */
 
 import { crc32 } from "node:zlib";
 import type { BlobAnswer, BlobKey } from "../../search/port.ts";
@@ -8,7 +8,7 @@ export function checksumOf(bytes: Uint8Array): number {
   return crc32(bytes);
 }
 
-/** From a row of `index_blobs`. A blob that `checked` names was found sound before. */
+/** From a row of `index_blobs`. Blobs in `checked` were verified before. */
 export function toBlobAnswer(
   row: Row | undefined,
   key: BlobKey,
@@ -22,9 +22,9 @@ export function toBlobAnswer(
   return bytes;
 }
 
-/** The blobs that a process has read and found sound: the first read checks, the others trust. */
+/** Blobs verified by this process: only the first read checks. */
 export class CheckedBlobs {
-  /** By segment: numbers, because a question asks for dozens. */
+  /** By segment; numbers, because a query reads dozens. */
   readonly #blobs = new Map<number, Set<number>>();
   #count = 0;
 

@@ -1,8 +1,8 @@
 /**
- * From rows of the feed to what the index reads of it.
+ * Maps rows of the feed to the index's input.
  *
- * One statement reads the entries that a stretch of the feed names, one what else it says; the few
- * other things (sessions, notes, tombstones) are named by `nameFeed` and put in by `toFeedSlice`.
+ * One statement reads the entries of a range of the feed, one its other changes; the few other rows
+ * (sessions, notes, tombstones) are named by `nameFeed` and added by `toFeedSlice`.
  */
 
 import type { EntryKind, EntryStatus, Role } from "../../model/entry.ts";
@@ -20,13 +20,13 @@ import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
 import { decodeSound, parseSound } from "./sound-content.ts";
 
-/** A slice ends after this much content, so that a few huge messages do not fill the memory. */
+/** A slice ends after this much content, so that a few huge messages do not fill memory. */
 const MAX_SLICE_BYTES = 1024 * 1024;
 
-/** And after so many entries that were erased, each of which has to be looked for. */
+/** A slice also ends after this many erased entries, each of which needs a look-up. */
 const MAX_SLICE_ERASED = 10_000;
 
-/** The appended entries (e) of a range of the feed, with content only of indexed kinds. */
+/** The appended entries (e) of a range of the feed, with content only for indexed kinds. */
 export const FEED_ENTRY_NAMES: readonly string[] = [
   "position",
   "session",
@@ -50,7 +50,7 @@ export function feedEntryColumns(position: string, asText: (column: string) => s
       THEN ${asText("e.content")} END AS content`;
 }
 
-/** All other changes (c), with the session of that id that is alive (s). */
+/** All other changes (c), with the existing session of that id (s). */
 export const FEED_CHANGE_COLUMNS = `c.position, c.kind, c.at, c.session_id, c.details,
   s.session AS live`;
 
@@ -59,14 +59,14 @@ export const FEED_SILENT = `('entry_appended', 'context_usage', 'message_chunk',
   'entry_pinned', 'entry_unpinned', 'quota_changed', 'token_created', 'token_revoked',
   'route_put', 'route_deleted', 'administered')`;
 
-/** The rows that must be read beside the feed's to make a slice. */
+/** Further rows that a slice needs. */
 export interface FeedNames {
   readonly through: number;
   /** Rows with a committed message. */
   readonly entries: readonly Row[];
   /** Numbers of sessions whose own text may have changed, with the last such position. */
   readonly sessions: ReadonlyMap<number, number>;
-  /** Records have `recordOwner` in place of an agent. */
+  /** Records use `recordOwner` as their agent. */
   readonly memories: readonly {
     readonly position: number;
     readonly agent: string;
@@ -79,7 +79,7 @@ export interface FeedNames {
   readonly touched: ReadonlySet<number>;
 }
 
-/** Entries that have lost their content. */
+/** Erased entries. */
 export interface Erasure {
   readonly position: number;
   readonly at: number;
@@ -95,8 +95,8 @@ export interface Deletion {
 }
 
 /**
- * What the feed says up to position `last`. `entries` have `feedEntryColumns` and `changes` have
- * `FEED_CHANGE_COLUMNS`, both in the order of the feed.
+ * The contents of the feed up to position `last`. `entries` have `feedEntryColumns`, `changes` have
+ * `FEED_CHANGE_COLUMNS`, both in feed order.
  */
 export function nameFeed(
   entries: readonly Row[],
@@ -118,9 +118,9 @@ export function nameFeed(
     }
     const session = Number(row["session"]);
     touched.add(session);
-    // A compaction carries the session's summary.
+    // A compaction sets the session's summary.
     if (row["kind"] === "compaction") sessions.set(session, Number(row["position"]));
-    // Decoded once: it is looked into for payloads, and then read.
+    // Decoded once, for its payloads and its text.
     const content = textOrNull(row["content"]);
     if (content !== null) kept.push(Object.assign(row, { content }));
   }
@@ -146,7 +146,7 @@ function nameErasures(changes: readonly Row[]): Erasure[] {
     });
 }
 
-/** The position before the one at which there are too many for one slice. */
+/** The position before the one that exceeds a slice's limit. */
 function lastErasure(erasures: readonly Erasure[]): number {
   let count = 0;
   for (const [i, { position, ids }] of erasures.entries()) {
@@ -217,13 +217,13 @@ export interface FeedFound {
   readonly payloads: ReadonlyMap<string, Uint8Array>;
   /** Rows with `FEED_SESSION_COLUMNS`. */
   readonly sessions: readonly Row[];
-  /** Contents in the order of `FeedNames.memories`; null for one that is gone. */
+  /** Contents in the order of `FeedNames.memories`; null for a deleted one. */
   readonly memories: readonly (string | null)[];
   /** Rows with `FEED_FACT_COLUMNS`. */
   readonly facts: readonly Row[];
   /** Rows with `FEED_TOMBSTONE_COLUMNS`. */
   readonly tombstones: readonly Row[];
-  /** Rows with `FEED_ERASED_COLUMNS` of the messages that were erased. */
+  /** Rows with `FEED_ERASED_COLUMNS` of the erased messages. */
   readonly erased: readonly Row[];
 }
 
@@ -234,7 +234,7 @@ export const FEED_FACT_COLUMNS = `f.id, f.session, f.subject, f.predicate, f.obj
 export const FEED_ERASED_COLUMNS = `e.id, e.session, e.sequence`;
 export const FEED_TOMBSTONE_COLUMNS = `b.session, b.session_id, b.digest, b.deleted_at`;
 
-/** The feed ends at this position. */
+/** A slice at the end of the feed. */
 export function emptyFeedSlice(through: number, head: number): FeedSlice {
   const none: readonly never[] = [];
   return {
@@ -316,8 +316,8 @@ function toFeedFacts(names: FeedNames, rows: readonly Row[]): FeedFact[] {
 }
 
 /**
- * An id may have been used again after a deletion, so the tombstone is known by its digest, too. Of
- * empty sessions several may be alike: then all of them are named, each of which is gone.
+ * A session id may be reused after a deletion, so the tombstone is identified by its digest too.
+ * Several empty sessions may be alike: then all are named, since all are deleted.
  */
 function toDead(deletion: Deletion, tombstones: readonly Row[]): DeadSession[] {
   return tombstones
@@ -334,7 +334,7 @@ function toDead(deletion: Deletion, tombstones: readonly Row[]): DeadSession[] {
     }));
 }
 
-/** Sequences that follow each other become one: what a compaction covers is mostly without gaps. */
+/** Joins consecutive sequences into ranges: a compaction usually covers entries without gaps. */
 function toErased({ erasures }: FeedNames, rows: readonly Row[]): ErasedMessages[] {
   const found = new Map(rows.map((row) => [row["id"], row]));
   return erasures.flatMap(({ position, at, ids }) => {

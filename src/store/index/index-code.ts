@@ -1,8 +1,8 @@
 /**
- * The computations of the index that a store runs, and where they come from.
+ * The index computations that a store runs, and where they are loaded from.
  *
- * A generator cannot cross a thread, so a storage thread loads the code by itself. A test may name
- * another module: the whole machinery of a store then runs with an index of its own.
+ * A generator cannot cross a thread, so a storage thread loads the code itself. A test may name
+ * another module, to run a store with its own index.
  */
 
 import { randomInt } from "node:crypto";
@@ -18,7 +18,7 @@ import { searchNotes } from "../../search/search-notes.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexCode<Cache = unknown> {
-  /** Kept between searches, as long as the store is open. */
+  /** Cached between searches while the store is open. */
   createCache(options: IndexingOptions): Cache;
   search(request: IndexRequest, cache: Cache, tenant: string): Asking<IndexAnswer>;
   maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<UpkeepReport>;
@@ -26,9 +26,9 @@ export interface IndexCode<Cache = unknown> {
 
 export interface UpkeepOptions {
   readonly indexing: IndexingOptions;
-  /** Changes in no segment from which on upkeep makes one of them. */
+  /** The number of unindexed changes at which maintenance flushes. */
   readonly flushAt: number;
-  /** Segments that are named and cannot be read. */
+  /** Segments in the manifest that cannot be read. */
   readonly unreadable: ReadonlySet<number>;
 }
 
@@ -68,7 +68,7 @@ function analysisOf({
   return { language, tools, unicode: process.versions["unicode"] ?? "" };
 }
 
-/** Random, so that no two processes choose the same. */
+/** Random, so that no two processes choose the same number. */
 function newSegment(): number {
   return randomInt(1, 2 ** 48 - 1);
 }

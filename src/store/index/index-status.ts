@@ -4,19 +4,19 @@ import type { Manifest } from "../../search/port.ts";
 import type { FeedRange, VectorIndex } from "../../search/vectors/vector-port.ts";
 
 export interface IndexStatus {
-  /** Counts the changes of the index itself. */
+  /** The manifest's version. */
   readonly version: number;
-  /** The feed is in segments up to here, and ends there. */
+  /** The indexed position of the feed, and the feed's end. */
   readonly through: number;
   readonly head: number;
-  /** Changes that are not in a segment yet: a search reads them from the feed. */
+  /** Unindexed changes: a search reads them from the feed. */
   readonly lag: number;
   readonly segments: number;
   readonly documents: number;
   readonly bytes: number;
-  /** The part of these bytes that only phrases need. */
+  /** The part of these bytes that only phrase queries need. */
   readonly positionBytes: number;
-  /** Deleted sessions that some segment may still hold. */
+  /** Deleted sessions that segments may still hold. */
   readonly dead: number;
   /** The versions of the analyser that built the segments. */
   readonly analyzers: readonly string[];
@@ -24,18 +24,18 @@ export interface IndexStatus {
   readonly vectors: VectorStatus | null;
   /** The holder of the index lease. */
   readonly holder: string | null;
-  /** Why the last upkeep that this process tried has failed. */
+  /** The failure of this process's last maintenance step. */
   readonly failure?: string;
 }
 
 export interface VectorStatus {
   readonly embedder: string;
   readonly dimensions: number;
-  /** The feed is embedded up to here. */
+  /** The embedded position of the feed. */
   readonly through: number;
-  /** Changes behind that, which are embedded in the background. */
+  /** Changes after it, which are embedded in the background. */
   readonly lag: number;
-  /** Ranges before that, which are embedded only on request. */
+  /** Ranges before it, which are embedded only on request. */
   readonly gaps: readonly FeedRange[];
   readonly vectors: number;
   readonly segments: number;

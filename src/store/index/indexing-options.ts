@@ -1,28 +1,28 @@
 import type { Language } from "../../search/analysis/analyze.ts";
 import type { ToolIndexing } from "../../search/document/indexable-text.ts";
 
-/** How the index is made and kept. */
+/** Options of the index. */
 export interface IndexingOptions {
   /**
-   * How words are brought to one form: `english` if left out. This and `tools` are for a store that is
-   * created: one that is there has its own, which `setIndexing` changes.
+   * The stemmer. Default `english`. This and `tools` apply to a new store; `setIndexing` changes an
+   * existing one's setting.
    */
   readonly language?: Language;
-  /** The part of tool traffic that is indexed beside the names of tools: `all` if left out. */
+  /** The indexed part of tool traffic beside tool names. Default `all`. */
   readonly tools?: ToolIndexing;
-  /** Bytes of the index cache of a process: 64 MB if left out. */
+  /** The size of a process's index cache in bytes. Default 64 MB. */
   readonly cacheBytes?: number;
   /**
-   * Upkeep begins once this many changes are in no segment yet: 1,024 if left out. At four times as
-   * many a write waits for it. 0: only when `maintain` is called.
+   * Maintenance starts at this many unindexed changes. Default 1,024. At four times as many, writes
+   * wait for it (back-pressure). 0: only `maintain` flushes.
    */
   readonly flushAt?: number;
   /**
-   * How much of a processor joining segments may take, from 0.05 to 1: all of it if left out. Less
-   * leaves more to searches and appends beside it.
+   * The CPU share of merges, from 0.05 to 1. Default 1. Less leaves more to concurrent searches and
+   * appends.
    */
   readonly mergeShare?: number;
-  /** How long a process that died keeps others from the upkeep: 30 s if left out. */
+  /** The duration of the index lease: how long a dead process blocks maintenance. Default 30 s. */
   readonly leaseMs?: number;
   /** The URL of a module that exports another `indexCode`. */
   readonly module?: string;

@@ -1,9 +1,10 @@
 /**
- * The lease under which a process changes a tenant's index.
+ * The lease for changing a tenant's index.
  *
- * It spares work: two processes would build the same segment. The compare-and-swap of the manifest
- * keeps the index right. The lease's epoch is a fencing token: a swap with the epoch of a lease that
- * was taken over is refused.
+ * It avoids duplicate work: two processes would build the same segment. The compare-and-swap of the
+ * manifest ensures correctness. It expires by the database's clock; processes on the holder's own
+ * machine detect its death earlier (`isDeadHolder`). The lease's epoch is a fencing token: a swap with the epoch of a
+ * lease that was taken over is refused.
  */
 
 import { randomUUID } from "node:crypto";
@@ -11,22 +12,16 @@ import { hostname } from "node:os";
 
 export interface Lease {
   readonly holder: string;
-  /** Grows with each taking. */
+  /** Incremented with each claim. */
   readonly epoch: number;
-  /** How long it holds from each renewal on. */
+  /** Its duration from each renewal. */
   readonly ms: number;
 }
 
-/**
- * By the database's clock. A process that dies keeps those on other machines waiting for this long;
- * those on its own see that it is gone, see `isDeadHolder`.
- */
-export const LEASE_MS = 30_000;
-
-/** Clocks and rounding: a process that began within this time of another with its id is the same. */
+/** Tolerance of process start times: clocks and rounding. */
 const SAME_START_MS = 10_000;
 
-/** A name that says which process holds a lease: its machine, its id, when it began, and which of its handles. */
+/** The name of a lease's holder: machine, pid, start time, and handle. */
 export function newHolder(): string {
   return [hostname(), process.pid, startedAt(), randomUUID()].join("|");
 }
@@ -35,8 +30,8 @@ export function newHolder(): string {
  * Whether a lease's holder is certainly dead: it ran on this machine, and its pid is unused, or is
  * ours and we started later.
  *
- * Containers may share a name and not their processes; then a lease is taken from one that lives.
- * The manifest's compare-and-swap fences its later writes.
+ * Containers may share a host name but not their processes; then a lease is taken from a living
+ * holder, and the manifest's compare-and-swap fences its later writes.
  */
 export function isDeadHolder(holder: string): boolean {
   const [host, id, start, ...rest] = holder.split("|");
@@ -57,7 +52,7 @@ function startedAt(): number {
   return Math.round(Date.now() - process.uptime() * 1000);
 }
 
-/** The part of its time after which the next breath renews a lease. */
+/** The share of its duration after which the next yield renews a lease. */
 export const RENEW_AFTER = 0.33;
 
 /**

@@ -1,4 +1,6 @@
-/** The manifest as bytes: JSON, so that a person can read it, and fields of a newer version survive. */
+/**
+ * Encodes the manifest as JSON, so that people can read it and fields of newer versions survive.
+ */
 
 import { EMPTY_MANIFEST, type Manifest, namedSegments } from "../../search/port.ts";
 import type { Row } from "../records.ts";
@@ -9,8 +11,8 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 }
 
 /**
- * From a row of `index_manifest`. The columns are the truth for what they hold. One that is damaged
- * names no segment: the index is derived, and built again from the feed.
+ * From a row of `index_manifest`. Columns take precedence over the JSON. A damaged manifest names
+ * no segment: the index is derived, and rebuilt from the feed.
  */
 export function toManifest(row: Row | undefined): Manifest {
   const body = textOrNull(row?.["body"]);

@@ -1,7 +1,7 @@
 /**
- * One piece of upkeep of a tenant's index, from the taking of the lease to its end.
+ * One maintenance step of a tenant's index, from taking the lease to releasing it.
  *
- * The same for both backends; `IndexUpkeep` is what each of them does differently.
+ * Shared by both backends; `IndexUpkeep` has their differences.
  */
 
 import { pause } from "../../async/pause.ts";
@@ -9,28 +9,29 @@ import { runLater } from "../../search/drive.ts";
 import type { Answers, Asking, MaintenanceTask, Need, UpkeepReport } from "../../search/port.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
-/** The operations of a backend for one piece of upkeep. */
+/** The operations of a backend for one step. */
 export interface IndexUpkeep {
   takeLease(): Promise<Lease | undefined>;
-  /** False if it was taken over. */
+  /** False if the lease was taken over. */
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
   answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
   /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
-   * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other upkeep is due.
+   * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other maintenance is
+   * due.
    */
   clean(keptMs: number, leisure: boolean): Promise<void>;
-  /** How far the index is, and where the feed ends. */
+  /** The index's position, and the feed's end. */
   position(): Promise<{ readonly through: number; readonly head: number }>;
 }
 
 const LEAST_SHARE = 0.05;
-/** A computer that slept has not worked. */
+/** Caps the measured time: a computer that slept has not worked. */
 const LONGEST_WORK_MS = 100;
 
-/** Asked to end at the next breath. */
+/** A request to stop at the next yield. */
 export interface StopSignal {
   readonly stopped: boolean;
 }
@@ -80,7 +81,7 @@ export async function runMaintenance(
   }
 }
 
-/** A duty-cycle throttle: rests after work in proportion to it, so that work keeps to its share. */
+/** A duty-cycle throttle: sleeps in proportion to the work. */
 class Pace {
   readonly #share: number;
   #restedAt = performance.now();
@@ -93,7 +94,7 @@ class Pace {
     if (this.#share === 1) return;
     const worked = Math.min(LONGEST_WORK_MS, performance.now() - this.#restedAt);
     const rest = worked * (1 / this.#share - 1);
-    // Timers are no finer.
+    // Timers have no finer resolution.
     if (rest < 2) return;
     await pause(rest);
     this.#restedAt = performance.now();
@@ -107,7 +108,7 @@ async function unfinished(upkeep: IndexUpkeep, busy: boolean): Promise<UpkeepRep
   return { busy, more: true, documents: 0, ...(await upkeep.position()) };
 }
 
-/** One turn of the event loop: what waits there comes first. */
+/** Yields one turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SearchTurns } from "./search-turns.ts";
 
-/** Searches that end when they are told to; `begun` are those that were started, in order. */
+/** Searches that end on request; `begun` lists the started ones, in order. */
 function setup() {
   const turns = new SearchTurns();
   const begun: string[] = [];
@@ -36,7 +36,7 @@ test("a tenant with many searches lets another one in between", async () => {
   expect(await Promise.all([...all, other])).toEqual(["a1", "a2", "a3", "a4", "b1"]);
 });
 
-test("a search that cannot be begun gives its place back", async () => {
+test("a search that cannot start frees its place", async () => {
   const turns = new SearchTurns();
   const fail = () => {
     throw new Error("no thread");
@@ -47,7 +47,7 @@ test("a search that cannot be begun gives its place back", async () => {
   expect(await turns.run("b", async () => "found", undefined)).toBe("found");
 });
 
-test("a search that was given up is never begun, and does not hold up others", async () => {
+test("an aborted queued search never starts, and does not block others", async () => {
   const { run, begun, end } = setup();
   const gone = new AbortController();
   const first = [run("a", "a1"), run("a", "a2")];
@@ -63,7 +63,7 @@ test("a search that was given up is never begun, and does not hold up others", a
   expect(begun).toEqual(["a1", "a2", "a4"]);
 });
 
-test("a search that is given up while it runs is rejected at once, and keeps its place until it ends", async () => {
+test("a running search that is aborted is rejected at once, and keeps its place until it ends", async () => {
   const { run, begun, end } = setup();
   const gone = new AbortController();
   const given = run("a", "a1", gone.signal);

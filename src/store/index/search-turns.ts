@@ -1,12 +1,12 @@
 /**
- * Searches of several tenants take turns (round robin): one that sends many at once waits for itself,
- * not the others for it.
+ * Fair scheduling of searches: tenants take turns (round robin), so one that sends many at once
+ * delays itself, not others.
  *
- * Only as many are handed on as keep the one thread that searches busy. The rest waits here, where a
- * search that was given up can still be taken out.
+ * Only as many are started as keep the search thread busy. The rest is queued here, where an
+ * aborted search can still be removed.
  */
 
-/** One runs, and the next is there when it ends. */
+/** One runs, and the next is queued at the thread. */
 const AT_ONCE = 2;
 
 interface Waiting {
@@ -18,7 +18,7 @@ export class SearchTurns {
   readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
 
-  /** Rejects with the reason of `signal` when that is aborted, also while `search` runs. */
+  /** Rejects with the reason of `signal` when it is aborted, also while `search` runs. */
   run<Result>(
     tenant: string,
     search: () => Promise<Result>,
@@ -33,7 +33,7 @@ export class SearchTurns {
       const waiting: Waiting = {
         start: () => {
           this.#running++;
-          // Its constructor also catches what `search` throws before it returns a promise.
+          // The constructor also catches synchronous errors of `search`.
           void new Promise<Result>((started) => started(search()))
             .then(resolve, reject)
             .finally(() => {
@@ -57,7 +57,7 @@ export class SearchTurns {
       if (first === undefined) return;
       const [tenant, searches] = first;
       const next = searches.shift();
-      // To the end of the line, if there is more of it.
+      // The tenant moves to the end of the line if it has more.
       this.#waiting.delete(tenant);
       if (searches.length > 0) this.#waiting.set(tenant, searches);
       next?.start();

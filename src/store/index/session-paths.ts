@@ -1,14 +1,14 @@
-/** From rows of (session, whole, chain, depth) to the active paths of sessions. */
+/** Maps rows of (session, whole, chain, depth) to the active paths of sessions. */
 
 import type { SessionPath } from "../../search/port.ts";
 import type { Row } from "../records.ts";
 
-/** Whether a session (t) never branched, and its leaf is the last that was said. */
+/** Whether a session (t) never branched, and its leaf is its last message. */
 export const IS_WHOLE = `(t.last_chain = 0 OR (t.last_chain = 1 AND t.leaf_at_tip = 1))`;
 
 /**
- * A session that is alive has at least one row, of which `chain` is null while it is empty. Those
- * that are gone have none, and no path. Chain 0 is left out: no message is ever in it.
+ * An existing session has at least one row, with a null `chain` while it is empty. A deleted one
+ * has no row, and no path. Chain 0 is left out: it never holds a message.
  */
 export function toSessionPaths(rows: readonly Row[]): SessionPath[] {
   const paths = new Map<number, SessionPath & { ranges: { chain: number; maxDepth: number }[] }>();

@@ -18,7 +18,7 @@ export function decodeSound(
   return unlessDamaged(() => decodeContent(content, blob), NOTHING);
 }
 
-/** Whether the payloads of a content can be told. */
+/** Whether the payloads of a content can be read. */
 export function isSound(content: string | null): boolean {
   return unlessDamaged(() => content === null || blobsOf(content).length >= 0, false);
 }
@@ -28,7 +28,7 @@ export function parseSound(text: string): JsonObject {
   return unlessDamaged(() => (JSON.parse(text) ?? {}) as JsonObject, {});
 }
 
-/** JSON that does not parse, or parses to something of another shape. */
+/** JSON that does not parse, or has another shape. */
 function unlessDamaged<Result>(read: () => Result, otherwise: Result): Result {
   try {
     return read();

@@ -1,9 +1,9 @@
 /**
- * How text is analysed for the index, as the store itself records it.
+ * The text analysis setting, stored in the store.
  *
- * It is one setting for every process: two that disagreed would rebuild each other's segments. It is
- * written when the store is created, from what `open` or the environment says, and changed by
- * `setIndexing` alone.
+ * It is the same for every process: two that disagreed would rebuild each other's segments. It is
+ * written when the store is created, from `open` or the environment, and changed only by
+ * `setIndexing`.
  */
 
 import type { Language } from "../../search/analysis/analyze.ts";
@@ -18,7 +18,7 @@ export interface IndexSetting {
 export const LANGUAGES: readonly Language[] = ["english", "simple"];
 export const TOOL_INDEXINGS: readonly ToolIndexing[] = ["names", "inputs", "all"];
 
-/** The row of the table `store` that holds it, as JSON. */
+/** The key of the setting in the table `store`, as JSON. */
 export const INDEXING_KEY = "indexing";
 
 const DEFAULT: IndexSetting = { language: "english", tools: DEFAULT_TOOL_INDEXING };
@@ -57,7 +57,7 @@ export function describeConflict(told: IndexingOptions, stored: IndexSetting): s
   return `${differences.join(" and ")}; the store's setting is used. To change it: backscroll config --index-${differences[0]?.includes("tools") ? "tools" : "language"}`;
 }
 
-/** For a host that does not listen: Node prints it once, to standard error. */
+/** The default handler: Node prints the warning once, to standard error. */
 export function warnOfConflict(sentence: string): void {
   process.emitWarning(sentence, { type: "BackscrollWarning", code: "BACKSCROLL_INDEXING" });
 }

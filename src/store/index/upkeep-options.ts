@@ -4,7 +4,7 @@ import type { UpkeepOptions } from "./index-code.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 /**
- * Options of a piece of upkeep: the flush threshold and the segments to rebuild, which are those
+ * Options of a maintenance step: the flush threshold and the segments to rebuild, which are those
  * that a search `reported` and those `named` by the manifest but not `stored`.
  */
 export function upkeepOptions(

@@ -15,15 +15,15 @@ import { textOrNull } from "../rows/text.ts";
 import { decodeSound, parseSound } from "./sound-content.ts";
 
 /**
- * A session (s) and its state (t). `positionOf` says how the backend finds text in a column of bytes:
- * metadata is given only where it lists late files.
+ * Columns of a session (s) and its state (t). `positionOf` is the backend's SQL for finding text in
+ * a column of bytes: metadata is included only if it lists late files.
  */
 export function windowSessionColumns(positionOf: (text: string, column: string) => string): string {
   return `s.id, s.short_id, s.title, s.agent, s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal,
   CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata`;
 }
-/** The names of `windowSessionColumns` in order, and of the session's number behind them. */
+/** The names of `windowSessionColumns` in order, followed by the session's number. */
 export const WINDOW_SESSION_NAMES = [
   "id",
   "short_id",
@@ -40,13 +40,13 @@ export const WINDOW_SESSION_NAMES = [
   "session",
 ] as readonly string[];
 
-/** Columns of a shown message (m). `asText` says how the backend gives bytes as text. */
+/** Columns of a shown message (m). `asText` is the backend's SQL for bytes as text. */
 export function windowEntryColumns(asText: (column: string) => string): string {
   return `m.id, m.sequence, m.ordinal, m.role, m.actor, m.created_at, m.copied_from,
     ${asText("m.content")} AS content`;
 }
 
-/** The chain that a session begins with: if its leaf is there, its path is nowhere else. */
+/** A session's first chain: if its leaf is there, so is its whole path. */
 export const FIRST_CHAIN = 1;
 
 /** The last entry of a path. */
@@ -54,7 +54,7 @@ export interface Leaf extends PathEnd {
   readonly id: string;
 }
 
-/** Messages of one chain: with ordinals from `from` to `to`, and no deeper than `maxDepth`. */
+/** Messages of one chain: ordinals from `from` to `to`, at most `maxDepth` deep. */
 export interface WindowRange {
   readonly chain: number;
   readonly from: number;
@@ -62,7 +62,7 @@ export interface WindowRange {
   readonly maxDepth: number;
 }
 
-/** The entry's place; undefined if it is gone. Sequence 0 stands for the start of the active path. */
+/** The entry's place; undefined if deleted. Sequence 0 means the start of the active path. */
 export function entryEnd(row: Row, { sequence }: WindowRequest): PathEnd | undefined {
   if (sequence === 0) return { chain: 0, depth: 0, ordinal: 1 };
   if (row["chain"] === null) return undefined;
@@ -107,7 +107,7 @@ export function pathThrough(
   return isOnPath(entry, ranges) ? ranges : undefined;
 }
 
-/** The parts of `path` that a window shows. */
+/** The ranges of `path` that a window shows. */
 export function windowRanges(
   path: readonly PathRange[],
   entry: PathEnd,
@@ -140,7 +140,7 @@ export const WINDOW_ENTRY_NAMES: readonly string[] = [
 /** The values of `windowEntryColumns`, in order. */
 export type WindowEntryValues = readonly Row[string][];
 
-/** A payload that is not given is cut. */
+/** A missing payload is cut. */
 export function toWindowEntry(
   values: WindowEntryValues,
   payloads: ReadonlyMap<string, Uint8Array>,

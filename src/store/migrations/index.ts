@@ -1,9 +1,9 @@
-/** The schema of the first release, and the migrations since then, each in the words of both databases. */
+/** The schema of the first release and later migrations, for both databases. */
 
 import type { Backend } from "../../model/inputs/choices.ts";
 import { FIRST_VERSION, type Migration, type MigrationPair } from "../migration.ts";
 
-/** In the order in which they run. Append only. */
+/** In execution order. Append only. */
 const PAIRS: readonly MigrationPair[] = [];
 
 export function migrationsOf(backend: Backend, initial: string): readonly Migration[] {

@@ -9,7 +9,7 @@ export interface AppendGuard {
   readonly current?: readonly string[];
 }
 
-/** A stored entry that a guard names. */
+/** A stored entry named in a guard. */
 export interface GuardedEntry {
   readonly id: string;
   readonly supersededBy: string | null;
@@ -20,7 +20,7 @@ export function guardedIds({ absent = [], current = [] }: AppendGuard): string[]
   return [...absent, ...current];
 }
 
-/** Throws `stale_leaf` with the entry that is not as the guard says. `found` are those that are there. */
+/** Throws `stale_leaf` with the entry that violates the guard. `found` are the existing ones. */
 export function checkGuard(
   sessionId: string,
   { absent = [] }: AppendGuard,
@@ -40,7 +40,7 @@ function entryChanged(sessionId: string, entryId: string, what: string): Backscr
   );
 }
 
-/** Whether an append failed because of its guard, and not of the leaf that it expected. */
+/** Whether an append failed by its guard, not by its expected leaf. */
 export function isGuardFailure(error: unknown): boolean {
   return BackscrollError.is(error, "stale_leaf") && "entryId" in error.details;
 }

@@ -1,4 +1,4 @@
-/** The changes that operations other than appends put into the feed, in the same form everywhere. */
+/** Feed changes of operations other than appends. */
 
 import type { AccessToken } from "../../model/access-token.ts";
 import type { ChangeAuthor } from "../../model/change.ts";
@@ -12,7 +12,7 @@ export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
 }
 
-/** Names the fields that a patch held, not their values. */
+/** Names the fields of a patch, not their values. */
 export function sessionUpdated(sessionId: string, patch: SessionPatch, at: number): NewChange {
   const details = JSON.stringify({ fields: Object.keys(patch).sort() });
   return { kind: "session_updated", at, sessionId, entryId: null, entryHash: null, details };
@@ -77,7 +77,7 @@ export function messageOpened(sessionId: string, entryId: string, at: number): N
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details: null };
 }
 
-/** Another writer goes on with an open message. */
+/** Another writer took over an open message. */
 export function messageTakenOver(sessionId: string, entryId: string, at: number): NewChange {
   const details = JSON.stringify({ takenOver: true });
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details };
@@ -101,8 +101,8 @@ export function tokenChanged(
 }
 
 /**
- * Which key leads to which session, and why. Of a patch the names of the fields, not their values.
- * Also a route that is deleted says where it led.
+ * The key, the session and the reason. A patch gives the names of its fields, not their values. A
+ * deletion names the session too.
  */
 export function routeChanged(
   { key, sessionId, version }: SessionRoute,
@@ -116,7 +116,7 @@ export function routeChanged(
   return { kind, at, sessionId, entryId: null, entryHash: null, details };
 }
 
-/** Something was done to the store that leaves no other row, such as a copy of all of it. */
+/** An administrative act without another row, such as a copy of the store. */
 export function administered(act: string, at: number, by: ChangeAuthor | undefined): NewChange {
   const details = JSON.stringify({ act, ...authored(by) });
   return { kind: "administered", at, sessionId: null, entryId: null, entryHash: null, details };
@@ -126,7 +126,7 @@ function authored(by: ChangeAuthor | undefined): { readonly by?: ChangeAuthor } 
   return by === undefined ? {} : { by: { token: by.token, actor: by.actor } };
 }
 
-/** `chunk` counts the flushes of the message from 1. */
+/** `chunk` counts the message's flushes from 1. */
 export function messageChunk(
   sessionId: string,
   entryId: string,
@@ -146,7 +146,7 @@ export function noteChange(
   return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
 }
 
-/** `indexed`: the record has a text, or had one until now. The index reads no other. */
+/** `indexed`: the record has or had a text. The index reads no other. */
 export function recordChange(
   kind: "record_put" | "record_deleted",
   at: number,
@@ -161,7 +161,7 @@ export function recordChange(
   return { kind, at, sessionId: null, entryId: null, entryHash: null, details: text };
 }
 
-/** Every fact that was added, followed by those that it replaces. */
+/** Every added fact, followed by those that it supersedes. */
 export function factChanges(sessionId: string, facts: readonly NewFact[], at: number): NewChange[] {
   return facts.flatMap(({ id, supersedes = [] }) => [
     noteChange("fact_added", sessionId, at, { fact: id }),

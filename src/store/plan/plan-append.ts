@@ -2,7 +2,7 @@
  * The rows and changes of one append, with the hash chain of its entries: computed here, once, for
  * both backends.
  *
- * A backend reads the session's state under its lock, asks for the plan, and carries it out in the
+ * A backend reads the session's state under its lock, computes the plan, and carries it out in the
  * same transaction. So places, hashes, counters and feed rows cannot differ between them.
  */
 
@@ -14,7 +14,7 @@ import { type Chain, Placer, type Point, type TreePlace } from "../../transcript
 import type { AppendRequest, NewEntry, PlacedEntry } from "../records.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "../store-errors.ts";
 
-/** The part of a session that an append reads and moves. */
+/** The part of a session that an append reads and updates. */
 export interface SessionState {
   readonly sessionId: string;
   readonly leaf: Point | null;
@@ -31,7 +31,7 @@ export interface EntryRow {
   readonly place: TreePlace;
   readonly status: "committed" | "aborted";
   readonly nonce: Uint8Array;
-  /** The entry's content in UTF-8, as it is stored. */
+  /** The stored content in UTF-8. */
   readonly content: Uint8Array;
   readonly hash: Uint8Array;
   /** The same in hex. */
@@ -46,7 +46,7 @@ export interface NewChange {
   readonly entryHash: Uint8Array | null;
   /** The same in hex, if the caller has it. */
   readonly entryHex?: string;
-  /** JSON text. */
+  /** The same in hex, if known. */
   readonly details: string | null;
 }
 
@@ -105,7 +105,7 @@ export function planAppend(
     const status = entry.status ?? "committed";
     const isMessage = rules.counted && status === "committed";
     const parent = entry.parentId === undefined ? leaf : parentOf(entry.parentId, points, state);
-    // Before the entry itself is a point: it cannot supersede itself.
+    // Checked before the entry itself is added: it cannot supersede itself.
     if (entry.supersedes !== undefined) pointOf(entry.supersedes, points, state);
     const movesLeaf = rules.movesLeaf && status === "committed";
     const place = movesLeaf ? placer.child(parent, isMessage) : placer.annotation(parent);
@@ -118,7 +118,7 @@ export function planAppend(
     }
     if (isMessage) messages++;
     contentBytes += entry.contentBytes;
-    // Tools act, but they do not take part.
+    // Tools are no participants.
     if (entry.actor !== null && entry.role !== "tool") actors.add(entry.actor);
     if (status === "committed") updatedAt = Math.max(updatedAt, entry.createdAt);
     if (entry.interaction) lastInteractionAt = Math.max(lastInteractionAt, entry.createdAt);
@@ -211,7 +211,7 @@ function pointOf(id: string, points: ReadonlyMap<string, Point>, state: SessionS
 
 function appended(row: EntryRow, sessionId: string, at: number): NewChange {
   const { entry, status } = row;
-  // A committed message needs no details: its kind and status are the defaults.
+  // A committed message needs no details, because its kind and status are the defaults.
   const details =
     entry.kind === "message" && status === "committed"
       ? null
@@ -226,7 +226,7 @@ function supersededChange(id: string, by: string, sessionId: string, at: number)
   return { kind: "entry_superseded", at, sessionId, entryId: id, entryHash: null, details };
 }
 
-/** One for each model call: with the provider's figures, or with our estimate if it gave none. */
+/** One per model call: the provider's usage, or our estimate. */
 function contextUsage(
   entry: NewEntry,
   { sessionId, leaf }: SessionState,
@@ -268,11 +268,11 @@ function addUsage(sum: { -readonly [K in keyof Usage]: number }, usage: Usage): 
   sum.cacheReadTokens += usage.cacheReadTokens;
 }
 
-/** Random bytes are asked for in bulk: a system call for each would cost more than the hash. */
+/** A pool of random bytes: a system call for each would cost more than the hash. */
 const noncePool = Buffer.alloc(NONCE_BYTES * 2048);
 let nonceOffset = noncePool.length;
 
-/** A new nonce with the content behind it: encoded once, it is hashed as a whole and stored in two. */
+/** A nonce followed by the content, encoded once: hashed as a whole and stored as two values. */
 function seal({ content, encoded }: NewEntry): Buffer {
   if (nonceOffset === noncePool.length) {
     randomFillSync(noncePool);

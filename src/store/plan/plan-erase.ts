@@ -22,7 +22,7 @@ import type { EntryRecord } from "../records.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
 
-/** A transaction holds everybody else up, so it does not do more. */
+/** A transaction blocks other writers, so it is bounded. */
 export const MAX_ERASED_ENTRIES = 500;
 
 export interface ErasedRow {
@@ -38,7 +38,7 @@ export interface ErasePlan {
   readonly change: NewChange;
 }
 
-/** `entries` are those that the request names; undefined if none of them has anything to lose. */
+/** `entries` are those of the request; undefined if none has anything to erase. */
 export function planErase(
   request: EraseRequest,
   entries: readonly EntryRecord[],
@@ -68,8 +68,8 @@ export function planErase(
 }
 
 /**
- * What a fork takes from the copies of erased entries: they were planned with an empty list in place
- * of their content, and are known by their size. Content that is there has two bytes at least.
+ * Copies of erased entries in a fork: they were planned with empty content, and are recognised by
+ * their size. Existing content has at least two bytes.
  */
 export function erasedCopies({ rows }: AppendPlan): ErasedRow[] {
   return rows
@@ -115,7 +115,7 @@ function tokensOf(entries: readonly EntryRecord[]): number {
   }, 0);
 }
 
-/** The metadata of a session that loses `count` more entries for good. */
+/** The session's metadata after `count` more permanent removals. */
 export function countRemoved(metadata: JsonObject, count: number): JsonObject {
   const before = metadata[REMOVED_KEY];
   const known = typeof before === "number" && Number.isSafeInteger(before) ? before : 0;

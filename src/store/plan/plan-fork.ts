@@ -1,4 +1,4 @@
-/** The rows of a fork: the entries of a path under new ids, planned like any other append. */
+/** Plans a fork: the entries of a path under new ids, as an append. */
 
 import { getRandomValues } from "node:crypto";
 import { createUlids } from "../../model/ids.ts";
@@ -52,11 +52,11 @@ export function copyEntries(
 
 export interface CopiedEntries {
   readonly entries: readonly NewEntry[];
-  /** The copies of entries that are pinned. */
+  /** The copies of pinned entries. */
   readonly pinned: readonly string[];
 }
 
-/** The entries whose ids cannot be replaced without reading their payloads. */
+/** Entries whose ids cannot be renamed without reading their payloads. */
 export function needsPayloads(path: readonly EntryRecord[]): string[] {
   return path
     .filter(({ kind, content }) => kind !== "message" && blobsOf(content ?? "[]").length > 0)
@@ -69,7 +69,7 @@ function copyContent(
   copies: ReadonlyMap<string, string>,
   payloads: ReadonlyMap<string, Uint8Array>,
 ): Pick<NewEntry, "content" | "payloads" | "contentBytes"> {
-  // The payloads are there already: the store makes the copy hold them.
+  // The payloads exist: the copy references them.
   if (kind === "message") return { content, payloads: [], contentBytes };
   if (blobsOf(content).length === 0) {
     return { content: remapIds(content, copies), payloads: [], contentBytes };

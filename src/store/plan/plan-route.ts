@@ -8,11 +8,11 @@ import { routeConflict, routeKeyNotFound } from "../store-errors.ts";
 
 export interface PlannedRoute {
   readonly route: SessionRoute;
-  /** Whether it leads to another session than before. */
+  /** Whether the session changes. */
   readonly switched: boolean;
 }
 
-/** `route_conflict` if the route is not as the writer has seen it. */
+/** Compare-and-swap: throws `route_conflict` unless the route is at the expected version. */
 export function planPutRoute(
   current: SessionRoute | undefined,
   request: PutRouteRequest,

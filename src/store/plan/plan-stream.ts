@@ -1,4 +1,4 @@
-/** From a pending message to the entry that it becomes. */
+/** Plans the entry of a pending message. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
@@ -9,7 +9,7 @@ import { parseStored } from "../damage/stored-json.ts";
 import type { NewEntry } from "../records.ts";
 import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "../stream-records.ts";
 
-/** Throws `too_large` once a pending message has more chunks than it could ever commit. */
+/** Throws `too_large` once a pending message exceeds a committable size. */
 export function checkPendingBytes(id: string, bytes: number): void {
   if (bytes > 2 * MAX_CONTENT_BYTES) throw tooLarge(id, bytes);
 }
@@ -46,7 +46,7 @@ export function committedEntry(pending: PendingRecord, request: CommitStreamRequ
   };
 }
 
-/** Keeps all that had arrived, however little or much. */
+/** Keeps everything received, of any size. */
 export function abortedEntry(pending: PendingRecord, request: AbortStreamRequest): NewEntry {
   const blocks = foldChunks(chunksOf(pending, request.chunks));
   const content = encodeContent({ blocks, data: { reason: request.reason } });
@@ -79,7 +79,7 @@ export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[]
   return chunks.flatMap(
     (flush) =>
       parseStored(flush, (cause) =>
-        entryDamaged(id, sessionId, "what was written of it so far is no JSON", cause),
+        entryDamaged(id, sessionId, "its text so far is not valid JSON", cause),
       ) as Chunk[],
   );
 }

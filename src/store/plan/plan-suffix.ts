@@ -1,4 +1,4 @@
-/** Replacing the end of the active path: checked and planned here, once, for both backends. */
+/** Plans the replacement of the active path's end, for both backends. */
 
 import type { Point } from "../../transcript/place.ts";
 import type { AppendRequest } from "../records.ts";
@@ -13,8 +13,8 @@ export interface ReplacedEntry {
 }
 
 /**
- * The entry that the path ends with once `replaced` are off it; null: none. `stale_leaf` if they are not
- * the last entries of the active path, in their order.
+ * The new end of the path without `replaced`; null: the root. Throws `stale_leaf` unless they are
+ * the path's last entries, in order.
  */
 export function endBefore(
   state: SessionState,
@@ -32,8 +32,8 @@ export function endBefore(
 }
 
 /**
- * The plan of an append that continues from `end`. Where none of the entries becomes the leaf, the leaf
- * moves there, and the feed says so.
+ * The plan of an append that continues from `end`. If none of the entries becomes the leaf, the
+ * leaf moves there, with a change in the feed.
  */
 export function planReplacement(
   state: SessionState,

@@ -6,7 +6,7 @@ const NUMBERS = [0, -1, 7, null, 2 ** 32, 2 ** 32 - 1, -(2 ** 32) - 5, 2 ** 53 -
 const TEXTS = ["", "a", null, 'quoted "', "back\\slash", "{NULL}", "ünï😀", "line\nbreak"];
 const BYTES = [Buffer.alloc(0), Buffer.from([0, 255, 92, 34]), null, Buffer.alloc(5_000, 7)];
 
-test("the server reads the arrays as they were", async () => {
+test("the server reads the arrays unchanged", async () => {
   const address = await createEmptyDatabase();
   const [row] = await query(
     address,
@@ -21,7 +21,7 @@ test("the server reads the arrays as they were", async () => {
   });
 });
 
-test("empty arrays are empty, and those of nulls are of their type", async () => {
+test("empty arrays are empty, and arrays of nulls have their type", async () => {
   const address = await createEmptyDatabase();
   const [row] = await query(
     address,
@@ -31,7 +31,7 @@ test("empty arrays are empty, and those of nulls are of their type", async () =>
   expect(row).toEqual({ a: [], b: [], c: [null, null] });
 });
 
-test("a number that a bigint cannot hold is refused", () => {
+test("a number outside bigint is refused", () => {
   expect(() => bigints([1, 0.5])).toThrow("0.5 is not an integer");
   expect(() => bigints([2 ** 60])).toThrow("is not an integer");
 });

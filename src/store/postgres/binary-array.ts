@@ -1,20 +1,20 @@
 /**
- * Arrays as parameters in PostgreSQL's binary format.
+ * Array parameters in PostgreSQL's binary format.
  *
- * `pg` sends a list as text: bytes as hex digits, and every element quoted and parsed. It sends bytes
- * as they are, with the binary format, so a list that is encoded here travels in half the bytes, and
- * a large batch takes half the time on both sides.
+ * `pg` sends an array as text: bytes as hex digits, and every element quoted and parsed. A Buffer
+ * is sent as binary, so an array encoded here takes half the bytes, and a large batch half the time
+ * on both sides.
  */
 
-/** The type numbers of PostgreSQL's catalogue, which never change. */
+/** Type OIDs of PostgreSQL's catalogue, which never change. */
 const TYPES = { bytea: 17, bigint: 20, text: 25 };
 
-/** The number of dimensions, whether there are nulls, the element's type; then a length and a lower bound. */
+/** Number of dimensions, null flag, element type; then a length and a lower bound. */
 const HEADER_BYTES = 20;
 const EMPTY_BYTES = 12;
 const NULL_LENGTH = -1;
 const BIGINT_BYTES = 8;
-/** The most bytes that UTF-8 takes for one of the 16-bit units of a string. */
+/** The most UTF-8 bytes per UTF-16 unit. */
 const UTF8_BYTES = 3;
 
 /** A `bigint[]`. */
@@ -33,7 +33,7 @@ export function bigints(values: readonly (number | null)[]): Uint8Array {
 
 /** A `text[]`. */
 export function texts(values: readonly (string | null)[]): Uint8Array {
-  // Room for the longest encoding: to write costs less than to measure first.
+  // Allocates for the longest encoding: cheaper than measuring first.
   const most = values.reduce((sum, value) => sum + 4 + UTF8_BYTES * (value?.length ?? 0), 0);
   const array = begin(TYPES.text, values, most);
   let at = HEADER_BYTES;
@@ -59,7 +59,9 @@ export function byteas(values: readonly (Uint8Array | null)[]): Uint8Array {
   return array.subarray(0, values.length === 0 ? EMPTY_BYTES : at);
 }
 
-/** An array with its header; the elements, of `bytes` with their lengths, are yet to be written. */
+/**
+ * An array with its header; its elements, of `bytes` with their lengths, are still to be written.
+ */
 function begin(type: number, values: readonly unknown[], bytes: number): Buffer {
   const array = Buffer.allocUnsafe(HEADER_BYTES + bytes);
   array.writeInt32BE(values.length === 0 ? 0 : 1, 0);

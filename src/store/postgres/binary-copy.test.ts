@@ -13,13 +13,13 @@ function row(rank: number, bytes: Buffer | null): Buffer {
   return Buffer.concat([head, bytes ?? Buffer.alloc(0)]);
 }
 
-test("rows are read wherever the pieces of a copy end", () => {
+test("rows are read across any chunk boundaries", () => {
   const bytes = Buffer.from([0, 255, 128, 10, 92]);
   const whole = Buffer.concat([HEADER, row(2 ** 40 + 7, bytes), row(2, null), row(3, END), END]);
   for (let size = 1; size <= whole.length; size++) {
     const copy = new BinaryCopy("", { rank: "number", bytes: "bytes" }, () => undefined);
     for (let at = 0; at < whole.length; at += size) {
-      // The driver uses its memory again.
+      // The driver reuses its memory.
       const chunk = Buffer.from(whole.subarray(at, at + size));
       copy.handleCopyData({ chunk });
       chunk.fill(1);

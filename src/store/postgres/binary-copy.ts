@@ -1,6 +1,6 @@
 /**
- * The answer to a `COPY … TO STDOUT (FORMAT binary)`: the one way in which `pg` hands bytes out as
- * bytes. In a row they would travel as hex, twice as long, and be text before they are bytes again.
+ * Reads the output of `COPY … TO STDOUT (FORMAT binary)`: the only way `pg` returns bytes as bytes.
+ * In a row they travel as hex, twice as long, and are decoded from text.
  */
 
 import pg from "pg";
@@ -9,7 +9,7 @@ import type { Row } from "../records.ts";
 /** Types of the columns of a copy, in order. A number is a `bigint`. */
 export type CopiedColumns = Readonly<Record<string, "number" | "bytes">>;
 
-/** A signature, flags, and an extension of no bytes. */
+/** Signature, flags, and an empty extension. */
 const HEADER_BYTES = 19;
 const NULL_LENGTH = -1;
 
@@ -20,13 +20,13 @@ export class BinaryCopy extends pg.Query {
   #rest = Buffer.alloc(0);
   #begun = false;
 
-  /** `done` is called once, with what went wrong if something did. Events the driver keeps to itself at times. */
+  /** `done` is called once, with the error if any: the driver does not always emit its events. */
   constructor(sql: string, columns: CopiedColumns, done: (error?: Error | null) => void) {
     super(sql, undefined, done);
     this.#columns = Object.entries(columns);
   }
 
-  /** Called by the driver. `chunk` looks into memory that it uses again. */
+  /** Called by the driver. `chunk` is a view of reused memory. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     this.#rest = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk]);
     if (!this.#begun) {

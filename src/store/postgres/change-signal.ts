@@ -4,7 +4,7 @@
  * A NOTIFY wakes other nodes, at most one every 50 ms and never inside the transaction of a write,
  * where it would make all commits of the database wait for each other. Notifications can be lost
  * with a connection, so the feed positions are also polled every second. On a hot standby, which
- * cannot listen, and behind a pooler that shares connections, polling is all there is, and more
+ * cannot listen, and behind a pooler in transaction mode, only polling works, and it is more
  * frequent.
  */
 
@@ -16,7 +16,7 @@ import { statements } from "./postgres-statements.ts";
 const CHANNEL = "backscroll_changes";
 const NOTIFY_EVERY_MS = 50;
 const POLL_MS = 1_000;
-/** Without a listener this is how late a subscriber is told. */
+/** A subscriber's longest delay without a listener. */
 const POLL_ALONE_MS = 150;
 const RECONNECT_MS = 1_000;
 
@@ -35,7 +35,7 @@ export class ChangeSignal {
   #notifiedAt = 0;
   #seen: number | undefined;
 
-  /** Listens at an address on a connection of its own; without one it polls. */
+  /** Listens at an address on its own connection; without one it polls. */
   constructor(listenAt: (() => Promise<string>) | undefined, db: PostgresDatabase) {
     this.#listenAt = listenAt;
     this.#db = db;
@@ -86,7 +86,7 @@ export class ChangeSignal {
     await client?.end();
   }
 
-  /** Undefined if it did not work; then it is tried again later. */
+  /** Undefined on failure; retried later. */
   async #connect(): Promise<{ end(): Promise<void> } | undefined> {
     if (this.#listenAt === undefined) return undefined;
     const heard = () => this.#tell();
@@ -94,7 +94,7 @@ export class ChangeSignal {
     try {
       return await connectListener(await this.#listenAt(), CHANNEL, heard, lost);
     } catch {
-      // The store's operations report server errors to their callers.
+      // Store operations report server errors to their callers.
       this.#connectLater();
       return undefined;
     }

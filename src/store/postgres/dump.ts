@@ -1,8 +1,8 @@
 /**
- * All rows out of a PostgreSQL store, and all rows into an empty one.
+ * Dumps all rows of a PostgreSQL store, and loads them into an empty one.
  *
- * A dump reads in one transaction, so its rows are those of one moment. Row-level security shows a
- * transaction one tenant at a time, so both go through the tenants one by one.
+ * A dump reads in one transaction, a snapshot. Row-level security shows a transaction one tenant at
+ * a time, so both iterate over the tenants.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -28,7 +28,7 @@ const BATCH_ROWS = 500;
 /** Payloads are megabytes each, and a batch is held in memory. */
 const BATCH_BLOBS = 16;
 
-/** Tables whose rows go one by one: an array would be one more copy of megabytes. */
+/** Tables whose rows are sent one by one: an array would copy megabytes once more. */
 const LARGE: readonly TableName[] = ["blobs", "stream_chunks", "records"];
 
 interface Column {
@@ -36,10 +36,10 @@ interface Column {
   readonly type: string;
 }
 
-/** `tx` sees one moment; it is the caller's to end. */
+/** `tx` is a snapshot; the caller ends it. */
 export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
   tx.defer("SET LOCAL statement_timeout = 0");
-  // The reader of the dump may be slow.
+  // The consumer of the dump may be slow.
   tx.defer("SET LOCAL idle_in_transaction_session_timeout = 0");
   const tenants = (await tx.all(SQL.tenants)).map((row) => Number(row["tenant"]));
   for (const table of TABLES) {
@@ -48,7 +48,7 @@ export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
     const size = table === "blobs" || table === "records" ? BATCH_BLOBS : BATCH_ROWS;
     for (const tenant of tenants) {
       tx.enter(tenant);
-      // Names come from our own list and from the database's catalogue, never from a caller.
+      // Names come from our own list and the catalogue, never from a caller.
       const declare = `DECLARE dumped NO SCROLL CURSOR FOR SELECT ${columns.join(", ")}
         FROM ${table} WHERE tenant = $1 ORDER BY ${keys.join(", ")}`;
       tx.defer(declare, tenant);
@@ -62,7 +62,7 @@ export async function* dumpRows(tx: Transaction): AsyncGenerator<RowBatch> {
   }
 }
 
-/** Fills the store inside `tx`, which is the caller's to commit. */
+/** Fills the store inside `tx`, which the caller commits. */
 export async function loadRows(
   tx: Transaction,
   address: string,
@@ -80,7 +80,7 @@ export async function loadRows(
   await renewEpoch(tx);
 }
 
-/** Columns that this version does not know are left out; so are tables. */
+/** Unknown columns and tables are left out. */
 async function insertBatch(tx: Transaction, { table, rows }: RowBatch): Promise<void> {
   const [first] = rows;
   if (!isTableName(table) || first === undefined) return;
@@ -108,7 +108,7 @@ function insertOne(table: TableName, columns: readonly Column[]): string {
   return `INSERT INTO ${table} (${names(columns)}) VALUES (${marks.join(", ")})`;
 }
 
-/** A damaged store has values of other types than its columns: the server judges their texts. */
+/** A damaged store has values of the wrong type: they are sent as text for the server to parse. */
 function arrayOf(type: string, values: readonly Scalar[]): SqlValue {
   if (type === "bigint" && all(values, isInteger)) return bigints(values);
   if (type === "text" && all(values, isText)) return texts(values);
@@ -135,7 +135,7 @@ function isBytes(value: Scalar): value is Uint8Array {
   return value instanceof Uint8Array;
 }
 
-/** One array for each column. */
+/** One array per column. */
 function insertMany(table: TableName, columns: readonly Column[]): string {
   const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`);
   return `INSERT INTO ${table} (${names(columns)})

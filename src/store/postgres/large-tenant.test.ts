@@ -6,10 +6,10 @@ import { openPostgresStore } from "./open-postgres-store.ts";
 
 const SMALL_TENANTS = 1_000;
 const SESSIONS = 50;
-/** Of each session. */
+/** Per session. */
 const MESSAGES = 3;
 
-/** Statements that a page of messages takes, with the values of the page. */
+/** The statements of a page of messages, with their values. */
 function pageOf(session: { readonly number: number; readonly id: string }): [string, string][] {
   const kinds = "'message', 'compaction', 'custom_message', 'branch_summary'";
   return [
@@ -20,7 +20,7 @@ function pageOf(session: { readonly number: number; readonly id: string }): [str
   ];
 }
 
-test("a plan for all tenants reads a large one by its keys, beside a thousand small ones", async () => {
+test("a generic plan reads a large tenant by its keys, beside a thousand small ones", async () => {
   const address = await createDatabase();
   const store = await openPostgresStore(address);
   const ids: string[] = [];
@@ -62,7 +62,7 @@ test("a plan for all tenants reads a large one by its keys, beside a thousand sm
     const removed = [...plan.matchAll(/Rows Removed by .*: (\d+)/g)].map(([, rows]) =>
       Number(rows),
     );
-    // Of other sessions none is read in vain.
+    // No row of another session is read.
     expect(Math.max(0, ...removed), name).toBeLessThanOrEqual(MESSAGES);
   }
   await client.end();

@@ -35,7 +35,7 @@ async function prepare(db: PostgresDatabase, options: StoreOptions): Promise<Ind
   }
 }
 
-/** Where to listen for changes: at the server in use if left out. Undefined: nowhere, poll. */
+/** Where to listen for changes. Default: the server in use. Undefined: poll. */
 function listenerOf(
   db: PostgresDatabase,
   { notify = "listen", readOnly = false }: StoreOptions,
@@ -50,7 +50,7 @@ function toFollower(address: string, options: StoreOptions): Follower {
   return new Follower(shown, () => openFollower(address, options));
 }
 
-/** A follower neither writes nor maintains the index, and what fails there is not tried again there. */
+/** A follower neither writes nor maintains the index, and its failures are not retried there. */
 async function openFollower(address: string, options: StoreOptions): Promise<OpenedFollower> {
   const own: StoreOptions = { ...options, readOnly: true };
   const db = new PostgresDatabase(address, own, "follower");

@@ -10,7 +10,7 @@ describe("an address", () => {
     });
   });
 
-  test("of several hosts is one address for each, without the parameter that chooses", () => {
+  test("of several hosts is one address each, without the role parameter", () => {
     const address =
       "postgresql://ana:pw@db-1:5432,db-2,[::1]:5434/store?target_session_attrs=read-write&sslmode=no-verify";
     expect(parseAddress(address)).toEqual({
@@ -35,7 +35,7 @@ describe("an address", () => {
     expect(parseAddress(`postgres://a,b/store?target_session_attrs=${word}`).role).toBe(role);
   });
 
-  test("that asks for something else, or is none, is refused without its password", () => {
+  test("that is invalid is refused without showing its password", () => {
     expect(() => parseAddress("postgres://u:secret@a,b/d?target_session_attrs=fast")).toThrow(
       /must be one of read-write, primary, .* not "fast"/,
     );

@@ -1,20 +1,20 @@
-/** `postgres://…` addresses: checked, split by host, and shown without their password. */
+/** Parses `postgres://…` addresses: checked, split by host, and shown without their password. */
 
 import { BackscrollError } from "../../model/errors.ts";
 
-/** The required role of the server of an address; `any` is the first that answers. */
+/** The required role of a server; `any` is the first that answers. */
 export type Role = "primary" | "standby" | "prefer-standby" | "any";
 
 export interface PostgresAddress {
   /** One address for each host, in order. */
   readonly hosts: readonly string[];
-  /** Undefined if the address does not say: a store that is written then needs the primary. */
+  /** Undefined if the address does not say: a writable store then needs the primary. */
   readonly role: Role | undefined;
   /** The parts that may be shown: user, hosts, ports and database. */
   readonly shown: string;
 }
 
-/** libpq's words for what a server must be. */
+/** libpq's names of server roles. */
 const ROLES: Readonly<Record<string, Role>> = {
   "read-write": "primary",
   primary: "primary",
@@ -64,7 +64,7 @@ function toUrl(address: string): URL {
   }
 }
 
-/** The driver takes parameters that it does not know for settings of the server. */
+/** The driver would send unknown parameters to the server as settings. */
 function withoutRole(url: URL): string {
   if (!url.searchParams.has(ROLE_PARAMETER)) return url.href;
   url.searchParams.delete(ROLE_PARAMETER);

@@ -23,21 +23,17 @@ import {
   translatePostgresError,
 } from "./postgres-errors.ts";
 import { READ_START, WRITE_START } from "./postgres-schema.ts";
-import { statements } from "./postgres-statements.ts";
 import {
   NO_TENANT,
+  TENANT_BY_NAME,
   Transaction,
   type TransactionSettings,
   type TransactionStart,
 } from "./transaction.ts";
 
-const SQL = statements("database", {
-  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
-});
-
-/** How often a transaction is run at most. */
+/** The limit of attempts of a transaction. */
 const MAX_ATTEMPTS = 8;
-/** A read that waits for a follower longer than this had better go to the primary. */
+/** A read that waits longer for a follower should use the primary. */
 const FOLLOWER_CONNECT_MS = 2_000;
 
 type Body<Result> = (tx: Transaction) => Promise<Result>;
@@ -45,14 +41,14 @@ type Body<Result> = (tx: Transaction) => Promise<Result>;
 export class PostgresDatabase {
   /** The address without its password. */
   readonly address: string;
-  /** How far this process has written or read each feed. */
+  /** The feed positions that this process has written or read. */
   readonly marks: FeedMarks = new FeedMarks();
   readonly #servers: PostgresServers;
   readonly #settings: TransactionSettings;
   readonly #onLoss: (loss: StoreLoss) => void;
   readonly #readOnly: boolean;
   readonly #attempts: number;
-  /** Numbers of tenants by name, on the server that is used now. */
+  /** Tenant numbers by name, on the server in use. */
   readonly #tenants = new Map<string, number>();
   readonly #switchListeners = new Set<() => void>();
   #losses: StoreLoss[] = [];
@@ -81,12 +77,12 @@ export class PostgresDatabase {
     });
   }
 
-  /** Grows whenever another server, or another run of the same one, is used. */
+  /** Incremented whenever another server, or another run of the same one, is used. */
   get switches(): number {
     return this.#servers.switches;
   }
 
-  /** Changes that failovers have lost, as far as this process had seen them. */
+  /** Changes lost by failovers, as far as this process had seen them. */
   get losses(): readonly StoreLoss[] {
     return this.#losses;
   }
@@ -97,12 +93,12 @@ export class PostgresDatabase {
     return accepted;
   }
 
-  /** Calls `listener` before the first statement on another server: what was cached may be wrong there. */
+  /** Calls `listener` before the first statement on another server: caches may be wrong there. */
   onSwitch(listener: () => void): void {
     this.#switchListeners.add(listener);
   }
 
-  /** The address of the server that is used now. */
+  /** The address of the server in use. */
   host(): Promise<string> {
     return this.#servers.host();
   }
@@ -115,7 +111,7 @@ export class PostgresDatabase {
     });
   }
 
-  /** Runs `body` on what a tenant holds at one moment. */
+  /** Runs `body` on a snapshot of a tenant. */
   read<Result>(tenant: string, body: Body<Result>): Promise<Result> {
     return this.#run(() =>
       this.#retried(async () => {
@@ -127,8 +123,8 @@ export class PostgresDatabase {
   }
 
   /**
-   * Runs `body` on several moments of a tenant, one after the other. `again`: it may be repeated as
-   * a whole when a connection breaks.
+   * Runs `body` on consecutive snapshots of a tenant. `again`: it may be repeated as a whole when a
+   * connection breaks.
    */
   snapshots<Result>(
     tenant: string,
@@ -148,7 +144,7 @@ export class PostgresDatabase {
       } catch (error) {
         throw this.#isServerGone(error) ? new Unfinished(error) : error;
       } finally {
-        // No need to await the end of a read.
+        // The end of a read need not be awaited.
         void this.#track(snapshots.end());
       }
     };
@@ -156,8 +152,8 @@ export class PostgresDatabase {
   }
 
   /**
-   * One transaction over the rows of all tenants, which `body` enters one by one, or of none. `again`:
-   * it may be run once more if its connection breaks before the commit.
+   * One transaction over the rows of all tenants, which `body` enters one by one, or of none.
+   * `again`: it may be repeated if its connection breaks before the commit.
    */
   across<Result>(
     start: TransactionStart,
@@ -174,7 +170,7 @@ export class PostgresDatabase {
     });
   }
 
-  /** Like `across`, for a body that gives out one piece after the other. */
+  /** As `across`, for a generator. */
   async *pieces<Piece>(
     start: TransactionStart,
     body: (tx: Transaction) => AsyncIterable<Piece>,
@@ -201,7 +197,7 @@ export class PostgresDatabase {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // Operations in progress may add an ending.
+    // Operations in progress may add further ones.
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     await this.#servers.close();
   }
@@ -234,7 +230,7 @@ export class PostgresDatabase {
     return this.#transaction(WRITE_START, name, number, server, async (tx) => {
       const value = await body(tx);
       if (!tx.ended) await tx.commit();
-      // Known only now: a rollback would have taken a new tenant back.
+      // Cached only now: a rollback would undo a new tenant.
       if (tx.tenant !== NO_TENANT && switches === this.switches) this.#tenants.set(name, tx.tenant);
       this.marks.note(name, tx.feedPosition);
       return value;
@@ -260,7 +256,7 @@ export class PostgresDatabase {
     } catch (error) {
       throw this.#isServerGone(error) && !tx.commitSent ? new Unfinished(error) : error;
     } finally {
-      // No need to await the end of a read or of a failed write.
+      // The end of a read or of a failed write need not be awaited.
       void this.#track(end(tx, how, connection));
     }
   }
@@ -279,7 +275,7 @@ export class PostgresDatabase {
     const known = this.#tenants.get(name);
     if (known !== undefined) return known;
     const { switches } = this;
-    const [row] = await this.#use((connection) => connection.all(SQL.tenantByName, name));
+    const [row] = await this.#use((connection) => connection.all(TENANT_BY_NAME, name));
     if (row === undefined) return NO_TENANT;
     const number = Number(row["tenant"]);
     if (switches === this.switches) this.#tenants.set(name, number);
@@ -297,14 +293,14 @@ export class PostgresDatabase {
     }
   }
 
-  /** If so, all servers are asked what they are before the next transaction. */
+  /** Then all servers are probed before the next transaction. */
   #isServerGone(error: unknown): boolean {
     const isGone = isConnectionLoss(error) || isOtherServer(error);
     if (isGone) this.#servers.suspect();
     return isGone;
   }
 
-  /** Numbers of tenants that were lost with the old server may belong to others on the new one. */
+  /** Tenant numbers lost with the old server may belong to others on the new one. */
   #switched(lost: ReadonlyMap<string, number>): void {
     this.#tenants.clear();
     for (const listener of this.#switchListeners) listener();
@@ -318,7 +314,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** Runs a transaction again that met another one, or whose connection had died while it was idle. */
+  /** Retries a transaction that conflicted with another one, or whose idle connection had died. */
   async #retried<Result>(transaction: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -337,7 +333,7 @@ export class PostgresDatabase {
   }
 }
 
-/** A store that is written needs the primary; a single host is taken for it. */
+/** A writable store needs the primary; a single host is assumed to be it. */
 function writerRole(wanted: Role | undefined, hosts: number): Role {
   if (wanted === "standby" || wanted === "prefer-standby" || (wanted === "any" && hosts > 1)) {
     throw new BackscrollError(

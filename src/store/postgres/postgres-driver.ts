@@ -1,8 +1,8 @@
 /**
  * Connections to a PostgreSQL server, through `pg`.
  *
- * The few things that the rest of this folder uses, so that the driver stays replaceable. Statements
- * are pipelined: a list of them costs one round trip, however long it is.
+ * A narrow interface, so that the driver stays replaceable. Statements are pipelined: a list of
+ * them costs one round trip.
  */
 
 import type { Socket } from "node:net";
@@ -17,32 +17,32 @@ import { preparedName } from "./postgres-statements.ts";
 export type Scalar = null | number | string | Uint8Array;
 export type SqlValue = Scalar | readonly Scalar[];
 
-/** A statement and its values, to be sent together with others. */
+/** A statement and its values, to be sent with others. */
 export interface Query {
   readonly sql: string;
   readonly values: readonly SqlValue[];
-  /** Planned for these values, not once for all: right where the values decide which index helps. */
+  /** Planned for these values, where they decide which index to use. */
   readonly planned?: "each time";
-  /** It is a `COPY … TO STDOUT (FORMAT binary)`, which takes no values, and answers with these. */
+  /** A `COPY … TO STDOUT (FORMAT binary)` without parameters, and its column types. */
   readonly copied?: CopiedColumns;
 }
 
 export interface Answer {
   readonly rows: readonly Row[];
-  /** The command that the server says it has carried out, such as `COMMIT`. */
+  /** The server's command tag, such as `COMMIT`. */
   readonly command: string;
 }
 
 export interface PoolOptions {
-  /** How many may wait for a connection. */
+  /** The limit of callers waiting for a connection. */
   readonly maxQueue: number;
-  /** How long connecting, or waiting for a free connection, may take. */
+  /** The timeout of connecting, and of waiting for a free connection. */
   readonly connectTimeoutMs: number;
 }
 
-/** Connections of one store. A node needs few: a server has about a hundred for all its nodes. */
+/** The pool size of one store. A node needs few: a server has about a hundred for all nodes. */
 const MAX_CONNECTIONS = 10;
-/** How long connecting to a primary, or waiting for a free connection to it, may take. */
+/** The same timeout for a primary. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 export function query(sql: string, ...values: readonly SqlValue[]): Query {
@@ -50,15 +50,15 @@ export function query(sql: string, ...values: readonly SqlValue[]): Query {
 }
 
 /**
- * Whether statements are prepared under names. A pooler in transaction mode may give a connection to a
- * transaction that another client has prepared its statements on, or none: after the first such
- * failure statements have no names any more.
+ * Whether statements are prepared under names. A pooler in transaction mode may switch to a
+ * connection with other prepared statements, or none: after the first such failure, statements are
+ * unnamed.
  */
 interface StatementNaming {
   isUsed: boolean;
 }
 
-/** One connection. It belongs to its taker until it is given back. */
+/** One connection, owned by its taker until it is given back. */
 export class PostgresConnection {
   readonly #client: pg.PoolClient;
   #naming: StatementNaming;
@@ -69,8 +69,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Sends all queries before it waits for the first answer. Rejects with the error of the first
-   * query that failed: inside a transaction, those after it failed only because of it.
+   * Sends all queries before awaiting the first answer. Rejects with the error of the first failed
+   * query: inside a transaction, later ones fail only because of it.
    */
   async send(queries: readonly Query[]): Promise<Answer[]> {
     const { stream } = this.#client.connection;
@@ -82,7 +82,7 @@ export class PostgresConnection {
       return this.#client.query<Row>({ text: sql, values: [...values], name });
     });
     stream.uncork();
-    // All of them are waited for: a connection with answers under way could not be given back.
+    // Awaits all: a connection with answers in flight could not be given back.
     const outcomes = await Promise.allSettled(pending);
     return outcomes.map((outcome) => {
       if (outcome.status === "rejected") {
@@ -108,7 +108,7 @@ export class PostgresConnection {
     return answer?.rows ?? [];
   }
 
-  /** For a transaction that cannot be repeated: none of its statements can fail for its name. */
+  /** For a transaction that cannot be repeated: unnamed statements cannot fail by their name. */
   dropNames(): void {
     this.#naming = { isUsed: false };
   }
@@ -133,12 +133,12 @@ export class PostgresPool {
       ...clientConfig(address),
       max: MAX_CONNECTIONS,
       connectionTimeoutMillis: options.connectTimeoutMs,
-      // A host whose work is done may exit without closing the store.
+      // An idle pool lets the host exit without closing the store.
       allowExitOnIdle: true,
     });
     // The pool replaces a dead idle connection on demand: ignore the event.
     this.#pool.on("error", () => undefined);
-    // One that dies in use fails the statement under way, which tells its caller.
+    // A connection that dies in use fails its current statement, which reports it.
     this.#pool.on("connect", (client) => {
       client.on("error", () => undefined);
       this.#clients.add(client);
@@ -146,10 +146,10 @@ export class PostgresPool {
     this.#pool.on("remove", (client) => this.#clients.delete(client));
   }
 
-  /** A free connection, or a new one, or the first that others give back. */
+  /** A free connection, a new one, or the next one given back. */
   async take(): Promise<PostgresConnection> {
     const { totalCount, idleCount, waitingCount } = this.#pool;
-    // The pool queues a caller for a moment even when a connection is idle.
+    // The pool queues a caller briefly even when a connection is idle.
     const waiting = totalCount - idleCount + waitingCount - MAX_CONNECTIONS;
     if (waiting >= this.#maxQueue) throw queueFull(waiting);
     try {
@@ -164,7 +164,7 @@ export class PostgresPool {
     }
   }
 
-  /** Breaks all connections: what is under way on them fails at once. */
+  /** Breaks all connections, so that pending calls fail at once. */
   cut(): void {
     for (const client of this.#clients) client.connection.stream.destroy();
   }
@@ -174,7 +174,7 @@ export class PostgresPool {
   }
 }
 
-/** A connection apart from the pool, for listening. `lost` is called once when it ends. */
+/** A separate connection for listening. `lost` is called once when it ends. */
 export async function connectListener(
   address: string,
   channel: string,
@@ -195,12 +195,12 @@ export async function connectListener(
     await client.end();
     throw error;
   }
-  // Listening alone does not keep the host alive.
+  // Does not keep the host alive.
   (client.connection.stream as Socket).unref();
   return client;
 }
 
-/** A connection apart from the pool, to ask now and then whether the server is still there. */
+/** A separate connection that probes whether the server is alive. */
 export class ServerWatch {
   readonly #address: string;
   #client: pg.Client | undefined;
@@ -209,14 +209,14 @@ export class ServerWatch {
     this.#address = address;
   }
 
-  /** Rejects if it is not; may take for ever if the network is silent. */
+  /** Rejects if it is not; may never settle on a silent network. */
   async ask(): Promise<void> {
     const client = this.#client ?? new pg.Client(clientConfig(this.#address));
     if (this.#client === undefined) {
       client.on("error", () => undefined);
       this.#client = client;
       await client.connect();
-      // Watching alone does not keep the host alive.
+      // Does not keep the host alive.
       (client.connection.stream as Socket).unref();
     }
     await client.query("SELECT 1");
@@ -238,7 +238,7 @@ function clientConfig(address: string): pg.ClientConfig {
   };
 }
 
-/** The type number of `bigint`. Our integers are counts and milliseconds, far below 2^53. */
+/** The OID of `bigint`. Our integers are counts and milliseconds, far below 2^53. */
 const BIGINT = 20;
 
 const getTypeParser = ((oid: number, format?: "text" | "binary") =>

@@ -19,7 +19,7 @@ describe("errors of the server", () => {
   beforeAll(async () => {
     address = await createDatabase();
     await (await openPostgresStore(address)).close();
-    // A memory whose name is a SQLSTATE makes the server raise it, `times` times.
+    // A memory named like a SQLSTATE makes the server raise it, `times` times.
     await query(address, "CREATE SEQUENCE attempts");
     await query(
       address,
@@ -46,7 +46,7 @@ describe("errors of the server", () => {
     return store.putMemory("a", note);
   }
 
-  test("a copy that fails is told of, whatever the address asks of the driver", async () => {
+  test("a failed copy is reported, whatever the address sets in the driver", async () => {
     const client = new pg.Client(
       withAddress(address, (url) => url.searchParams.set("query_timeout", "10000")),
     );
@@ -79,13 +79,13 @@ describe("errors of the server", () => {
     expect(await store.findMemory("a", "99", sqlstate)).toBeUndefined();
   });
 
-  test.each(["40001", "40P01"])("%s is tried again until it works", async (sqlstate) => {
+  test.each(["40001", "40P01"])("%s is retried until it works", async (sqlstate) => {
     const store = await open();
     await expect(raise(store, sqlstate, 3)).resolves.toMatchObject({ name: sqlstate });
     expect(await query(address, "SELECT last_value::int AS n FROM attempts")).toEqual([{ n: 4 }]);
   });
 
-  test("an error that nobody foresaw comes as it is, the first one of the pipeline", async () => {
+  test("an unknown error passes unchanged, the first one of the pipeline", async () => {
     const store = await open();
     const { id } = await createSession(store, "a");
     const twice = message("twice");
@@ -102,7 +102,7 @@ describe("errors of the server", () => {
     },
   );
 
-  test("a payload that a sweep takes away meanwhile is sent again", async () => {
+  test("a payload that a sweep deletes meanwhile is sent again", async () => {
     await query(
       address,
       `CREATE FUNCTION take_away() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -123,7 +123,7 @@ describe("errors of the server", () => {
     expect((await store.findSession("a", id))?.entryCount).toBe(1);
   });
 
-  test("a lock that another holds too long is busy, not a hang", async () => {
+  test("a lock held too long by another is busy, not a hang", async () => {
     const store = await open({ busyTimeoutMs: 100 });
     const { id } = await createSession(store, "a");
     const client = await connect(address);
@@ -135,7 +135,7 @@ describe("errors of the server", () => {
   });
 
   test("calls beyond the queue are refused while the others go on", async () => {
-    // The index looks how far it is, on a connection of the same pool.
+    // The index reads its lag on a connection of the same pool.
     const store = await open({ maxQueue: 3, indexing: { flushAt: 0 } });
     const { id } = await createSession(store, "a");
     const calls = Array.from({ length: 40 }, () => append(store, "a", id, message("x")));
@@ -151,7 +151,7 @@ describe("errors of the server", () => {
 describe("a server that cannot be used", () => {
   const open = (address: string) => openPostgresStore(address);
 
-  test("is named with what to check, never with the password", async () => {
+  test("is reported with a remedy, never with the password", async () => {
     const address = await createEmptyDatabase();
     const secret = "s3cr3t";
     const change = (over: (url: URL) => void) =>
@@ -172,7 +172,7 @@ describe("a server that cannot be used", () => {
     await expectCode(open("postgres://user:p%ss@host:port/x"), "invalid_address");
   });
 
-  test("that only reads is read-only", async () => {
+  test("that is read-only is reported as such", async () => {
     const address = await createEmptyDatabase();
     const first = await open(address);
     const { id } = await createSession(first, "a");

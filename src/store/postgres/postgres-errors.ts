@@ -1,4 +1,4 @@
-/** From PostgreSQL's error codes, and those of the network, to ours. */
+/** Maps PostgreSQL's and the network's error codes to ours. */
 
 import { BackscrollError, type ErrorCode } from "../../model/errors.ts";
 import { checkQuota } from "../store-errors.ts";
@@ -8,7 +8,7 @@ interface Meaning {
   readonly message: string;
 }
 
-/** The error code that `backscroll_write_feed` raises when a quota is used up. */
+/** Raised by `backscroll_write_feed` when a quota is exceeded. */
 const QUOTA = "QUOTA";
 
 /** Failures before COMMIT were retried, so this one happened at COMMIT. */
@@ -89,13 +89,13 @@ const NUMBER_TAKEN: Meaning = {
   message: "the database is damaged: it has given out a number before; restore a backup",
 };
 
-/** Numbers that only the store gives out, under a lock: one that is taken was counted wrongly. */
+/** Numbers assigned only by the store, under a lock: a duplicate means a wrong counter. */
 function isNumberTaken(error: Error): boolean {
   const constraint = "constraint" in error ? String(error.constraint) : "";
   return codeOf(error) === "23505" && /^(entries|chains|changes)(_.*)?_pkey$/.test(constraint);
 }
 
-/** `place` is the address without its password. Gives anything that it does not know as it is. */
+/** `place` is the address without its password. Unknown errors pass unchanged. */
 export function translatePostgresError(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || BackscrollError.is(error)) return error;
   const code = codeOf(error);
@@ -117,8 +117,8 @@ export function translatePostgresError(error: unknown, place: string): unknown {
 
 /**
  * Whether a retry of the transaction may succeed: it conflicted with another one and was rolled
- * back. A payload that a sweep has taken away meanwhile breaks a foreign key; two first writes for
- * two tenants may choose the same number.
+ * back. A payload that a sweep deleted meanwhile violates a foreign key; the first writes of two
+ * tenants may choose the same number.
  */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -140,31 +140,31 @@ export function isRetryable(error: unknown): boolean {
   }
 }
 
-/** Whether a statement was given up after `lock_timeout` or `statement_timeout`. */
+/** Whether a statement hit `lock_timeout` or `statement_timeout`. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && ["55P03", "57014"].includes(codeOf(error) ?? "");
 }
 
-/** Whether a prepared statement is not known under its name, or another one is. */
+/** Whether a prepared statement's name is unknown, or taken by another one. */
 export function isUnknownName(error: unknown): boolean {
   return error instanceof Error && ["26000", "42P05"].includes(codeOf(error) ?? "");
 }
 
-/** Whether a connection that was there has broken. One that could not be made is another matter. */
+/** Whether an established connection broke; a failed connect does not count. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error) ?? "";
   return ["ECONNRESET", "EPIPE", "57P01", "57P02"].includes(code) || CUT.test(error.message);
 }
 
-/** The transaction runs on another server than the one whose rows its caller has looked at. */
+/** The transaction runs on a server other than the one in use. */
 export class ServerChanged extends Error {
   constructor() {
     super("the transaction began on another server; nothing of it was committed");
   }
 }
 
-/** Whether the server is not the one that was meant: replaced, demoted, starting or a standby. */
+/** Whether the server is not the expected one: replaced, demoted, starting or a standby. */
 export function isOtherServer(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error instanceof ServerChanged || ["25006", "57P03"].includes(codeOf(error) ?? "");
@@ -186,7 +186,7 @@ function networkReason(error: Error): string | undefined {
   return undefined;
 }
 
-/** The function in the database says which quota; the sentence is the same as elsewhere. */
+/** The database function names the quota; the sentence is the same as elsewhere. */
 function quotaError(error: Error): unknown {
   try {
     const { field, limit, used, added } = JSON.parse(

@@ -24,7 +24,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   await append(store, tenant, id, message("one"), message("two"), message("three"));
 }
 
-test("a node that read an old manifest finds its segments, and then the new ones", async () => {
+test("a node with an old manifest finds its segments, and then the new ones", async () => {
   const [node, other] = [await open(), await open()];
   await fill(node, "old");
   await node.maintain("old", "flush");
@@ -37,14 +37,14 @@ test("a node that read an old manifest finds its segments, and then the new ones
   for (const blob of await answerTo(node, "old", { need: "blobs", keys })) {
     expect(blob).toBeInstanceOf(Uint8Array);
   }
-  // Ten minutes later they are gone, and who asks for them is told so.
+  // Ten minutes later they are deleted, and a read reports that.
   await query(address, "UPDATE index_segments SET dropped_at = dropped_at - 600001");
   await other.maintain("old", "upkeep");
   expect(await answerTo(node, "old", { need: "blobs", keys })).toEqual(["missing", "missing"]);
   await expectAgreement(node, "old");
 });
 
-test("a swap under a lease that was taken over is refused", async () => {
+test("a swap with a stale fencing token is refused", async () => {
   const store = await open();
   await fill(store, "lease");
   const report = await holdAt(
@@ -59,7 +59,7 @@ test("a swap under a lease that was taken over is refused", async () => {
   await expectAgreement(store, "lease");
 });
 
-test("a damaged blob is told, and its segment is built again", async () => {
+test("a damaged blob is reported, and its segment is rebuilt", async () => {
   const store = await open();
   await fill(store, "damage");
   await store.maintain("damage", "flush");
@@ -71,7 +71,7 @@ test("a damaged blob is told, and its segment is built again", async () => {
   await expectAgreement(store, "damage");
 });
 
-test("blobs are stored as they are, and cleared away soon", async () => {
+test("blobs are stored uncompressed, and deleted soon", async () => {
   await open();
   const [row] = await query(
     address,

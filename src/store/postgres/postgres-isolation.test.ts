@@ -12,7 +12,7 @@ import { openPostgresStore } from "./open-postgres-store.ts";
 
 const KEYED = TABLES.filter((table) => table !== "tenants");
 
-/** What a program sees that logs in as a plain role and forgets the tenant in its statements. */
+/** The view of a program that logs in as a plain role and omits the tenant in its statements. */
 describe("row-level security", () => {
   let address: string;
   let reader: string;
@@ -52,7 +52,7 @@ describe("row-level security", () => {
     }
   });
 
-  test("lets nobody change rows of others, or make rows for them", async () => {
+  test("refuses changes of other tenants' rows, and rows in their name", async () => {
     const client = new pg.Client(reader);
     await client.connect();
     const set = "SELECT set_config('backscroll.tenant', '1', true)";
@@ -68,7 +68,7 @@ describe("row-level security", () => {
     await client.end();
   });
 
-  test("shows the one token whose id is named, for reading, and no other", async () => {
+  test("shows the token whose id is set, read-only, and no other", async () => {
     const ids = await query(address, "SELECT id FROM access_tokens ORDER BY id");
     const [first, ...others] = ids.map((row) => String(row["id"]));
     expect(others).toHaveLength(1);

@@ -19,7 +19,7 @@ async function open(address: string, options: StoreOptions = {}): Promise<Store>
 }
 
 describe("opening", () => {
-  test("creates the schema once, however many open at once", async () => {
+  test("creates the schema once, however many processes open at once", async () => {
     const address = await createEmptyDatabase();
     const stores = await Promise.all(Array.from({ length: 10 }, () => open(address)));
     const heads = await Promise.all(stores.map((store) => store.feedHead("a")));
@@ -29,7 +29,7 @@ describe("opening", () => {
     expect(versions).toEqual([{ version: 18, name: "initial" }]);
   });
 
-  test("creates nothing when it must not", async () => {
+  test("creates nothing with create: false", async () => {
     const address = await createEmptyDatabase();
     await expectCode(open(address, { create: false }), "store_not_found");
     await expectCode(open(address, { readOnly: true }), "store_not_found");
@@ -39,7 +39,7 @@ describe("opening", () => {
     await open(address, { create: false });
   });
 
-  test("for reading reads what is there and refuses to write", async () => {
+  test("read-only reads existing rows and refuses to write", async () => {
     const address = await createEmptyDatabase();
     const writer = await open(address);
     const { id } = await createSession(writer, "a");
@@ -51,7 +51,7 @@ describe("opening", () => {
     expect((await writer.findSession("a", id))?.entryCount).toBe(0);
   });
 
-  test("leaves the database of another program alone", async () => {
+  test("refuses the database of another program", async () => {
     const address = await createEmptyDatabase();
     await query(address, "CREATE TABLE sessions (theirs text)");
     await expectCode(open(address), "foreign_database", { tables: "sessions" });
@@ -63,7 +63,7 @@ describe("opening", () => {
     expect(tables).toEqual([{ tablename: "sessions" }]);
   });
 
-  test("takes a schema of its own beside another program", async () => {
+  test("uses its own schema beside another program", async () => {
     const address = await createEmptyDatabase();
     const { username } = new URL(address);
     await query(address, "CREATE TABLE sessions (theirs text)");
@@ -81,7 +81,7 @@ describe("opening", () => {
 });
 
 describe("the schema's version", () => {
-  test("is brought up to date, with all that is stored", async () => {
+  test("is migrated with all rows", async () => {
     const address = await createEmptyDatabase();
     const { id } = await createSession(await open(address), "a");
     const sql = "ALTER TABLE sessions ADD COLUMN mood text; UPDATE sessions SET mood = 'calm'";
@@ -97,7 +97,7 @@ describe("the schema's version", () => {
     expect((await store.findSession("a", id))?.id).toBe(id);
   });
 
-  test("waits for a long write in turns, so that other writers get through", async () => {
+  test("lets writers through while a migration waits for a long write", async () => {
     const address = await createEmptyDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");
@@ -113,7 +113,7 @@ describe("the schema's version", () => {
       AND mode = 'ExclusiveLock'
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     await expect.poll(() => query(address, waiting), { timeout: 60_000 }).toHaveLength(1);
-    // Behind the migration in the queue, and with the long write still under way.
+    // Queued behind the migration, with the long write still in progress.
     await append(store, "a", id, message("meanwhile"));
     await long.query("COMMIT");
     await migrated;
@@ -133,7 +133,7 @@ describe("the schema's version", () => {
     }
   });
 
-  test("keeps us from a store that is too new, also while we have it open", async () => {
+  test("that is too new is refused, also in an open store", async () => {
     const address = await createEmptyDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");
@@ -147,7 +147,7 @@ describe("the schema's version", () => {
     expect((await reader.findSession("a", id))?.entryCount).toBe(1);
   });
 
-  test("does not change under a write", async () => {
+  test("does not change during a write", async () => {
     const address = await createEmptyDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");

@@ -58,7 +58,7 @@ CREATE TABLE schema (
 );
 CREATE TABLE store (key text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL)`;
 
-/** How a write transaction begins: not beside a migration, and under a schema that we know. */
+/** The start of a write transaction: excludes migrations, and checks the schema. */
 export const WRITE_START: TransactionStart = {
   queries: [
     query("BEGIN ISOLATION LEVEL READ COMMITTED"),
@@ -70,13 +70,13 @@ export const WRITE_START: TransactionStart = {
   },
 };
 
-/** How a read begins: its questions are answered as of one moment. */
+/** The start of a read: one snapshot. */
 export const READ_START: TransactionStart = {
   queries: [query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")],
   check: () => undefined,
 };
 
-/** How a load begins: alone, and as long as it takes. */
+/** The start of a load: exclusive, without a timeout. */
 export const LOAD_START: TransactionStart = {
   queries: [
     query("BEGIN ISOLATION LEVEL READ COMMITTED"),
@@ -91,20 +91,19 @@ export const LOAD_START: TransactionStart = {
 };
 
 /**
- * How long a migration of a store with data waits for a lock at a time, and how long each of its
- * statements may take. Writers that come while it waits queue behind it, so it gives up its place after
- * that, and lets them through.
+ * The lock timeout and the statement timeout of a migration of a store with data. Writers queue
+ * behind a waiting migration, so it gives up after that and lets them through.
  */
 const SHORT = { lockMs: 500, statementMs: 1_000 };
-/** For a store that is being created: as long as it takes. */
+/** For a store that is being created: no limit. */
 const UNLIMITED = { lockMs: 0, statementMs: 0 };
 const LOCK_PAUSE_MS = 500;
 const LOCK_TRIES = 30;
 
 /**
  * Migrates the store for writing. Under the lock one of several processes migrates, and the others
- * find it done. One transaction: all steps or none. In a store with data no statement of it holds a
- * lock for more than a second: one that needs longer fails in the end, and belongs into the upkeep.
+ * find it done. One transaction: all steps or none. In a store with data no statement holds a lock
+ * for more than a second: one that needs longer fails, and belongs in background maintenance.
  */
 export async function migrate(
   db: PostgresConnection,
@@ -116,7 +115,7 @@ export async function migrate(
     try {
       return await migrateOnce(db, migrations, state === undefined ? UNLIMITED : SHORT);
     } catch (error) {
-      // If this fails too the connection is gone, and the transaction with it.
+      // If this fails too, the connection and the transaction are gone.
       await db.send([query("ROLLBACK")]).catch(() => undefined);
       if (!isTimeout(error) || tries === LOCK_TRIES) throw error;
       await pause(LOCK_PAUSE_MS);

@@ -13,8 +13,8 @@ export const statements: RegisterStatements = (group, sql) => {
 };
 
 /**
- * A pooler may share a connection between nodes of two versions: the same name must not stand for two
- * texts.
+ * A pooler may share a connection between nodes of two versions, so a name includes a digest of its
+ * text.
  */
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 8);

@@ -5,7 +5,7 @@ import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
 import { ALL_CASES, SORTING_CASES, storeCases } from "../store.cases.ts";
 import { openPostgresStore } from "./open-postgres-store.ts";
 
-/** The cases do the upkeep themselves. */
+/** The cases run maintenance themselves. */
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
 storeCases("PostgreSQL", () => open(createDatabase()));

@@ -370,7 +370,7 @@ export class PostgresStore implements Store {
     await this.#db.close();
   }
 
-  /** Writes, and waits while far too much is in no segment of the index. */
+  /** Writes, and waits while the tail is far too long (back-pressure). */
   async #write<Result>(
     tenant: string,
     body: (tx: Transaction) => Promise<Result>,

@@ -16,7 +16,7 @@ async function open(): Promise<Store> {
   return store;
 }
 
-/** Sweeps while another transaction holds the rows of `table`, changes them, and commits. */
+/** Sweeps while another transaction locks and changes the rows of `table`. */
 async function sweepDuring(store: Store, tenant: string, table: string, change: string) {
   const other = await connect(address);
   await other.query(`BEGIN; SELECT 1 FROM ${table} FOR UPDATE`);
@@ -29,7 +29,7 @@ async function sweepDuring(store: Store, tenant: string, table: string, change: 
   return sweeping;
 }
 
-test("a sweep spares a message whose writer came back after it was seen", async () => {
+test("a sweep spares a message whose writer renewed after the check", async () => {
   const store = await open();
   const { id } = await createSession(store, "streams");
   const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: -1_000, now: T0 };
@@ -41,7 +41,7 @@ test("a sweep spares a message whose writer came back after it was seen", async 
   expect(await store.findPending("streams", stream.id)).toBeDefined();
 });
 
-test("a sweep spares a session that was appended to after it was seen", async () => {
+test("a sweep spares a session that was appended to after the check", async () => {
   const store = await open();
   const { id } = await createSession(store, "ttl", { ttl: 60 });
   const swept = await sweepDuring(store, "ttl", "session_state", "updated_at = updated_at + 1");

@@ -18,7 +18,7 @@ import type { Store } from "../store.ts";
 import { openPostgresStore } from "./open-postgres-store.ts";
 
 let address: string;
-/** Every round trip of `store` is counted, and its connections can be cut. */
+/** Counts every round trip of `store`, and can cut its connections. */
 let proxy: PostgresProxy;
 let store: Store;
 
@@ -33,12 +33,12 @@ afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
 });
 
-/** What the transaction of `action` sends until its caller has the result, burst by burst. */
+/** The bursts that the transaction of `action` sends until its caller has the result. */
 async function burstsOf(action: () => Promise<unknown>): Promise<string[]> {
   const before = proxy.bursts.length;
   await action();
   const bursts = proxy.bursts.slice(before);
-  // Notifications of earlier writes go over other connections meanwhile.
+  // Notifications of earlier writes use other connections meanwhile.
   const begin = bursts.findIndex(({ text }) => text.includes("BEGIN"));
   const { connection } = bursts[begin] ?? {};
   return bursts
@@ -47,7 +47,7 @@ async function burstsOf(action: () => Promise<unknown>): Promise<string[]> {
     .map(({ text }) => text);
 }
 
-test("an append takes two round trips, whatever it holds", async () => {
+test("an append takes two round trips, whatever its content", async () => {
   const { id } = await createSession(store, "a");
   const { ids } = await append(store, "a", id, message("first"));
   const usage = { inputTokens: 1, outputTokens: 1, cacheCreationTokens: 0, cacheReadTokens: 0 };
@@ -68,7 +68,7 @@ test("an append takes two round trips, whatever it holds", async () => {
   expect((await store.findSession("a", id))?.entryCount).toBe(54);
 });
 
-test("the feed comes last, right before the commit, and nothing is notified in between", async () => {
+test("the feed comes last, right before the commit, with no notification in between", async () => {
   const { id } = await createSession(store, "a");
   const [first, second] = await burstsOf(() => append(store, "a", id, message("x")));
   expect(first).toMatch(/BEGIN.*FOR UPDATE OF t/s);
@@ -79,7 +79,7 @@ test("the feed comes last, right before the commit, and nothing is notified in b
   expect(`${first}${second}`).not.toContain("notify");
 });
 
-test("other writes and reads take few round trips, too", async () => {
+test("other writes and reads take few round trips too", async () => {
   const { id } = await createSession(store, "a");
   const { ids } = await append(store, "a", id, message("1"), message("x".repeat(9_999)));
   const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: 9_999, now: T0 };
@@ -109,7 +109,7 @@ test("other writes and reads take few round trips, too", async () => {
   }
 });
 
-test("the window of a session takes one round trip, and three if the session has branched", async () => {
+test("a window takes one round trip, and three if the session has branched", async () => {
   const indexing = { module: TRIVIAL_INDEX, flushAt: 0 };
   const indexed = await openPostgresStore(proxy.address, { indexing });
   onTestFinished(() => indexed.close());
@@ -130,14 +130,14 @@ test("the window of a session takes one round trip, and three if the session has
   expect(await read()).toEqual([1, 2]);
 });
 
-test("a write whose connection is cut before the commit is carried out on another", async () => {
+test("a write whose connection is cut before the commit is retried on another", async () => {
   const { id } = await createSession(store, "a");
   proxy.cutAfter("session_state.lock");
   expect(await append(store, "a", id, message("once"))).toMatchObject({ replayed: false });
   expect(await changesOf(store, "a", id)).toHaveLength(2);
 });
 
-test("a token is found and a lease is taken although a connection has died", async () => {
+test("tokens and leases survive a dead connection", async () => {
   const { id } = await store.createToken("a", newToken());
   proxy.cutAfter("tokens.find");
   expect((await store.findToken(id))?.token.id).toBe(id);
@@ -146,7 +146,7 @@ test("a token is found and a lease is taken although a connection has died", asy
   expect(await store.takeLease("another job", "you", 60_000)).toBe(false);
 });
 
-test("one that is cut at the commit is reported, and can be repeated under its key", async () => {
+test("a connection cut at the commit is reported, and the write can be repeated under its key", async () => {
   const { id } = await createSession(store, "a");
   const idempotency = { key: "k", requestHash: "00".repeat(32) };
   const request = { sessionId: id, entries: [message("once")], now: T0, idempotency };
@@ -158,7 +158,7 @@ test("one that is cut at the commit is reported, and can be repeated under its k
   expect(await changesOf(store, "a", id)).toHaveLength(2);
 });
 
-test("a lost listener comes back", async () => {
+test("a lost listener reconnects", async () => {
   const other = await openPostgresStore(address);
   onTestFinished(() => other.close());
   let told = 0;

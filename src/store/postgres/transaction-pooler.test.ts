@@ -13,7 +13,7 @@ import { openPostgresStore } from "./open-postgres-store.ts";
 
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
-test("behind a pooler in transaction mode all works without state of a session", async () => {
+test("behind a pooler in transaction mode everything works without session state", async () => {
   const direct = await createDatabase();
   const pooler = await startTransactionPooler(direct);
   onTestFinished(() => pooler[Symbol.asyncDispose]());
@@ -47,7 +47,7 @@ test("behind a pooler in transaction mode all works without state of a session",
   expect(pooler.switches).toBeGreaterThan(100);
 });
 
-test("a listener of its own address hears what others write through the pooler", async () => {
+test("a listener with its own address receives changes written through the pooler", async () => {
   const direct = await createDatabase();
   const pooler = await startTransactionPooler(direct);
   onTestFinished(() => pooler[Symbol.asyncDispose]());

@@ -20,30 +20,34 @@ import { statements } from "./postgres-statements.ts";
 /** The number of a tenant without rows. */
 export const NO_TENANT = 0;
 
-/** Names one run of one server: two servers, or two runs of one, never start at the same microsecond. */
+/**
+ * Identifies one run of one server: two servers, or two runs of one, never start at the same
+ * microsecond.
+ */
 export const SERVER_RUN = "extract(epoch FROM pg_postmaster_start_time())::text";
 
 const SQL = statements("transaction", {
-  /** Row-level security lets a transaction see the rows of this tenant only. */
+  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
+  /** Row-level security shows a transaction only this tenant's rows. */
   enter: `SELECT set_config('backscroll.tenant', $1, true)`,
-  /**
-   * Settings are the transaction's, never the session's: a pooler may give the next transaction
-   * another connection.
-   */
+  /** Settings are local to the transaction: a pooler may give the next one another connection. */
   begin: `SELECT ${SERVER_RUN} AS server, set_config('backscroll.tenant', $1, true),
       set_config('lock_timeout', $2, true), set_config('statement_timeout', $3, true),
       set_config('idle_in_transaction_session_timeout', $4, true),
       set_config('synchronous_commit', coalesce($5, current_setting('synchronous_commit')), true)`,
 });
 
-/** No statement of ours takes seconds; one that does must not hold its locks for ever. */
+/** Gives a tenant's number. */
+export const TENANT_BY_NAME: string = SQL.tenantByName;
+
+/** Our statements take milliseconds; a hanging one must not hold its locks. */
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** A host that stops in the middle of a transaction loses it, and its locks. */
+/** A host that hangs inside a transaction loses it, with its locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
 
 /** Settings that all transactions of a database share. */
 export interface TransactionSettings {
-  /** How long a statement waits for another transaction's lock. */
+  /** The lock timeout of a statement. */
   readonly lockTimeoutMs: number;
   /**
    * `process`: acknowledged writes survive this process's death at once, and the server's after its
@@ -53,9 +57,9 @@ export interface TransactionSettings {
 }
 
 export interface TransactionStart {
-  /** Begins the transaction: BEGIN, then the rest. Sent with the first question. */
+  /** The statements that begin the transaction, sent with the first query. */
   readonly queries: readonly Query[];
-  /** Looks at the answers; throws if the transaction must not go on. */
+  /** Checks their answers; throws if the transaction must not go on. */
   check(answers: readonly Answer[]): void;
 }
 
@@ -74,7 +78,7 @@ export class Transaction {
   #last: Query[] = [];
   #feedPosition = 0;
 
-  /** `server` is the run of the server that `tenant` is a number of. */
+  /** `server` is the run of the server to which the number `tenant` belongs. */
   constructor(
     connection: PostgresConnection,
     start: TransactionStart,
@@ -104,23 +108,23 @@ export class Transaction {
     return this.#commitSent;
   }
 
-  /** Where the tenant's feed ends with what this transaction has committed; 0 if it wrote no change. */
+  /** The end of the tenant's feed after this transaction; 0 if it wrote no change. */
   get feedPosition(): number {
     return this.#feedPosition;
   }
 
-  /** Goes on as another tenant: one that this transaction has made, or the next of a series. */
+  /** Continues as another tenant: one created by this transaction, or the next of a series. */
   enter(tenant: number): void {
     this.#tenant = tenant;
     this.defer(SQL.enter, String(tenant));
   }
 
-  /** A write whose outcome is known with the next question or the commit. */
+  /** A write whose outcome is known with the next query or the commit. */
   defer(sql: string, ...values: readonly SqlValue[]): void {
     this.#deferred.push(query(sql, ...values));
   }
 
-  /** A write that must be the very last, because it takes a lock that all writers meet at. */
+  /** A write that must come last, because it takes a lock on which all writers contend. */
   deferLast(sql: string, ...values: readonly SqlValue[]): void {
     this.#last.push(query(sql, ...values));
   }
@@ -135,7 +139,7 @@ export class Transaction {
     return rows[0];
   }
 
-  /** Asks several questions in one round trip. One that is undefined is not asked: no rows. */
+  /** Sends several queries in one round trip. An undefined one gives no rows. */
   async together(questions: readonly (Query | undefined)[]): Promise<(readonly Row[])[]> {
     const asked = questions.filter((question) => question !== undefined);
     const answers = await this.#flush(asked);
@@ -144,9 +148,9 @@ export class Transaction {
     );
   }
 
-  /** Commits, after the deferred writes and, in the same round trip, some last questions. */
+  /** Commits after the deferred writes, with some last queries in the same round trip. */
   async commit(questions: readonly Query[] = []): Promise<(readonly Row[])[]> {
-    // A check at the beginning may refuse the transaction, so await it before COMMIT.
+    // A check at the start may refuse the transaction, so await it before COMMIT.
     if (!this.#begun) await this.#flush([]);
     const closing = [...questions, ...this.#last, query("COMMIT")];
     this.#commitSent = true;
@@ -160,7 +164,7 @@ export class Transaction {
     return answers.slice(0, questions.length).map((answer) => answer.rows);
   }
 
-  /** Ends without the deferred writes: after a read, or after an error. */
+  /** Ends without the deferred writes: after a read or an error. */
   async end(how: "COMMIT" | "ROLLBACK"): Promise<void> {
     this.#ended = true;
     if (this.#begun) await this.#connection.send([query(how)]);

@@ -11,24 +11,24 @@ import type {
   WriteRecordsRequest,
 } from "./record-port.ts";
 
-/** The stored state of a record that a plan needs, expired or not. */
+/** The stored state of a record, expired or not. */
 export interface CurrentRecord extends RecordInfo {
   /** Bytes of the value and of the text. */
   readonly contentBytes: number;
 }
 
 export interface RecordPlan {
-  /** Rows to be inserted or replaced. */
+  /** Rows to insert or replace. */
   readonly puts: readonly { readonly info: RecordInfo; readonly value: NewRecordValue }[];
   readonly deletes: readonly RecordPlace[];
   readonly changes: readonly NewChange[];
-  /** Bytes that the write adds to the tenant's content. */
+  /** Bytes added to the tenant's content. */
   readonly contentBytes: number;
-  /** One for each operation: see `RecordWrites`. */
+  /** One per operation: see `RecordWrites`. */
   readonly results: readonly (RecordInfo | null)[];
 }
 
-/** `current` has the rows that are at the operations' places, in any order. */
+/** `current` has the rows at the operations' places, in any order. */
 export function planRecords(
   current: readonly CurrentRecord[],
   { operations, now }: WriteRecordsRequest,
@@ -118,7 +118,7 @@ function withoutBytes({ contentBytes: _, ...info }: CurrentRecord): RecordInfo {
   return info;
 }
 
-/** Neither part can hold the separator. */
+/** Neither part can contain the separator. */
 function placeKey({ namespace, key }: RecordPlace): string {
   return `${namespace}\u0000${key}`;
 }

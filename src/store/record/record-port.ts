@@ -1,22 +1,22 @@
-/** Records as they cross the port: see `model/record.ts`. */
+/** Records at the store port: see `model/record.ts`. */
 
 import type { RecordInfo } from "../../model/record.ts";
 
-/** Where a record is. */
+/** The address of a record. */
 export interface RecordPlace {
   readonly namespace: string;
   readonly key: string;
 }
 
 export interface RecordWrite extends RecordPlace {
-  /** The version that the writer has seen; null: there was none. Absent: whatever is there. */
+  /** The version that the writer has read; null: none existed. Absent: any. */
   readonly expectedVersion?: string | null;
-  /** Null: it is deleted. */
+  /** Null: a deletion. */
   readonly put: NewRecordValue | null;
 }
 
 export interface NewRecordValue {
-  /** Chosen by the writer: a record that has it already was written by an earlier try of this write. */
+  /** Chosen by the writer: a record that has it was written by an earlier attempt of this write. */
   readonly version: string;
   /** The value's bytes; for JSON, its text as UTF-8. */
   readonly bytes: Uint8Array;
@@ -26,7 +26,7 @@ export interface NewRecordValue {
 }
 
 export interface WriteRecordsRequest {
-  /** All or none, in this order. No place comes twice. */
+  /** Atomic, in this order. Places are distinct. */
   readonly operations: readonly RecordWrite[];
   readonly now: number;
 }
@@ -34,40 +34,42 @@ export interface WriteRecordsRequest {
 /** A record with its value as it is stored. */
 export interface RecordRecord extends RecordInfo {
   readonly text: string | null;
-  /** Null if it was not asked for; so is the text. */
+  /** Null if not requested; so is the text. */
   readonly bytes: Uint8Array | null;
 }
 
-/** Some records by their places, or a page of a namespace in the order of the keys' bytes. */
+/** Some records by place, or a page of a namespace by the bytes of the keys. */
 export interface ReadRecordsRequest {
   readonly which: readonly RecordPlace[] | RecordRange;
-  /** Records that expire at this time or before are not there. 0: all rows. */
+  /** Records that expire at this time or before are absent. 0: all rows. */
   readonly now: number;
-  /** `text` comes without the values, `all` with both. */
+  /** `text` excludes values, `all` includes both. */
   readonly parts: RecordParts;
-  /** With places: limit of the answer's bytes of values and texts; it has at least one record. */
+  /**
+   * With places: the limit of the answer's bytes of values and texts; at least one record is given.
+   */
   readonly maxBytes?: number;
 }
 
 export type RecordParts = "info" | "text" | "all";
 
 export interface RecordRange {
-  /** Absent: of all namespaces, in the order of their names. */
+  /** Absent: all namespaces, by name. */
   readonly namespace?: string;
-  /** Keys that begin so. */
+  /** A key prefix. */
   readonly prefix: string;
-  /** The last record of the page before. */
+  /** The last record of the previous page. */
   readonly after?: RecordPlace;
   readonly limit: number;
-  /** The page ends after so many bytes of values, but has at least one record. */
+  /** The page ends after this many bytes of values, with at least one record. */
   readonly maxBytes: number;
 }
 
 export interface RecordWrites {
   /**
-   * Puts and deletes records. `record_conflict` if one is not as its writer has seen it,
-   * `record_not_found` if one that is to be deleted is not there; then nothing is written. Gives what
-   * was put, and null for what was deleted.
+   * Puts and deletes records atomically. Throws `record_conflict` if one is at another version,
+   * `record_not_found` if a deleted one does not exist. Gives the put records, and null for deleted
+   * ones.
    */
   writeRecords(
     tenant: string,
@@ -77,8 +79,8 @@ export interface RecordWrites {
 
 export interface RecordReads {
   /**
-   * Places that hold nothing are left out. `store_corrupt` if a value that was asked for does not
-   * match its hash. `more`: the range has records behind these, or so do places that did not fit.
+   * Empty places are left out. Throws `store_corrupt` if a requested value does not match its hash.
+   * `more`: further records follow, or did not fit.
    */
   readRecords(
     tenant: string,

@@ -1,4 +1,4 @@
-/** From rows of `records` to what the port gives out. */
+/** Maps rows of `records` to the port's records. */
 
 import { sha256 } from "../../transcript/hash.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
@@ -54,8 +54,8 @@ export function nameOf({ namespace, key }: RecordPlace): string {
 }
 
 /**
- * Rows of a range as a page: `rows` has one more than the limit if there is more. Where values or texts
- * are to be read, their sizes say where the page ends.
+ * Rows of a range as a page: `rows` has one more than the limit if there are more. Where values or
+ * texts are read, their sizes determine the page's end.
  */
 export function cutPage(
   rows: readonly CurrentRecord[],
@@ -72,12 +72,12 @@ export function cutPage(
   return { page: rows.slice(0, end), more: end < rows.length };
 }
 
-/** The first text behind all that begin with `prefix`, in the order of code points; null: none. */
+/** The first text after all with `prefix`, by code points; null: none. */
 export function endOfPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (letter) => letter.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === LAST_POINT) continue;
-    // Between these are surrogates, which no text has.
+    // Surrogates lie between; no text contains them.
     points.push(last === 0xd7ff ? 0xe000 : last + 1);
     return String.fromCodePoint(...points);
   }

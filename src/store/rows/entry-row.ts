@@ -1,4 +1,4 @@
-/** From a row of `entries` (e) to an entry. */
+/** Maps a row of `entries` (e) to an entry. */
 
 import type { EntryKind, EntryStatus, Role, Usage } from "../../model/entry.ts";
 import { toHex } from "../../transcript/hash.ts";
@@ -20,7 +20,7 @@ export const ENTRY_NAMES: readonly string[] = [
 ];
 
 /**
- * `asText` and `asHex` say how the backend gives bytes as text: as bytes they would cost more than
+ * `asText` and `asHex` are the backend's SQL for bytes as text: as bytes they would cost more than
  * all other columns together. `nonce_hex` is for the hash check; erasure and verification also
  * select `e.nonce`.
  */
@@ -78,7 +78,7 @@ function usageOf(row: Row): Usage | null {
   };
 }
 
-/** An entry as an append returns it, read again for a repeated request. */
+/** An entry as an append returns it, re-read for a repeated request. */
 export function toPlacedEntry(row: Row): PlacedEntry {
   return {
     id: String(row["id"]),

@@ -1,4 +1,4 @@
-/** From rows of `changes`, `tenants` and `tombstones` to what the port gives out. */
+/** Maps rows of `changes`, `tenants` and `tombstones` to the port's records. */
 
 import type { ChangeKind } from "../../model/change.ts";
 import { toHex } from "../../transcript/hash.ts";
@@ -35,8 +35,8 @@ export function toTombstone(row: Row): Tombstone {
 }
 
 /**
- * `pending`, `memories` and `facts` are counted beside the tenant's own row; `version`, `through` and
- * `body` are those of its manifest, if it has one.
+ * `pending`, `memories` and `facts` are counted separately from the tenant's row; `version`,
+ * `through` and `body` are its manifest's, if any.
  */
 export function toTenantStatus(row: Row): TenantStatus {
   const { lag, segments, documents, bytes, vectors } = toIndexStatus(

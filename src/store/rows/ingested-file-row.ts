@@ -1,4 +1,4 @@
-/** From rows of `ingested_files` to what the port gives out. */
+/** Maps rows of `ingested_files` to the port's records. */
 
 import type { IngestedFile } from "../ingested-file.ts";
 import { packText, unpackText } from "../payload-codec.ts";
@@ -6,7 +6,7 @@ import type { Row } from "../records.ts";
 
 const FACTS = "path, source, size, mtime, read_offset, read_lines, tail_hash, seen_at";
 
-/** The resume state has kilobytes and is not needed for unchanged files, which are most. */
+/** Without the resume state: it has kilobytes, and most files are unchanged. */
 export const INGESTED_FILE_FACTS: string = `${FACTS}, NULL AS state`;
 export const INGESTED_FILE_COLUMNS: string = `${FACTS}, state`;
 
@@ -25,7 +25,7 @@ export function toIngestedFile(row: Row): IngestedFile {
   if (row["state"] === null) return file;
   const state = soundState(row["state"]);
   if (state !== undefined) return { ...file, state };
-  // A reader cannot go on without its state. Another size, and the file is read again from its start.
+  // A reader cannot resume without its state. A wrong size makes it read the file from the start.
   return { ...file, size: -1, mtimeUs: -1, offset: 0, lines: 0, tailHash: null };
 }
 
@@ -40,7 +40,7 @@ function soundState(state: Row[string] | undefined): string | undefined {
   }
 }
 
-/** The state as it is stored. */
+/** The stored state. */
 export function stateBytes({ state }: IngestedFile): Uint8Array | null {
   return state === null ? null : packText(state);
 }

@@ -1,4 +1,4 @@
-/** From rows of `memories` and `facts` to memories and facts. */
+/** Maps rows of `memories` and `facts`. */
 
 import type { Fact, Memory } from "../../model/note.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
@@ -6,7 +6,7 @@ import { parseStored, storedObject } from "../damage/stored-json.ts";
 import type { NewFact, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
-/** From `facts` (f) and the session (s) that the fact was taken from. */
+/** From `facts` (f) and the fact's session (s). */
 export const FACT_COLUMNS = `f.id, s.id AS session_id, f.subject, f.predicate, f.object,
   f.source_entry_id, f.confidence, f.created_at, f.superseded_by`;
 
@@ -39,7 +39,7 @@ export function toFact(row: Row): Fact {
   };
 }
 
-/** The facts that an addition stores: one may replace another of the same addition. */
+/** The facts to store: one may supersede another of the same call. */
 export function addedFacts(sessionId: string, facts: readonly NewFact[]): Fact[] {
   const by = new Map(
     facts.flatMap(({ id, supersedes = [] }) => supersedes.map((old) => [old, id])),

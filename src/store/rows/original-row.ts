@@ -1,4 +1,4 @@
-/** From rows of `originals` to what the port gives out. */
+/** Maps rows of `originals` to the port's records. */
 
 import type { Original, OriginalRange } from "../ingested-file.ts";
 import type { Row } from "../records.ts";

@@ -1,4 +1,4 @@
-/** From rows of `routes` and `route_sessions` to what the port gives out. */
+/** Maps rows of `routes` and `route_sessions` to the port's records. */
 
 import type { RouteSession, SessionRoute } from "../../model/route.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";

@@ -1,4 +1,4 @@
-/** From rows of `sessions` (s) and `session_state` (t) to a session. */
+/** Maps rows of `sessions` (s) and `session_state` (t) to a session. */
 
 import type { Usage } from "../../model/entry.ts";
 import type { IngestFigures, Origin, Session } from "../../model/session.ts";
@@ -58,7 +58,7 @@ export function toSession(tenant: string, row: Row, participants: readonly strin
   return session as unknown as Session;
 }
 
-/** Columns that an older version did not fill have their fallbacks here. */
+/** Defaults of columns that an older version did not fill. */
 function toValue(field: Field, row: Row, damaged: (cause: unknown) => Error): unknown {
   const stored = row[columnOf(field)] ?? field.fallback ?? null;
   if (field.kind === "json" || field.kind === "counts") return storedObject(stored, damaged);
@@ -66,7 +66,7 @@ function toValue(field: Field, row: Row, damaged: (cause: unknown) => Error): un
   return field.kind === "text" || field.kind === "retention" ? String(stored) : Number(stored);
 }
 
-/** Undefined unless the session was read from files. */
+/** Undefined unless the session was ingested. */
 function toFigures(row: Row, damaged: (cause: unknown) => Error): IngestFigures | undefined {
   if ((row["exchange_count"] ?? null) === null) return undefined;
   const known = fieldsOf(FIGURE_FIELDS)

@@ -1,4 +1,4 @@
-/** The statements that write a session, and their values: made of the table of its fields. */
+/** The statements that write a session, and their values, derived from the table of its fields. */
 
 import type { IngestFigures, Origin, Session } from "../../model/session.ts";
 import {
@@ -16,7 +16,7 @@ import { columnOf } from "./column-of.ts";
 
 export type SessionValue = string | number | Uint8Array | null;
 
-/** How a backend writes the nth parameter: `?1` or `$1`. */
+/** The backend's nth parameter: `?1` or `$1`. */
 export type Parameter = (position: number) => string;
 
 const STORED = fieldsOf(SESSION_FIELDS).filter(([, { column }]) => column?.startsWith("s."));
@@ -63,8 +63,8 @@ export function newSessionValues(
 }
 
 /**
- * Takes the tenant, the session's number and `changedValues`. Another retention is still to be applied to
- * all that was summarised before. Figures and origins that are not known stay as they are.
+ * Takes the tenant, the session's number and `changedValues`. A new retention is due for all
+ * earlier compactions. Unknown figures and origins stay.
  */
 export function updateSessionSql(parameter: Parameter): string {
   const changed = CHANGED.map(([, field]) => columnOf(field));
@@ -99,7 +99,7 @@ function figureValues(figures: IngestFigures | undefined): SessionValue[] {
   return FIGURES.map(([name, field]) => toColumn(field, figures?.[name]));
 }
 
-/** JSON objects of callers are bytes, so that any string comes back as it went in; counts are text. */
+/** Callers' JSON objects are bytes, so that any string round-trips; counts are text. */
 function toColumn({ kind }: Field, value: unknown): SessionValue {
   if (value === undefined || value === null) return null;
   if (kind === "json") return Buffer.from(JSON.stringify(value));

@@ -1,4 +1,4 @@
-/** From rows to what an append reads: a session's state, and points of its tree. */
+/** Maps rows to the input of an append: a session's state, and points of its tree. */
 
 import { type EntryKind, kindRules } from "../../model/entry.ts";
 import { ZERO_HASH } from "../../transcript/hash.ts";
@@ -15,11 +15,10 @@ export const STATE_COLUMNS = `s.session, s.root_hash, t.leaf_id, t.leaf_sequence
   t.updated_at, t.last_interaction_at`;
 
 /**
- * Two more columns: what is stored twice, in the state and with entries and chains, and where the two
- * differ one is damaged. That is the leaf's place, and the last numbers that were given: with a lower one
- * the next entry would take the place of another, with a higher one it would leave a gap for good. Not
- * for a statement that waits for a lock: PostgreSQL would compare the state after the wait with entries
- * before it.
+ * Two consistency checks: values stored both in the state and with entries and chains must agree.
+ * These are the leaf's place and the last assigned numbers: with a lower one the next entry would
+ * overwrite another, with a higher one it would leave a permanent gap. Not for a statement that
+ * waits for a lock: PostgreSQL would compare the state after the wait with entries before it.
  */
 export const STATE_CHECKS = `CASE WHEN EXISTS (SELECT 1 FROM entries l WHERE l.tenant = t.tenant AND l.id = t.leaf_id
       AND l.session = t.session AND l.sequence = t.leaf_sequence AND l.chain = t.leaf_chain
@@ -38,10 +37,10 @@ export interface NumberedSession {
   readonly state: SessionState;
 }
 
-/** `store_corrupt` if one of `STATE_CHECKS` is among the columns and fails, unless `isRaw`. */
+/** Throws `store_corrupt` if one of `STATE_CHECKS` is selected and fails, unless `isRaw`. */
 export function toNumberedSession(row: Row, sessionId: string, isRaw = false): NumberedSession {
   if (!isRaw && (row["leaf_is_entry"] ?? 1) !== 1) {
-    throw sessionDamaged(sessionId, "its active leaf is not what the leaf's entry says");
+    throw sessionDamaged(sessionId, "its active leaf contradicts the leaf's entry");
   }
   if (!isRaw && (row["last_is_newest"] ?? 1) !== 1) {
     throw sessionDamaged(
@@ -77,7 +76,7 @@ export function toPoint(row: Row): Point {
   };
 }
 
-/** Where an entry stands. */
+/** An entry's place. */
 export function toPathEnd({ chain, depth, ordinal }: Row): PathEnd {
   return { chain: Number(chain), depth: Number(depth), ordinal: Number(ordinal) };
 }

@@ -1,6 +1,6 @@
 import type { Row } from "../records.ts";
 
-/** JSON is stored as bytes, so that any string comes back as it went in. */
+/** JSON is stored as bytes, so that any string round-trips. */
 export function textOrNull(value: Row[string] | undefined): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value !== "object") return String(value);

@@ -1,4 +1,4 @@
-/** From rows of `access_tokens` to what the port gives out. */
+/** Maps rows of `access_tokens` to the port's records. */
 
 import type { Access, AccessScope } from "../../model/access.ts";
 import type { AccessToken } from "../../model/access-token.ts";
@@ -15,7 +15,7 @@ export function toToken(row: Row, tenant: string): AccessToken {
   return {
     id: String(row["id"]),
     tenant,
-    // A scope of a later version includes none of ours: see `includesScope`.
+    // An unknown scope of a later version includes none of ours: see `includesScope`.
     scope: row["scope"] as AccessScope,
     actor: row["actor"] as string | null,
     actAs: parseStored(String(row["act_as"] ?? "[]"), (cause) =>

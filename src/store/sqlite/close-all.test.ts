@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { closeAll } from "./close-all.ts";
 
-test("resources after a failed one are closed, too, and the first failure is thrown", async () => {
+test("resources after a failed one are closed too, and the first failure is thrown", async () => {
   const closed: string[] = [];
   const close = (name: string, fails: boolean) => async () => {
     closed.push(name);

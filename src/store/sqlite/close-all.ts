@@ -1,6 +1,6 @@
-/** Closing several things of which one may fail: what comes after it must not stay open. */
+/** Closes several resources although one may fail. */
 
-/** One after the other. Throws what failed first, when all are done. */
+/** In order. Throws the first failure after all are done. */
 export async function closeAll(...parts: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const part of parts) {

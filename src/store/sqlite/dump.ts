@@ -1,8 +1,8 @@
 /**
- * All rows out of a SQLite store, and all rows into an empty one.
+ * Dumps all rows of a SQLite store, and loads them into an empty one.
  *
- * This is how a store moves to another backend, and how a backup of one is made there. The rows are
- * those of one moment: a dump reads in one transaction on a connection of its own.
+ * For moving a store to another backend, and for its backups there. A dump reads in one transaction
+ * on its own connection: a snapshot.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -37,17 +37,17 @@ const PRIVATE_COLUMNS: readonly string[] = [
 /** Columns that an entry needs to be packed: an old dump may lack some. */
 const PACKED_COLUMNS: readonly string[] = ["session", "sequence", "kind", "content", "metadata"];
 
-/** Views that have what a table leaves to be told by entries. */
+/** Views that complete a table with the columns stored in entries. */
 const WHOLE: Partial<Record<TableName, string>> = { tenants: "tenants_now", changes: "feed" };
 
-/** The new entries' row numbers are in no relation to the feed: the next ones come behind them. */
+/** The new entries' row numbers are unrelated to the feed: later ones follow them. */
 const AFTER_ALL_ENTRIES = `UPDATE tenants SET first_entry =
   (SELECT coalesce(max(entry), 0) FROM entries) + 4294967296 * (tenant - 1)`;
 
-/** `source` is a path, or the connection of a store that lives in memory. */
+/** `source` is a path, or the connection of an in-memory store. */
 export async function* dumpRows(source: string | SqliteConnection): AsyncGenerator<RowBatch> {
   if (typeof source !== "string") {
-    // Collected first: the store's own writes use this connection between our pauses.
+    // Collected first: the store's own writes use this connection between yields.
     yield* [...allBatches(source)];
     return;
   }
@@ -60,7 +60,7 @@ export async function* dumpRows(source: string | SqliteConnection): AsyncGenerat
   }
 }
 
-/** `whenFree` runs an action until no other process holds the lock that it needs. */
+/** `whenFree` retries an action until no other process holds the lock. */
 export async function loadRows(
   target: string | SqliteConnection,
   source: AsyncIterable<RowBatch>,
@@ -129,7 +129,7 @@ function insertBatch(db: SqliteConnection, batch: RowBatch): void {
   }
 }
 
-/** Table and column names come from our own list and from the database's, never from a caller. */
+/** Table and column names come from our own list and the database, never from a caller. */
 function selectAll(db: SqliteConnection, table: TableName): string {
   const columns = columnsOf(db, table);
   if (table !== "entries") return `SELECT ${columns.join(", ")} FROM ${WHOLE[table] ?? table}`;
@@ -165,7 +165,7 @@ function wholeEntry(db: SqliteConnection, row: SqlRow): SqlRow {
   return pack === null ? own : { ...own, ...asBytes(own, "content"), ...asBytes(own, "metadata") };
 }
 
-/** A text that comes from a pack, as the rows that have it themselves have it. */
+/** Packed text as bytes, as in unpacked rows. */
 function asBytes(row: SqlRow, column: string): SqlRow {
   const value = row[column] ?? null;
   return { [column]: typeof value === "string" ? Buffer.from(value) : value };

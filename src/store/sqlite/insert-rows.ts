@@ -1,8 +1,8 @@
 /**
- * Several rows in one INSERT.
+ * Multi-row INSERTs.
  *
- * A statement costs as much to start as a row to insert: ten rows at a time take two thirds of the
- * time of ten statements. More than ten gain nothing.
+ * Starting a statement costs as much as inserting a row: ten rows per statement take two thirds of
+ * the time of ten statements. More gain nothing.
  */
 
 import type { SqliteConnection, SqlValue } from "./sqlite-driver.ts";

@@ -1,15 +1,16 @@
-/** Opens a store by its path: the file, its executor, and reported losses. */
+/** Opens a store by path: its file, its executor, and reported losses. */
 
 import { describeConflict, firstSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { flushAtOf } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
+import { MEMORY } from "../store-options.ts";
 import { warnOfLoss } from "../warn-of-loss.ts";
 import type { ExecutorOptions } from "./executor/executor.ts";
 import { InThread } from "./executor/in-thread.ts";
 import { startExecutor } from "./executor/start-executor.ts";
 import { settleSetting } from "./index/setting.ts";
 import { openFile } from "./opening/open-file.ts";
-import { MEMORY, prepareFile } from "./sqlite-file.ts";
+import { prepareFile } from "./sqlite-file.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 

@@ -1,16 +1,17 @@
 /**
  * One connection to a SQLite database, through `node:sqlite`.
  *
- * The few methods that the rest of this folder uses, so that the driver stays replaceable. There is
- * no `iterate`: an unfinished one holds a read transaction open and blocks checkpoints.
+ * A narrow interface, so that the driver stays replaceable. It has no `iterate`: an unfinished one
+ * holds a read transaction open and blocks checkpoints.
  */
 
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
+import { MEMORY } from "../store-options.ts";
+import { loadSqlite } from "./node-sqlite.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack-cache.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
-import { MEMORY } from "./sqlite-file.ts";
 import { WriteCache } from "./write-cache.ts";
 
 export type SqlValue = null | number | string | Uint8Array;
@@ -22,6 +23,8 @@ export interface ConnectionOptions {
   /** The page cache, in KiB. */
   readonly cacheKib?: number;
 }
+
+const { DatabaseSync: Database } = loadSqlite();
 
 /**
  * The first statement of a connection may meet another process that recovers the log of one that
@@ -38,21 +41,21 @@ export class SqliteConnection {
   readonly #statements = new Map<string, Prepared>();
   readonly #listStatements = new Map<string, Prepared>();
   #dataVersion: StatementSync | undefined;
-  /** Numbers of tenants by name. Emptied by a rollback, which may have taken one back. */
+  /** Tenant numbers by name. Cleared by a rollback, which may undo a new tenant. */
   readonly tenants: Map<string, number> = new Map();
-  /** Emptied by a rollback, too. */
+  /** Cleared by a rollback too. */
   readonly packs: PackCache = new PackCache();
   /** Valid only inside a write transaction. */
   readonly cache: WriteCache = new WriteCache();
 
-  /** The data version at which this connection was last known to understand the store. */
+  /** The data version at which this connection last checked the schema. */
   seenVersion: number | undefined;
 
   constructor(path: string, options: ConnectionOptions = {}) {
     this.path = path;
     try {
       const readOnly = (options.readOnly ?? false) && path !== MEMORY;
-      this.#database = new DatabaseSync(readOnly ? locationForReading(path) : path, {
+      this.#database = new Database(readOnly ? locationForReading(path) : path, {
         readOnly: options.readOnly ?? false,
         enableForeignKeyConstraints: true,
         timeout: OPEN_TIMEOUT_MS,
@@ -64,12 +67,13 @@ export class SqliteConnection {
       this.exec("PRAGMA secure_delete = ON");
       this.exec(`PRAGMA cache_size = -${options.cacheKib ?? 16_384}`);
       this.exec("PRAGMA wal_autocheckpoint = 0");
-      // The log is written over from its start once it was moved into the database, and keeps its
-      // size: a file that does not grow is synced in half the time.
+      // The log is reused from its start after a checkpoint, and keeps its size: a file that does
+      // not grow syncs in half the time.
       this.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
       this.survive(options.durability ?? "power-loss");
       this.exec("PRAGMA trusted_schema = OFF");
-      // From here on lock waits are ours: SQLite's would block the thread, and is unfair.
+      // From here on the queue handles lock waits: SQLite's busy handler would block the thread,
+      // and is unfair.
       this.exec("PRAGMA busy_timeout = 0");
     } catch (error) {
       this.#database.close();
@@ -119,8 +123,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Rows as objects with these names for their columns, in order. Made here they cost half of what
-   * the driver's own do: worth it where rows are many.
+   * Rows as objects with these names for their columns, in order. Building them here costs half of
+   * the driver's own: worth it for many rows.
    */
   records<const Name extends string>(
     sql: string,
@@ -162,7 +166,7 @@ export class SqliteConnection {
     }
   }
 
-  /** About how many pages were written since the last checkpoint of this or another connection. */
+  /** Approximate pages written since the last checkpoint of this or another connection. */
   pagesWritten = 0;
 
   begin(): void {
@@ -178,7 +182,7 @@ export class SqliteConnection {
     try {
       if (this.#dataVersion === undefined) {
         this.#dataVersion = this.#database.prepare("PRAGMA data_version");
-        // Every call asks: a list is read in two thirds of the time of an object. Node 22 has no lists.
+        // Called often: an array takes two thirds of the time of an object. Node 22 has no arrays.
         this.#dataVersion.setReturnArrays?.(true);
       }
       const row = this.#dataVersion.get() as unknown as

@@ -16,7 +16,7 @@ function failureOf(sql: string): unknown {
   }
 }
 
-test("a number that the store gives out twice is damage", () => {
+test("a duplicate of a number that the store assigns is damage", () => {
   const sequence = "INSERT INTO entries VALUES ('a', 1), ('b', 1)";
   const chain = "INSERT INTO chains VALUES (1, 1), (1, 1)";
   for (const sql of [sequence, chain]) {
@@ -24,7 +24,7 @@ test("a number that the store gives out twice is damage", () => {
   }
 });
 
-test("an id that a caller gives twice is not", () => {
+test("a duplicate id from a caller is not", () => {
   const failure = failureOf("INSERT INTO entries VALUES ('a', 1), ('a', 2)");
   expect(failure).toMatchObject({ code: "ERR_SQLITE_ERROR" });
 });

@@ -1,4 +1,4 @@
-/** From SQLite's result codes to ours. */
+/** Maps SQLite's result codes to ours. */
 
 import { BackscrollError, type ErrorCode } from "../../model/errors.ts";
 
@@ -41,7 +41,7 @@ const CODES: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
 const SQLITE_ERROR = 1;
 const SQLITE_CORRUPT = 11;
 
-/** SQLITE_CONSTRAINT_FOREIGNKEY: the blob went away between our look and our reference. */
+/** SQLITE_CONSTRAINT_FOREIGNKEY: the blob was deleted between our read and our reference. */
 const FOREIGN_KEY = 787;
 
 /** SQLite's messages for our statements if the schema differs from that of its version. */
@@ -51,10 +51,12 @@ const OTHER_SCHEMA =
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
 const NOT_UNIQUE: ReadonlySet<number> = new Set([2067, 1555]);
 
-/** Numbers that only the store gives out, under the writer's lock: one that is taken was counted wrongly. */
+/**
+ * Numbers assigned only by the store, under the writer's lock: a duplicate means a wrong counter.
+ */
 const OWN_NUMBERS = /\b(entries\.sequence|chains\.chain|changes\.position)$/;
 
-/** Gives a coded error for a SQLite error, and anything else as it is. */
+/** Gives a coded error for a SQLite error; other values pass unchanged. */
 export function translateSqliteError(error: unknown): unknown {
   const errcode = errcodeOf(error);
   if (errcode === undefined)
@@ -84,7 +86,7 @@ export function isForeignKeyFailure(error: unknown): boolean {
   return errcodeOf(error) === FOREIGN_KEY;
 }
 
-/** No number of ours is beyond what JavaScript holds, which is when the driver throws this. */
+/** Our numbers are exact in JavaScript; the driver throws this for others. */
 function isOutOfRange(error: unknown): boolean {
   return error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
 }

@@ -3,10 +3,9 @@
 import { closeSync, mkdirSync, openSync, type Stats, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { BackscrollError } from "../../model/errors.ts";
+import { MEMORY } from "../store-options.ts";
 
-export const MEMORY = ":memory:";
-
-/** File systems on which several machines may meet: a shared-memory WAL index does not work there. */
+/** File systems shared between machines: a shared-memory WAL index does not work there. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   26985: "NFS",
   20859: "SMB",
@@ -18,8 +17,8 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Makes ready the place of a database and gives its absolute path. A new folder is for its owner
- * only (0700), and so is a new file (0600); SQLite gives its side files the same mode.
+ * Prepares the location of a database and gives its absolute path. A new folder is accessible to
+ * its owner only (0700), and so is a new file (0600); SQLite gives its side files the same mode.
  */
 export function prepareFile(path: string, options: { create: boolean; readOnly: boolean }): string {
   if (path === MEMORY) return path;
@@ -53,9 +52,9 @@ function createFile(file: string): void {
 }
 
 /**
- * Whether there is a file. Checks the path only: SQLite itself refuses files that are not
- * databases. Opening and closing it here would drop the locks that another store of this process
- * holds on it.
+ * Whether the file exists. Checks the path only: SQLite itself refuses files that are not
+ * databases. Opening and closing it here would drop the POSIX locks that another store of this
+ * process holds on it.
  */
 function isThere(file: string): boolean {
   const found = statPath(file);
@@ -64,7 +63,7 @@ function isThere(file: string): boolean {
       details: { path: file },
     });
   }
-  // SQLite takes a file of one byte for an empty one, and would write over it.
+  // SQLite treats a file of one byte as empty, and would overwrite it.
   if (found?.size === 1) {
     throw new BackscrollError(
       "store_corrupt",

@@ -58,7 +58,7 @@ async function createIndexed(): Promise<void> {
 }
 
 describe("the file of segments", () => {
-  test("is its owner's only, has pages of its own, and no log once the store is closed", async () => {
+  test("is its owner's only, has its own page size, and no log once the store is closed", async () => {
     await createIndexed();
     expect(statSync(index).mode & 0o777).toBe(0o600);
     expect(existsSync(`${index}-wal`)).toBe(false);
@@ -119,7 +119,7 @@ describe("the file of segments", () => {
     expect(statSync(index).mode & 0o777).toBe(0o600);
   });
 
-  test("of another program is put aside, ours goes", async () => {
+  test("of another program is moved aside, ours is deleted", async () => {
     await createIndexed();
     BROKEN["is another program's"]?.();
     const foreign = readFileSync(index);
@@ -133,7 +133,7 @@ describe("the file of segments", () => {
     expect(existsSync(`${index}.aside`)).toBe(false);
   });
 
-  test("tells a damaged blob, and its segment is built again", async () => {
+  test("reports a damaged blob, and its segment is rebuilt", async () => {
     await createIndexed();
     const offset = readFileSync(index).indexOf('{"session":1,"sequence":7');
     damage(index, offset + 2);
@@ -147,7 +147,7 @@ describe("the file of segments", () => {
     await expectAgreement(store, "a");
   });
 
-  test("may be cut in its log anywhere: the store opens, and the index heals", async () => {
+  test("may have a log cut anywhere: the store opens, and the index heals", async () => {
     const store = await open();
     const folder = createFolder();
     const logs: Buffer[] = [];
@@ -178,7 +178,7 @@ describe("the file of segments", () => {
 });
 
 describe("an index whose segments cannot be read", () => {
-  /** With the real index, which is told what to build again. */
+  /** With the real index, which is told which segments to rebuild. */
   async function openReal(flushAt: number): Promise<Store> {
     const options = { inThread: true, durability: "process", indexing: { flushAt } } as const;
     const store = await openSqliteStore(path, options);
@@ -194,7 +194,7 @@ describe("an index whose segments cannot be read", () => {
     await store.close();
   }
 
-  test("for the file is gone is built again by any upkeep", async () => {
+  test("because the file is gone is rebuilt by any maintenance", async () => {
     await createReal();
     rmSync(index);
     const store = await openReal(0);
@@ -204,7 +204,7 @@ describe("an index whose segments cannot be read", () => {
     expect([degraded, hits.length]).toEqual([false, 20]);
   });
 
-  test("for they are damaged are built again once a search has met them", async () => {
+  test("because they are damaged is rebuilt once a search has met them", async () => {
     await createReal();
     const db = new DatabaseSync(index);
     db.exec("UPDATE index_blobs SET crc = crc + 1");
@@ -236,7 +236,7 @@ test("a segment is committed before a manifest names it", async () => {
   expect(count(path, "SELECT sum(version) AS count FROM index_manifest")).toBe(1);
 });
 
-test("segments that were joined leave the file with the upkeep that joined them", async () => {
+test("merged segments are deleted by the same maintenance", async () => {
   const store = await open();
   for (let i = 0; i < 4; i++) {
     await fill(store, 5);
@@ -249,7 +249,7 @@ test("segments that were joined leave the file with the upkeep that joined them"
   await expectAgreement(store, "a");
 });
 
-test("a swap under a lease that was taken over is refused", async () => {
+test("a swap with a stale fencing token is refused", async () => {
   const store = await open();
   const other = await open();
   await fill(store, 5);
@@ -268,7 +268,7 @@ test("a swap under a lease that was taken over is refused", async () => {
   await expectAgreement(store, "a");
 });
 
-test("a reader follows when another process has made the file anew", async () => {
+test("a reader follows when another process has recreated the file", async () => {
   await createIndexed();
   const reader = await open();
   await expectAgreement(reader, "a");
@@ -279,7 +279,7 @@ test("a reader follows when another process has made the file anew", async () =>
   await expectAgreement(reader, "a");
 });
 
-test("a search after one that was told nothing new sees what was written since", async () => {
+test("a search sees writes that came after a search without new changes", async () => {
   const options = { inThread: true, durability: "process", indexing: { flushAt: 0 } } as const;
   const writer = await openSqliteStore(path, options);
   onTestFinished(() => writer.close());
@@ -301,7 +301,7 @@ test("a search after one that was told nothing new sees what was written since",
 test("rows cached for one tenant's search reach no other tenant", async () => {
   const store = await openSqliteStore(path, { inThread: true, indexing: { flushAt: 0 } });
   onTestFinished(() => store.close());
-  // The feed of each has one change, then that of one has two.
+  // Each feed has one change, then one of them has two.
   await createSession(store, "a");
   const { id } = await createSession(store, "b");
   expect((await search(store, "zebra", "b")).hits).toEqual([]);
@@ -310,7 +310,7 @@ test("rows cached for one tenant's search reach no other tenant", async () => {
   expect((await search(store, "zebra", "b")).hits).toHaveLength(1);
 });
 
-test("a segment that takes in what comes does not keep the log from its end", async () => {
+test("a segment that absorbs new changes does not block the log's checkpoint", async () => {
   const options = { inThread: true, durability: "process", indexing: { flushAt: 0 } } as const;
   const store = await openSqliteStore(path, options);
   onTestFinished(() => store.close());
@@ -327,7 +327,7 @@ test("a segment that takes in what comes does not keep the log from its end", as
   });
   while (!isDone) {
     await say(1);
-    // The turn in which upkeep breathes next.
+    // The turn of the next yield.
     await new Promise((resolve) => setImmediate(resolve));
     const { log, checkpointed } = other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
     moved.push(log === checkpointed);

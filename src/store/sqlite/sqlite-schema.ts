@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
 import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
+import { MEMORY } from "../store-options.ts";
 import { SQLITE_MIGRATIONS } from "./migrations.ts";
 import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
-import { MEMORY } from "./sqlite-file.ts";
 import { NOW, statements } from "./sqlite-statements.ts";
 
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */
@@ -33,7 +33,8 @@ export function migrate(
   migrations: readonly Migration[] = SQLITE_MIGRATIONS,
 ): void {
   refuseForeign(db);
-  // Both are part of the file and cannot change inside a transaction; the first only while it is empty.
+  // Both are part of the file and cannot change inside a transaction; the first only while the file
+  // is empty.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   if (db.path !== MEMORY) switchToLog(db);
   if (pendingMigrations(readSchema(db), migrations).length === 0) return;
@@ -68,13 +69,15 @@ function switchToLog(db: SqliteConnection): void {
   );
 }
 
-/** Throws unless this code may use the store. Run by writers after a commit of another connection. */
+/**
+ * Throws unless this code may use the store. Writers call it after a commit of another connection.
+ */
 export function checkVersion(db: SqliteConnection, use: "read" | "write"): void {
   const state = use === "write" ? toState(db.get(SQL.readSchema)) : readSchema(db);
   checkSchema(state, SQLITE_MIGRATIONS, use);
 }
 
-/** The same of a store that this connection could read before. */
+/** The same for a store that this connection could read before. */
 export function checkStillReadable(db: SqliteConnection): void {
   checkSchema(toState(db.get(SQL.readSchema)), SQLITE_MIGRATIONS, "read");
 }

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { isStress } from "../../../test/support/repeats.ts";
 import { createSession, expectCode, type OpenedStore } from "../cases/fixture.cases.ts";
 import { TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
-import { ALL_CASES, SORTING_CASES, storeCases, TURN_CASES } from "../store.cases.ts";
+import { ALL_CASES, MESSAGE_CASES, storeCases, TURN_CASES } from "../store.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./open-sqlite-store.ts";
 
-/** The cases do the upkeep themselves. */
+/** The cases run maintenance themselves. */
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
 let folder: string;
@@ -21,21 +21,22 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-storeCases("SQLite on threads of its own", () => open({}));
-// The same statements run as on threads: only the scheduling differs.
+storeCases("SQLite on the caller's thread", () => open({ inThread: true }));
+// The same statements run on threads: what differs is the scheduling, and that calls and answers are
+// messages between threads.
 storeCases(
-  "SQLite on the caller's thread",
-  () => open({ inThread: true }),
-  isStress ? ALL_CASES : TURN_CASES,
+  "SQLite on threads of its own",
+  () => open({}),
+  isStress ? ALL_CASES : [...TURN_CASES, ...MESSAGE_CASES],
 );
-// In memory the same code runs as on the caller's thread.
-storeCases(
-  "SQLite in memory",
-  async () => ({ store: await openSqliteStore(":memory:", { indexing: INDEXING }) }),
-  isStress ? ALL_CASES : SORTING_CASES,
-);
+// In memory the same code runs as on the caller's thread: test/store-kit.test.ts runs all cases there.
+if (isStress) {
+  storeCases("SQLite in memory", async () => ({
+    store: await openSqliteStore(":memory:", { indexing: INDEXING }),
+  }));
+}
 
-test("a store that is open for reading reads what is there and refuses to write", async () => {
+test("a read-only store reads existing rows and refuses to write", async () => {
   const { store, reopen } = await open({});
   const { id } = await createSession(store, "a");
   const reader = await reopen?.({ readOnly: true });

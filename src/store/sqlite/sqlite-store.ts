@@ -15,6 +15,7 @@ import { bytesOfAppend, changesOfAppend, Indexer } from "../indexer.ts";
 import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
+import { MEMORY } from "../store-options.ts";
 import { closeAll } from "./close-all.ts";
 import { CommitSignal } from "./commit-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -29,9 +30,8 @@ import { listKeptLosses } from "./opening/kept-logs.ts";
 import { acceptLosses, type OpenedFile, withoutBusy } from "./opening/open-file.ts";
 import type { READS, ReadName, WRITES, WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
-import { MEMORY } from "./sqlite-file.ts";
 
-/** The writes whose first argument is the tenant that the index is kept for. */
+/** The writes whose first argument is the indexed tenant. */
 type TenantWrite = Exclude<WriteName, "sweep" | "takeLease" | "dropLease">;
 
 export class SqliteStore implements Store {
@@ -144,7 +144,7 @@ export class SqliteStore implements Store {
   dropLease: Store["dropLease"] = (name, owner) =>
     this.#told(this.#open().write("dropLease", [name, owner]));
 
-  /** Sweeps one tenant or all. It mostly deletes, so it causes no index upkeep. */
+  /** Sweeps one tenant or all. It mostly deletes, so it triggers no index maintenance. */
   sweep: Store["sweep"] = (request) => this.#told(this.#open().write("sweep", [request]));
 
   findSession: Store["findSession"] = (tenant, id) => this.#read("findSession", [tenant, id]);
@@ -282,7 +282,7 @@ export class SqliteStore implements Store {
     );
   }
 
-  /** A connection of its own, but to a store in memory, which has only one. */
+  /** Uses a separate connection, except for an in-memory store, which has only one. */
   #onConnection<Result>(use: (db: SqliteConnection) => Result): Result {
     const { only } = this.#executor;
     if (only !== undefined) return use(only);
@@ -335,7 +335,7 @@ export class SqliteStore implements Store {
     return { ...status, address: path, losses };
   }
 
-  /** A store in memory has one connection; a file is read in pieces on a connection of its own. */
+  /** An in-memory store has one connection; a file is read in pieces on a separate one. */
   #dumpSource(): string | SqliteConnection {
     return this.#executor.only ?? this.#path;
   }

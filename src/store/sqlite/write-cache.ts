@@ -1,22 +1,22 @@
 /**
  * The writer's cache across transactions.
  *
- * An append to a session that this connection wrote lately (1,000 are kept) needs no read: the leaf,
- * the counters and the feed's head are cached. Each transaction first checks SQLite's `data_version`; the cache
- * is cleared when another connection has committed, after a rollback, and around any other
- * operation.
+ * An append to a session that this connection wrote lately (1,000 are cached) needs no read: the
+ * leaf, the counters and the feed's head are cached. Each transaction first checks SQLite's
+ * `data_version`; the cache is cleared when another connection has committed, after a rollback, and
+ * around any other operation.
  */
 
 import type { NumberedSession } from "../rows/state-row.ts";
 
-/** The columns of the tenant's row that a write reads and updates; a null limit is none. */
+/** The columns of the tenant's row that a write reads and updates; a null limit means none. */
 export interface TenantState {
   readonly position: number;
   readonly hash: Uint8Array;
   readonly lastSession: number;
-  /** The row number that position 0 would have among the entries. */
+  /** The row number of position 0 among the entries. */
   readonly rowBeforeFeed: number;
-  /** The position in the tenant's row; entries behind it give the rest. */
+  /** The position in the tenant's row; later entries give the rest. */
   readonly writtenPosition: number;
   readonly sessions: number;
   readonly entries: number;
@@ -27,14 +27,14 @@ export interface TenantState {
   readonly maxContentBytes: number | null;
 }
 
-/** Enough for the sessions that are being written at one time. */
+/** Enough for the sessions written concurrently. */
 const MAX_SESSIONS = 1_000;
 
 export class WriteCache {
-  /** By session id, in each tenant. Nested maps: making one key of two costs more than both. */
+  /** By session id, per tenant. Nested maps: concatenating a key costs more than both look-ups. */
   readonly #sessions = new Map<number, Map<string, NumberedSession>>();
   #sessionCount = 0;
-  /** Actors known to take part, by session number and name, in each tenant. */
+  /** Known participants, by session number and name, per tenant. */
   readonly #participants = new Map<number, Map<number, Set<string>>>();
   /** The tenant rows: feed position, head, counters and quota. */
   readonly #tenants = new Map<number, TenantState>();

@@ -1,10 +1,10 @@
-/** The sweep as it crosses the port. */
+/** The sweep at the store port. */
 
 export interface SweepRequest {
   /** Absent: every tenant. */
   readonly tenant?: string;
   readonly now: number;
-  /** The most sessions to delete in one call. */
+  /** The limit of deleted sessions per call. */
   readonly limit: number;
 }
 
@@ -13,8 +13,8 @@ export interface SweepResult {
   readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
   readonly forgottenKeys: number;
   readonly collectedBlobs: number;
-  /** Records whose time had run out. */
+  /** Expired records. */
   readonly deletedRecords: number;
-  /** Whether the limit left something for another call. */
+  /** Whether the limit left work for another call. */
   readonly more: boolean;
 }

@@ -1,12 +1,12 @@
 /**
- * The origin of a title. A title derived from a request helps people find the session; it is not
- * the source's own, so exports to other formats leave it out. A title without a mark was set by a
- * person or a program here, and no reading of a file replaces it.
+ * The origin of a title. A derived title helps people find the session; it is not the source's own,
+ * so exports leave it out. A title without a mark was set by a user or a program here, and no
+ * reading of a file replaces it.
  */
 
 import type { JsonObject } from "../../model/json.ts";
 
-/** The key in a session's metadata that says where its title is from. */
+/** The metadata key of a title's origin. */
 export const TITLE_FROM_KEY = "titleFrom";
 export const FROM_REQUEST = "request";
 export const FROM_SOURCE = "source";
@@ -15,7 +15,7 @@ export function isMadeTitle({ metadata }: { readonly metadata: JsonObject }): bo
   return metadata[TITLE_FROM_KEY] === FROM_REQUEST;
 }
 
-/** The title that a person or the source set; empty if derived. */
+/** The title set by a user or the source; empty if derived. */
 export function givenTitle(session: {
   readonly title: string;
   readonly metadata: JsonObject;

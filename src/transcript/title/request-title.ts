@@ -1,9 +1,9 @@
 /**
- * A title made of a request: its first line that says what is wanted.
+ * Derives a title from a request: its first meaningful line.
  *
- * What agents, templates and terminals put before that line is passed over: slash commands, shell
- * prompts, fenced code, tags, template openings ("Implement the following plan:"), headings that any
- * document has ("Context"), and sentences that only assign a role ("You are an expert reviewer.").
+ * It skips preambles of agents, templates and terminals: slash commands, shell prompts, fenced
+ * code, tags, template openings ("Implement the following plan:"), common headings ("Context"), and
+ * sentences that only assign a role ("You are an expert reviewer.").
  */
 
 import { gradeTitle, type TitleGrade } from "./says-something.ts";
@@ -14,14 +14,14 @@ export interface MadeTitle {
   readonly grade: TitleGrade;
 }
 
-/** What of a request is looked at: it may hold a whole file. */
+/** The part of a request that is read: it may hold a whole file. */
 const MAX_SOURCE = 20_000;
 const MAX_LINES = 200;
 
-/** A line this short, or one that announces the next, is joined with what follows it. */
+/** A line this short, or one that announces the next, is joined with the next. */
 const SHORT_LINE = 24;
 
-/** The best line of `request`; undefined if it has none that says anything. */
+/** The best line of `request`; undefined if none is meaningful. */
 export function titleOfRequest(request: string): MadeTitle | undefined {
   const text = request.slice(0, MAX_SOURCE).trim();
   const command = COMMAND.exec(text);
@@ -29,10 +29,10 @@ export function titleOfRequest(request: string): MadeTitle | undefined {
   return titleOfText(text);
 }
 
-/** `/name` or `/group:name`, at the very beginning, not a path. */
+/** `/name` or `/group:name` at the very start, not a path. */
 const COMMAND = /^\/([\p{L}][\p{L}\p{N}_:.-]*)(?![\p{L}\p{N}_:./-])([\s\S]*)$/u;
 
-/** Arguments that say something are the title; others ("167") need the command's name. */
+/** Meaningful arguments are the title; others ("167") need the command's name. */
 function titleOfCommand(name: string, rest: string): MadeTitle | undefined {
   const made = titleOfText(rest.trim());
   if (made !== undefined && made.grade >= 2) return made;
@@ -57,7 +57,7 @@ function needsMore(line: string): boolean {
   return line.length < SHORT_LINE || (line.length < 60 && line.endsWith(":"));
 }
 
-/** A line with the one that follows it; a heading gets a colon before its sentence. */
+/** A line with the next one; a heading gets a colon before its sentence. */
 function joinNext(lines: readonly string[], i: number): string {
   const line = lines[i] ?? "";
   const next = lines[i + 1];
@@ -67,7 +67,7 @@ function joinNext(lines: readonly string[], i: number): string {
     : `${line} ${next}`;
 }
 
-/** The lines that may be prose, without leading list and heading marks. */
+/** Possible prose lines, without list and heading marks. */
 function spokenLines(text: string): string[] {
   const lines: string[] = [];
   let fence: string | undefined;
@@ -99,18 +99,21 @@ function spokenPart(raw: string): string {
 const SHELL_PROMPT =
   /^\s*(?:\(?[\w.-]+\)?\s+)?(?:➜\s|λ\s|[\w.-]+@[\w.-]+[^\n]{0,80}?[%$#]\s|(?:~|\/)[^\s]*\s*[%$#❯]\s|PS [A-Z]:\\[^>]*>|[A-Z]:\\[^>]*>|[$%] (?=[a-z./])|>>> |❯\s*(?:[a-z][\w.-]*\s+(?:-|[a-z]+\s*$)|\.\/))/u;
 
-/** Lines that programs print: times, stack frames, diffs, tables, rules, JSON, paths and addresses. */
+/** Program output: times, stack frames, diffs, tables, rules, JSON, paths and addresses. */
 const MACHINE_LINE =
   /^\s*(?:\[?\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}|\[?\d{2}:\d{2}:\d{2}|at \S+ \(|File "[^"]+", line \d+|Traceback \(most recent|@@ |diff --git|[+-]{3} [ab]\/|[│┌├└╭╰╮╯─━═┃|]|[-=*_~#]{3,}\s*$|[{}[\]()<>,;"']*$|[{[]\s*"|(?:https?|ssh|git):\/\/\S+\s*$|(?:~|\.{1,2})?\/\S+\s*$|[\w.-]+(?:\/[\w.-]+)+(?::\d+)*\s*$|On branch |import |#!)/u;
 
-/** Tags of templates go, their text stays: `<task>`, `[[ ## user_query ## ]]`, `[Image #1]`. */
+/**
+ * Template tags, which are removed while their text stays: `<task>`, `[[ ## user_query ## ]]`,
+ * `[Image #1]`.
+ */
 const TAGS = /<\/?[a-z][\w:-]*(?:\s[^<>\n]{0,200})?\/?>/giu;
 const MARKERS = /\[\[\s*##[^\]]*##\s*\]\]|\[(?:Image|Pasted text|File)\b[^\]]*\]|<!--.*?-->/giu;
 
-/** Frames that were copied from a terminal. */
+/** Box-drawing frames copied from a terminal. */
 const BOX = /[\u2500-\u259f]+/gu;
 
-/** Marks of headings, quotes and lists, prompts that were pasted along, and "Q:". */
+/** Marks of headings, quotes and lists, pasted prompts, and "Q:". */
 const LEADING_MARKS =
   /^(?:#{1,6}\s+|>+\s*|[-*+•▸►❯›⏺✻●]\s+|\d{1,2}[.)]\s+|[A-Za-z][.)]\s+|(?:Q|Question|User|Human|Me|Prompt|Task|TODO|Request|Title|Goal|Subject)\s*:\s*|"{3}|`{1,2}(?=\s))+/iu;
 
@@ -122,7 +125,7 @@ const TEMPLATE_PREFIX =
 const TEMPLATE_LINE =
   /^(?:(?:please\s+)?(?:implement|execute|carry out|follow|apply|do|work on|continue(?: with)?|review|complete|perform|solve|answer|read)\s+(?:the|this|that|these|my|a)\s+(?:(?:following|attached|below|given)\s*)?(?:\w+\s+)?(?:plan|task|tasks|spec|request|changes|instructions|issue|ticket|prompt|question|query|steps|todo|todos)(?:\s+(?:below|step by step|now|please))?|base directory for this skill.*|caveat:.*|operation stopped by hook:.*|note:|important:|critical:.*|the user (?:has )?(?:asked|said|says|sent|opened).*|(?:your|the) task is(?: to)?|arguments|contents of .*|here(?:'s| is| are) (?:the|my|a|some)?\s*(?:plan|task|context|details|error|errors|output|log|logs|code|diff|feedback|request|issue))\s*[:.!…-]*$/iu;
 
-/** Headings that stand in any plan, ticket or review. */
+/** Headings of any plan, ticket or review. */
 const COMMON_HEADING =
   /^(?:context|summary|overview|background|introduction|plan|implementation plan|the plan|task|tasks|goals?|objectives?|instructions?|problem|problem statement|description|details?|requirements?|notes?|scope|steps?|changes|status|issue|issues|bug|feature|request|query|user[_ ]?query|user request|input|output|prompt|question|role|persona|system|environment|acceptance criteria|root cause|approach|solution|files?|references?|(?:low|medium|high|critical) (?:severity|priority)|todos?|phase \d+|step \d+|part \d+|important|critical)\s*[:.#]*$/iu;
 
@@ -140,7 +143,7 @@ function withoutRole(line: string): string {
 const ROLE =
   /^(?:you are|you're|you will act|act as|imagine you are|as an? (?:expert|senior|experienced)|your role is|assume the role)\b/iu;
 
-/** A request that is a paste to the last line: the first line of it that says something. */
+/** For a request that is all paste: its first meaningful line. */
 function titleOfPaste(text: string): MadeTitle | undefined {
   for (const raw of text.split(/\r\n?|\n/, MAX_LINES)) {
     const line = toOneLine(raw.replace(TAGS, " ").replace(MARKERS, " ")).replace(LEADING_MARKS, "");

@@ -1,11 +1,10 @@
 /**
- * Whether a line tells one conversation from another: how many words of it carry content.
+ * Grades how well a line distinguishes a conversation: by its number of content words.
  *
- * Greetings, acknowledgements and orders that any conversation may hold ("continue", "commit and
- * push") carry none.
+ * Greetings, acknowledgements and common orders ("continue", "commit and push") have none.
  */
 
-/** 3: a title. 2: a poor one. 1: better than none. 0: says nothing. */
+/** 3: a title. 2: a poor one. 1: better than none. 0: no content. */
 export type TitleGrade = 0 | 1 | 2 | 3;
 
 export function gradeTitle(line: string): TitleGrade {
@@ -13,7 +12,7 @@ export function gradeTitle(line: string): TitleGrade {
   return Math.min(3, countContentWords(line)) as TitleGrade;
 }
 
-/** A title that agents give to a session before they know what it is about. */
+/** A title that agents give before the subject is known. */
 export function isPlaceholderTitle(title: string): boolean {
   return PLACEHOLDER.test(title.trim());
 }
@@ -32,7 +31,7 @@ function countContentWords(line: string): number {
 
 const WORD = /\p{L}[\p{L}\p{M}\p{N}_'’]*(?:[.-][\p{L}\p{N}_]+)*/gu;
 
-/** Scripts that do not part words by spaces: two letters count as a word. */
+/** Scripts without spaces: two letters count as a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 const FILLERS: ReadonlySet<string> = new Set(

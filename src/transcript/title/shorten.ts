@@ -3,7 +3,7 @@
 /** A title takes about a line of a terminal, in UTF-16 units. */
 export const MAX_TITLE_LENGTH = 80;
 
-/** Text on one line, without what a text column refuses. */
+/** Text on one line, without characters that a text column refuses. */
 export function toOneLine(text: string): string {
   return text
     .toWellFormed()
@@ -11,7 +11,7 @@ export function toOneLine(text: string): string {
     .trim();
 }
 
-/** At most `MAX_TITLE_LENGTH`: the first sentence if that is a title, else cut between words. */
+/** At most `MAX_TITLE_LENGTH`: the first sentence if it is a title, else cut between words. */
 export function shortenTitle(line: string): string {
   const title = toOneLine(line);
   if (title.length <= MAX_TITLE_LENGTH) return title;
@@ -20,6 +20,6 @@ export function shortenTitle(line: string): string {
   const cut = title.slice(0, MAX_TITLE_LENGTH - 1);
   const space = cut.lastIndexOf(" ");
   const kept = space > MAX_TITLE_LENGTH / 2 ? cut.slice(0, space) : cut;
-  // The cut may have parted a surrogate pair.
+  // The cut may have split a surrogate pair.
   return `${kept.replace(/[\uD800-\uDBFF]$/, "").replace(/[\s,;:([{–—-]+$/u, "")}…`;
 }

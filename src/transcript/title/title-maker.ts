@@ -19,7 +19,7 @@ export class TitleMaker {
     return this.#best?.grade === 3 || this.#requests >= REQUESTS;
   }
 
-  /** What a person, or the agent that started this one, asked; without what a client put in. */
+  /** A user's request, or that of the agent that started this one; without injected text. */
   addRequest(text: string): void {
     if (this.isDone) return;
     this.#requests++;
@@ -27,7 +27,7 @@ export class TitleMaker {
     if (made !== undefined && made.grade > (this.#best?.grade ?? 0)) this.#best = made;
   }
 
-  /** An answer names the subject of a conversation in which no request does. */
+  /** An answer names the subject where no request does. */
   addAnswer(text: string): void {
     if (this.isDone || this.#answer?.grade === 3 || this.#answers >= ANSWERS) return;
     this.#answers++;
@@ -44,13 +44,13 @@ export class TitleMaker {
   }
 }
 
-/** Answers to a greeting, which are the same in each conversation. */
+/** Answers to a greeting, which are the same in every conversation. */
 const OFFER =
   /\b(?:how (?:can|may) I|what (?:can|would|should|do) (?:I|you)|I'?m (?:ready|here|claude)|ready to help|happy to help|nice to meet|let me know|I'?ll help|help you|no response requested|invalid api key|please run)\b/iu;
 
 /**
- * The title that a source gave, if it tells the session from others. A long one is the request that
- * the source has copied: a title is made of it.
+ * A source's title, if it is distinctive. A long one is a copied request, from which a title is
+ * derived.
  */
 export function titleFromSource(
   title: string | null,

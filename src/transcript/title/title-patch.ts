@@ -1,4 +1,4 @@
-/** What of a session's title changes when its files were read. */
+/** The change of a session's title after its files were read. */
 
 import type { JsonObject } from "../../model/json.ts";
 import { FROM_REQUEST, FROM_SOURCE, isMadeTitle, TITLE_FROM_KEY } from "./made-title.ts";
@@ -40,13 +40,13 @@ function cleared(): TitlePatch {
   return { title: "", metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
 }
 
-/** Set by a person or a program here: it bears no mark, and no file gave it. */
+/** Set by a user or a program here: without a mark, and not from a file. */
 function isOwn(
   { title, metadata }: { readonly title: string; readonly metadata: JsonObject },
   source: string | null,
 ): boolean {
   if (title === "" || metadata[TITLE_FROM_KEY] !== undefined) return false;
-  // The store cuts a source's title that is too long for it.
+  // The store cuts a source's title that is too long.
   const begin = title.slice(0, 2 * MAX_TITLE_LENGTH);
   return title !== source && !(begin.length > MAX_TITLE_LENGTH && source?.startsWith(begin));
 }

@@ -10,7 +10,7 @@ function titleOf(...requests: readonly string[]): string | undefined {
   return titles.made()?.title;
 }
 
-describe("the first request that says something", () => {
+describe("the first meaningful request", () => {
   test.each([
     [
       "a bare command is passed over",
@@ -119,7 +119,7 @@ describe("the first request that says something", () => {
     expect(titleOf("hi", "/clear", "Warmup", "1", "continue", "…")).toBeUndefined();
   });
 
-  test("a session in which only commands were typed is named by the answer", () => {
+  test("a session of commands only is named by the answer", () => {
     const titles = new TitleMaker();
     titles.addRequest("/review");
     titles.addAnswer("How can I help you with the review today?");
@@ -141,7 +141,7 @@ describe("a title is one line of at most 80 characters", () => {
     );
   });
 
-  test("inside of a word that has no end, and never inside of a character", () => {
+  test("inside an endless word, and never inside a character", () => {
     expect(shortenTitle("x".repeat(1_000))).toBe(`${"x".repeat(79)}…`);
     for (let i = 70; i < 90; i++) {
       const title = shortenTitle(`${"x".repeat(i)}${"😀".repeat(20)}`);
@@ -156,7 +156,7 @@ describe("a title is one line of at most 80 characters", () => {
   });
 });
 
-describe("the title that a source gives", () => {
+describe("a source's title", () => {
   test.each([
     ["says something", "Invoices out of order", { title: "Invoices out of order", isMade: false }],
     ["is a placeholder", "New session - 2026-05-04T10:00:00.000Z", undefined],
@@ -183,7 +183,7 @@ describe("a title after another reading", () => {
     expect(titlePatch(own, "The agent's own title", made)).toEqual({ title: "Mine" });
   });
 
-  test("a title of the source gives way to its next one", () => {
+  test("a source's title is replaced by its next one", () => {
     const given = { title: "Invoices out of order", metadata: { titleFrom: "source" } };
     expect(titlePatch(given, "Invoices sorted by date", made)).toEqual({
       title: "Invoices sorted by date",
@@ -191,7 +191,7 @@ describe("a title after another reading", () => {
     });
   });
 
-  test("a made title gives way to one that says more, and to no other", () => {
+  test("a derived title is replaced only by a better one", () => {
     const metadata = { titleFrom: "request" };
     expect(titlePatch({ title: "fix tests", metadata }, null, made).title).toBe(made.title);
     expect(titlePatch({ title: "Print the second invoice page", metadata }, null, made)).toEqual(

@@ -38,7 +38,7 @@ test("a briefing holds the newest messages as quoted data, within every budget",
   expect(whole.text).toContain("# Summary of the earlier conversation");
 });
 
-test("results too large for the budget are cut as in a context, and say how to read them", async () => {
+test("results too large for the budget are cut as in a context, with a note", async () => {
   await using engine = await open(":memory:");
   const handle = await engine.createSession({ agent: "codex", createdBy: "ana" });
   await handle.append({ role: "user", content: "Read the log" });

@@ -1,5 +1,5 @@
 /**
- * What a new session in another agent begins with: the digest of the conversation and its context, as
+ * The opening of a new session in another agent: the digest of the conversation and its context, as
  * quoted data, within a token budget.
  */
 
@@ -19,27 +19,27 @@ import type { Session } from "../../model/session.ts";
 
 export interface BriefingInput {
   readonly handle: SessionApi;
-  /** The path that is continued, from its root on. */
+  /** The continued path, from its root. */
   readonly path: readonly Entry[];
-  /** Where the path ends, if it is not the active one. */
+  /** The end of the path, if not the active one. */
   readonly leaf?: string | undefined;
   /** By the estimate of a quarter of the bytes. */
   readonly budget: number;
-  /** Secrets as they were written. */
+  /** Leaves secrets unmasked. */
   readonly raw: boolean;
 }
 
 export interface Briefing {
   readonly text: string;
   readonly tokens: number;
-  /** Messages that are quoted, and all of the path. */
+  /** Quoted messages, and all of the path. */
   readonly shown: number;
   readonly messages: number;
 }
 
 /** The frame takes about a hundred tokens; fewer leave no room for content. */
 export const MIN_BRIEFING_TOKENS = 256;
-/** A word of a command line may have 128 KiB on Linux. */
+/** Linux limits an argument to 128 KiB. */
 export const MAX_BRIEFING_TOKENS = 30_000;
 export const DEFAULT_BRIEFING_TOKENS = 8_000;
 
@@ -173,7 +173,7 @@ function showBlock(block: Block): string[] {
   }
 }
 
-/** The whole text, or its head and its tail. */
+/** The whole text, or its head and tail. */
 function shorten(text: string, tokens: number): string {
   if (TOKEN_ESTIMATE.countText(text) <= tokens) return text;
   for (let length = lengthOf(text); length > 16; length = Math.floor(length * 0.8)) {

@@ -1,8 +1,8 @@
 /**
- * Codex's register of its threads: a SQLite database with its version in the file name.
+ * Codex's register of threads: a SQLite database with its version in the file name.
  *
- * Codex opens a session by its id without it, and registers it then; the list of `codex resume`
- * shows registered threads. A register of an unknown schema is left alone.
+ * Codex opens a session by id without it, and registers it then; the list of `codex resume` shows
+ * registered threads. A register of an unknown schema is left unchanged.
  */
 
 import { readdir, readFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ export interface CodexThread {
   readonly now: number;
 }
 
-/** The database's path; null if there is none, or none that is understood. */
+/** The database's path; null if missing or of an unknown schema. */
 export async function registerThread(home: string, thread: CodexThread): Promise<string | null> {
   const file = await findRegister(home);
   if (file === null) return null;
@@ -33,7 +33,7 @@ export async function registerThread(home: string, thread: CodexThread): Promise
       database.close();
     }
   } catch {
-    // Locked, or no database: Codex registers the thread when it opens it.
+    // Locked, or not a database: Codex registers the thread when it opens it.
     return null;
   }
 }
@@ -48,7 +48,7 @@ async function findRegister(home: string): Promise<string | null> {
   return newest === undefined ? null : join(home, newest.name);
 }
 
-/** The list shows the threads of the provider that is set. */
+/** The list shows the threads of the configured provider. */
 async function providerOf(home: string): Promise<string> {
   const text = await readFile(join(home, "config.toml"), "utf8").catch(() => "");
   const top = text.split(/^\s*\[/m, 1)[0] ?? "";

@@ -55,7 +55,7 @@ function toJson(input: string): string {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     return JSON.stringify(isObject ? value : { input });
   } catch {
-    // What a model wrote need not be JSON.
+    // A model's arguments may be invalid JSON.
     return JSON.stringify({ input });
   }
 }

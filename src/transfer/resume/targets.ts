@@ -1,4 +1,4 @@
-/** The agents in which a session can be continued: where their files are, and how they are started. */
+/** The agents that can continue a session: their files and their commands. */
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -19,12 +19,12 @@ export interface ResumeTarget {
   readonly format: NativeFormat;
   /** The name of its reader, if it differs from the agent's. */
   readonly source?: string;
-  /** Null where the agent has an import command instead. */
+  /** Null if the agent has an import command instead. */
   file(place: TargetPlace): Promise<string | null>;
   newId(now: number, random: Uint8Array): string;
-  /** What continues the session. */
+  /** The command that continues the session. */
   resume(id: string, file: string): string;
-  /** What begins a session with the text of a file. */
+  /** The command that begins a session with a file's text. */
   begin(file: string): string;
 }
 
@@ -123,7 +123,7 @@ export function codexHome({ home, variables }: Environment): string {
   return variables["CODEX_HOME"] || join(home, ".codex");
 }
 
-/** The folder of a project that Gemini CLI has been started in before. */
+/** The folder of a project known to Gemini CLI. */
 async function geminiFolder(register: string, cwd: string): Promise<string | undefined> {
   try {
     const { projects } = JSON.parse(await readFile(register, "utf8")) as {
@@ -132,7 +132,7 @@ async function geminiFolder(register: string, cwd: string): Promise<string | und
     const folder = projects?.[cwd];
     return typeof folder === "string" && /^[\w.-]+$/.test(folder) ? folder : undefined;
   } catch {
-    // It has never been started, or is of a version without a register.
+    // Never started, or a version without a register.
     return undefined;
   }
 }

@@ -94,7 +94,7 @@ test.each(RESUME_TARGETS.map(({ name }) => name))(
   },
 );
 
-test("results stand right behind the answer that called for them", async () => {
+test("results follow their call's answer", async () => {
   await using engine = await open(":memory:");
   const { text } = await write(await talk(engine), "codex", createFolder());
   const types = text
@@ -144,7 +144,7 @@ test.each(["claude-code", "codex", "pi", "gemini-cli"])(
   },
 );
 
-/** What the agent appends when the user goes on. */
+/** The agent's lines after the user continues. */
 function next(name: string, text: string): string {
   const lines = text.trimEnd().split("\n");
   const last = JSON.parse(lines.findLast((line) => line.includes('"uuid"')) ?? lines.at(-1) ?? "");
@@ -176,7 +176,7 @@ function next(name: string, text: string): string {
   return JSON.stringify(records[name]);
 }
 
-test("a line that claims to copy an entry which says something else is no copy", async () => {
+test("a line that claims to copy an entry with other content is not a copy", async () => {
   await using engine = await open(":memory:");
   const session = await talk(engine);
   const { text, file } = await write(session, "claude-code", createFolder());
@@ -187,13 +187,13 @@ test("a line that claims to copy an entry which says something else is no copy",
   expect([first?.copiedFrom, typeof second?.copiedFrom]).toEqual([null, "string"]);
 });
 
-test("a session of Codex keeps its own sealed thoughts in Codex, and drops what Codex put in", async () => {
+test("a session of Codex keeps its encrypted thoughts in Codex, and drops Codex's injected text", async () => {
   await using engine = await open(":memory:");
   const { handle } = await importText(engine, fixture("codex/current.jsonl"));
   const { text, losses } = await write(handle, "codex", createFolder());
   expect(text).not.toContain("<environment_context>");
   expect(losses).toContainEqual({
-    what: "messages that a summary stands for",
+    what: "summarised messages",
     count: expect.any(Number),
   });
   const full = await writeNative(handle, findTarget("codex"), {
@@ -209,7 +209,7 @@ test("a session of Codex keeps its own sealed thoughts in Codex, and drops what 
   expect(claude.text).not.toContain("encrypted_content");
 });
 
-test("Codex's register lists it, unless the register has a form that is not known", async () => {
+test("Codex's register lists it, unless its schema is unknown", async () => {
   await using engine = await open(":memory:");
   const session = await talk(engine);
   const folder = createFolder();
@@ -237,7 +237,7 @@ test("Codex's register lists it, unless the register has a form that is not know
   expect((await write(session, "codex", folder)).registered).toBeNull();
 });
 
-test("a file that is there is never written over, and nothing is left beside it", async () => {
+test("an existing file is never overwritten, and no temporary file is left", async () => {
   const folder = createFolder();
   const file = join(folder, "a.jsonl");
   writeFileSync(file, "mine");
@@ -245,7 +245,7 @@ test("a file that is there is never written over, and nothing is left beside it"
   expect([readFileSync(file, "utf8"), readdirSync(folder)]).toEqual(["mine", ["a.jsonl"]]);
 });
 
-test("a session without messages, and a folder that is not there, are refused by name", async () => {
+test("a session without messages, and a missing folder, are refused by name", async () => {
   await using engine = await open(":memory:");
   const empty = await engine.createSession({ agent: "a", createdBy: "ana" });
   const folder = createFolder();

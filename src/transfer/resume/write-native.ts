@@ -1,6 +1,6 @@
 /**
- * A session as a file of another agent: written, read back by our own reader of that format, compared,
- * and only then put where the agent looks for it. An existing file is never replaced.
+ * Writes a session as a file of another agent: written, read back by our own reader, compared, and
+ * only then moved to the agent's folder. An existing file is never replaced.
  */
 
 import { execFile } from "node:child_process";
@@ -22,25 +22,25 @@ import { codexHome, type ResumeTarget } from "./targets.ts";
 
 export interface NativeOptions {
   readonly environment: Environment;
-  /** The folder in which the conversation goes on. */
+  /** The working folder of the continued conversation. */
   readonly cwd: string;
   readonly now: number;
-  /** For a file that an import command reads. */
+  /** For a file for an import command. */
   readonly temporaryFolder: string;
   readonly leaf?: string;
-  /** Every message, also where a summary stands for it. */
+  /** Every message, including covered ones. */
   readonly full?: boolean;
   readonly dryRun?: boolean;
 }
 
 export interface NativeResult {
-  /** The new session's, in the other agent. */
+  /** The new session's id in the other agent. */
   readonly id: string;
-  /** Where the file is, or would be; null where the agent has imported it. */
+  /** The file's path, also in a dry run; null if the agent has imported it. */
   readonly file: string | null;
   readonly messages: number;
   readonly losses: readonly Loss[];
-  /** The agent's register in which it stands; null if there is none. */
+  /** The agent's register that lists it; null if none. */
   readonly registered: string | null;
   readonly command: string;
 }
@@ -52,7 +52,7 @@ export async function writeNative(
 ): Promise<NativeResult> {
   const { environment, now } = options;
   await checkFolder(options.cwd);
-  // Agents name their folders after the path without links.
+  // Agents name their folders after the resolved path.
   const cwd = await realpath(options.cwd);
   const session = await handle.meta();
   const path = await readPath(handle, options.leaf);
@@ -118,7 +118,7 @@ export function nothingSaid(sessionId: string): BackscrollError {
   );
 }
 
-/** Entries of a page: few, because each may be large. */
+/** Entries per page: few, because each may be large. */
 const ENTRY_PAGE = 50;
 
 export async function readPath(handle: SessionApi, leaf: string | undefined): Promise<Entry[]> {
@@ -159,7 +159,7 @@ async function checkReading(
   );
 }
 
-/** The file appears whole or not at all, and never in place of another. */
+/** Atomic, and never replaces another file. */
 export async function writeNew(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = join(dirname(file), `.${basename(file)}.${randomUUID()}.partial`);

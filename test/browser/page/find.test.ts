@@ -26,9 +26,7 @@ describeInBrowser("the first view", () => {
   });
   afterAll(() => world.close());
 
-  test("the box has the focus, and the newest sessions stand below it", async ({
-    onTestFinished,
-  }) => {
+  test("the box has the focus, with the newest sessions below it", async ({ onTestFinished }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
     await page.waitForSelector(".session");
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("query");
@@ -40,7 +38,7 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("the list is the first thing that it asks the server for", async ({ onTestFinished }) => {
+  test("the list is its first request", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
     await page.waitForSelector(".session");
     const asked = await page.evaluate(() =>
@@ -52,7 +50,7 @@ describeInBrowser("the first view", () => {
     expect(asked.indexOf("/v1/sessions")).toBe(3);
   });
 
-  test("each keystroke finds, the last word counts as the beginning of one, and matches are marked", async ({
+  test("each keystroke searches, the last word as a prefix, and matches are marked", async ({
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
@@ -99,7 +97,7 @@ describeInBrowser("the first view", () => {
     await expect.poll(() => page.locator(".hit").count()).toBe(20);
   });
 
-  test("a late answer to an earlier question is never shown", async ({ onTestFinished }) => {
+  test("a late answer to an earlier query is never shown", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
     await page.waitForSelector(".session");
     let release = () => {};
@@ -136,7 +134,7 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("Forward leads to what Back left, and a query that is left while typing changes neither", async ({
+  test("Forward restores what Back left, and a query abandoned while typing changes neither", async ({
     onTestFinished,
   }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
@@ -214,7 +212,7 @@ describeInBrowser("the first view", () => {
     await page.getByText("Hello").waitFor();
   });
 
-  test("an empty store says what to run", async ({ onTestFinished }) => {
+  test("an empty store shows the command to run", async ({ onTestFinished }) => {
     const empty = await createPageWorld();
     onTestFinished(() => empty.close());
     const { page, wrongs } = await openWatched(empty, "", { onTestFinished });
@@ -224,9 +222,7 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("everything can be reached by keys alone, and the list of them opens with ?", async ({
-    onTestFinished,
-  }) => {
+  test("everything is reachable by keys alone, and ? lists them", async ({ onTestFinished }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
     await page.waitForSelector("#query:focus");
     await page.keyboard.type("cron");

@@ -1,4 +1,4 @@
-/** A server with the page, and browsers that tell everything that a safe page must not do. */
+/** A server with the page, and browsers that report everything that a safe page must not do. */
 
 import type { Page } from "playwright-core";
 import { type Engine, open } from "../../../src/index.ts";

@@ -8,9 +8,7 @@ import { createFolder } from "../../support/folder.ts";
 closeBrowserAfterAll();
 
 describeInBrowser("the picture in README", () => {
-  test("is one that the script can make again, in the size that it has", async ({
-    onTestFinished,
-  }) => {
+  test("is reproducible by the script, in the same size", async ({ onTestFinished }) => {
     const page = await openPage({ onTestFinished, deviceScaleFactor: 2 });
     const file = join(createFolder(), "page.png");
     await takePicture(page, file);

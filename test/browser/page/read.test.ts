@@ -4,10 +4,14 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionHandle } from "../../../src/index.ts";
 import { closeBrowserAfterAll, describeInBrowser, openPage } from "../../support/browser.ts";
+import { repeats } from "../../support/repeats.ts";
 import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
 
-/** More than the scroll bar has pixels for at 90 px each, and a browser at 335 px each. */
-const MANY = 100_000;
+/**
+ * More than the scroll bar has pixels for, at 90 px each; in full also more than a browser has, at
+ * 335 px each.
+ */
+const MANY = repeats(30_000, 100_000);
 
 closeBrowserAfterAll();
 
@@ -51,7 +55,7 @@ describeInBrowser("a session", () => {
   });
   afterAll(() => world.close());
 
-  test("a link opens it at its message, among a hundred thousand", async ({ onTestFinished }) => {
+  test("a link opens it at its message, among tens of thousands", async ({ onTestFinished }) => {
     const hash = `#/session/${long.id}?m=${middle}`;
     const { page, wrongs } = await openWatched(world, hash, { onTestFinished });
     await page.locator(".message.target").waitFor();
@@ -101,7 +105,7 @@ describeInBrowser("a session", () => {
     },
   );
 
-  test("Home and End reach the first and the last message, and wheels move by what they turn", async ({
+  test("Home and End reach the first and last message, and the wheel scrolls by its amount", async ({
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
@@ -130,7 +134,9 @@ describeInBrowser("a session", () => {
       .toSatisfy((index: number) => Math.abs(index - MANY / 2) < 50);
   });
 
-  test("words are found in it, and a narrow window keeps the place", async ({ onTestFinished }) => {
+  test("words are found in it, and a narrow window keeps the position", async ({
+    onTestFinished,
+  }) => {
     const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
     await page.getByText("Message 0", { exact: true }).waitFor();
     await page.fill("#find-in", "12345");
@@ -141,7 +147,7 @@ describeInBrowser("a session", () => {
     expect(isWider).toBe(false);
   });
 
-  test("at the end it follows what is written; above it the reader is not moved", async ({
+  test("at the end it follows new messages; above it the view stays", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -171,9 +177,7 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a server that starts again leaves no gap and repeats nothing", async ({
-    onTestFinished,
-  }) => {
+  test("a restarted server leaves no gap and repeats nothing", async ({ onTestFinished }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
     const say = (text: string) => session.append({ role: "user", actor: "ana", content: text });
     await say("before 1");
@@ -304,7 +308,7 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a compaction is a line that opens to its summary and leads to what it covers", async ({
+  test("a compaction is a line that opens to its summary and leads to the covered messages", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -326,7 +330,7 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a session that is gone, or of another tenant, says so", async ({ onTestFinished }) => {
+  test("a deleted session, or another tenant's, is reported", async ({ onTestFinished }) => {
     const other = await world.engine
       .forTenant("other")
       .createSession({ agent: "coder", createdBy: "eve", title: "Not yours" });

@@ -78,7 +78,7 @@ export class Producer implements StreamProducer {
     return this.#consume(stream.pipeThrough(chunksOfSse()));
   }
 
-  /** Reads to the end, also after a stop: what the source says of it is for who reads it here. */
+  /** Drains the source even after a stop: the local reader still gets its last chunks. */
   async #consume(
     chunks: ReadableStream<ChunkLike>,
     give: (chunk: ChunkLike) => void = () => undefined,
@@ -97,11 +97,11 @@ export class Producer implements StreamProducer {
     }
   }
 
-  /** Writes what waits, after what is being written. */
+  /** Starts a write of the buffered chunks, unless one is in flight. */
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // One write at a time; what arrives meanwhile goes with the next.
+    // One write at a time; chunks that arrive meanwhile go with the next.
     this.#writing ??= this.#write("open").finally(() => {
       this.#writing = undefined;
       if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
@@ -136,7 +136,7 @@ export class Producer implements StreamProducer {
       this.#isOver = true;
       return;
     }
-    // What was said until the stop is kept.
+    // Chunks from before the stop are stored.
     this.#version = head.version;
     this.#waiting = [...chunks, ...this.#waiting];
     await this.#write(state === "done" ? "done" : "aborted");

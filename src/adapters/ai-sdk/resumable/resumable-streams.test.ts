@@ -40,7 +40,7 @@ function source() {
   };
 }
 
-/** What a reader has got so far, and whether it is at the end. */
+/** The chunks that a reader has received, and whether its stream has ended. */
 function reading(chunks: ReadableStream<UIMessageChunk> | null) {
   const got: UIMessageChunk[] = [];
   const state = { ended: false };

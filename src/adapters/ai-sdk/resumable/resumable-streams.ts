@@ -12,7 +12,7 @@ import { readStream } from "./read-stream.ts";
 import { type ChunkLike, StreamRecords } from "./stream-records.ts";
 
 export interface ResumableStreamsOptions {
-  /** Where the chunks are kept: `ai-sdk/streams` if left out. */
+  /** The namespace of the records; `ai-sdk/streams` if left out. */
   readonly namespace?: string;
   /** How long a producer may show no sign of life before readers give it up: 5,000 if left out. */
   readonly leaseMs?: number;

@@ -8,30 +8,30 @@ import { given, toChoice, toFuture } from "../../values.ts";
 
 export const tokenCreate: Command = defineCommand({
   name: "token create",
-  summary: "Make an access token, with which a caller of the server is let into the tenant.",
+  summary: "Create an access token for callers of the server.",
   details:
-    "The token is printed once and stored nowhere: only a hash of it is. Tenant and actor come from the token, never from what its holder sends.",
+    "The token is printed once; only its hash is stored. Tenant and actor come from the token, never from the request.",
   options: {
     scope: {
       type: "string",
       value: "SCOPE",
-      help: "How far it reaches: read, write or admin, each with all before it. Must be given.",
+      help: "Required: read, write or admin; each includes the ones before.",
     },
     actor: { type: "string", value: "NAME", help: "The actor of its writes." },
     "act-as": {
       type: "string",
       value: "LIST",
-      help: "Whom it may write for besides: names with commas between them, or any.",
+      help: "Further actors that it may write as: names separated by commas, or any.",
     },
     expires: {
       type: "string",
       value: "WHEN",
-      help: "When it ends: in 12h, 30d or 8w, or at a date; never if left out.",
+      help: "Its expiry: in 12h, 30d or 8w, or a date; never if left out.",
     },
     label: { type: "string", value: "TEXT", help: "A name for the list." },
     operator: {
       type: "boolean",
-      help: "Also lets its holder copy, fill and check the whole store, of every tenant. Only with --scope admin.",
+      help: "Permits copying, restoring and verifying the whole store, of every tenant. Only with --scope admin.",
     },
   },
   examples: [

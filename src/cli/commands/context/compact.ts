@@ -16,9 +16,9 @@ import { SUMMARIZER_OPTIONS, toSummarizerInput } from "./summarizer-options.ts";
 export const compact: Command = defineCommand({
   name: "compact",
   aliases: ["compact_conversation"],
-  summary: "Summarise the older part of a session into an entry that stands for it.",
+  summary: "Summarise the older part of a session into an entry that replaces it in contexts.",
   details:
-    "Nothing is removed: the log keeps every message, and search still finds them. What the model is given begins with the summary from now on. No tool call is parted from its result, pinned entries and an unanswered turn stay. Exits with 1 if there is nothing to compact.",
+    "Nothing is removed: the log keeps every message, and search still finds them. Contexts begin with the summary from now on. Tool calls keep their results; pinned entries and an unanswered turn stay. Exits with 1 if there is nothing to compact.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     keep: {
@@ -29,20 +29,20 @@ export const compact: Command = defineCommand({
     preset: {
       type: "string",
       value: "NAME",
-      help: `claw, in place of --keep: as claw-code does. claw,messages=${COMPACTION.claw.messages},tokens=${COMPACTION.claw.tokens} has its two numbers: what stays, and the least that all must take.`,
+      help: `claw, in place of --keep: as claw-code does. claw,messages=${COMPACTION.claw.messages},tokens=${COMPACTION.claw.tokens} has its two numbers: the kept messages, and the minimum of tokens.`,
     },
     "limit-tokens": {
       type: "string",
       value: "N",
-      help: "Tokens of the context afterwards, at most; long tool results are shown shortened.",
+      help: "The limit of the context afterwards, in tokens; long tool results are shown shortened.",
     },
     strategy: {
       type: "string",
       value: "NAME",
-      help: "rolling (one summary, written anew) or hierarchical (summaries of summaries).",
+      help: "rolling (one summary, rewritten) or hierarchical (summaries of summaries).",
     },
     ...SUMMARIZER_OPTIONS,
-    "dry-run": { type: "boolean", help: "Only say what would be covered and kept." },
+    "dry-run": { type: "boolean", help: "Only show the covered and kept entries." },
   },
   examples: ["compact 5f0c2a91 --keep messages=1", "compact 5f0c2a91 --keep none --dry-run"],
   run: (context, args, options) =>

@@ -13,9 +13,9 @@ import { given, toChoice, toCount } from "../../values.ts";
 export const context: Command = defineCommand({
   name: "context",
   aliases: ["build_context"],
-  summary: "Show what the model would be given, under a token budget.",
+  summary: "Show the context for a model, under a token budget.",
   details:
-    "Pinned entries, the summary, facts, older turns, what was recalled and the newest turn, in this order; over budget, what was recalled yields first, then facts, older turns and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if what is pinned does not fit.",
+    "Pinned entries, the summary, facts, older turns, recalled messages and the newest turn, in this order; over budget, recalled messages yield first, then facts, older turns and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if the pinned entries do not fit.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     budget: {
@@ -26,27 +26,27 @@ export const context: Command = defineCommand({
     turns: {
       type: "string",
       value: "N",
-      help: "Turns as they were said, at most; 20 if left out.",
+      help: "The limit of verbatim turns; 20 if left out.",
     },
     recall: {
       type: "string",
       value: "N",
-      help: "Omitted messages to recall, at most; 8 if left out, 0: none.",
+      help: "The limit of recalled messages; 8 if left out, 0: none.",
     },
     facts: { type: "boolean", help: "Add the session's facts." },
     participants: {
       type: "string",
       value: "NAMES",
-      help: "Only what these actors wrote, separated by commas.",
+      help: "Only messages of these actors, separated by commas.",
     },
     leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
     provider: {
       type: "string",
       value: "NAME",
-      help: `Print the messages as this provider is sent them, as JSON: ${PROVIDERS.join(", ")}.`,
+      help: `Print the request for this provider, as JSON: ${PROVIDERS.join(", ")}.`,
     },
     full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets, too." },
+    raw: { type: "boolean", help: "Show secrets too." },
   },
   examples: [
     "context 5f0c2a91 --budget 8000",

@@ -9,21 +9,21 @@ import { given, toChoice, toCount } from "../../values.ts";
 
 export const recall: Command = defineCommand({
   name: "recall",
-  summary: "Find messages and facts of a session that bear on a question.",
+  summary: "Find messages and facts of a session that match a question.",
   details: "Secrets are masked unless --raw is given. Exits with 1 if nothing is found.",
   arguments: [
     { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "QUESTION", rest: true, help: "Words or a whole question." },
   ],
   options: {
-    k: { type: "string", value: "N", help: "At most so many, 20 in all; 8 if left out." },
+    k: { type: "string", value: "N", help: "The limit of results: at most 20; 8 if left out." },
     scope: {
       type: "string",
       value: "SCOPE",
       help: "session (the default), owner (all sessions of its owner) or tenant.",
     },
     full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets, too." },
+    raw: { type: "boolean", help: "Show secrets too." },
   },
   examples: ["recall 5f0c2a91 why does the cron job run twice"],
   run: (context, args, options) =>

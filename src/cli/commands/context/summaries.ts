@@ -9,7 +9,7 @@ export const summaries: Command = defineCommand({
   name: "summaries",
   summary: "List every summary of a session, compactions included, and which of them are stale.",
   details:
-    "A summary is stale if something that it covers was edited or regenerated since. Open one with show. Secrets are masked.",
+    "A summary is stale if a covered message was edited or regenerated since. Open one with show. Secrets are masked.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   examples: ["summaries 5f0c2a91"],
   run: (context, args) =>

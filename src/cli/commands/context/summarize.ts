@@ -7,9 +7,9 @@ import { SUMMARIZER_OPTIONS, toSummarizerInput } from "./summarizer-options.ts";
 
 export const summarize: Command = defineCommand({
   name: "summarize",
-  summary: "Write a summary of a session, and keep it beside the conversation.",
+  summary: "Write a summary of a session beside the conversation.",
   details:
-    "What the model is given stays as it is; compact changes that. It covers what no compaction covers and carries the last summary. Secrets are masked in what is shown. Exits with 1 if there is nothing to summarise.",
+    "Contexts do not change; compact changes them. It covers the messages after the last compaction and includes its summary. Secrets are masked in the output. Exits with 1 if there is nothing to summarise.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     through: {

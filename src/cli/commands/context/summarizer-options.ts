@@ -21,7 +21,7 @@ export const SUMMARIZER_OPTIONS: {
   model: { type: "string", value: "NAME", help: "Which model, if there are several." },
   fallback: {
     type: "boolean",
-    help: "Take the mechanical summary if the model's cannot be used. Otherwise nothing changes.",
+    help: "Use the mechanical summary if the model's is rejected. Otherwise nothing changes.",
   },
   instructions: {
     type: "string",

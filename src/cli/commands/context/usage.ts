@@ -6,9 +6,9 @@ import { withStore } from "../../store.ts";
 
 export const usage: Command = defineCommand({
   name: "usage",
-  summary: "Show how full a session's context is, and what the session has cost so far.",
+  summary: "Show a session's context size and total cost.",
   details:
-    "The context takes what the provider reported for the last call, cache included, and an estimate of what came after it. What was billed is the sum of all calls, and says nothing about the context.",
+    "The context size is the provider's report of the last call, cache included, plus an estimate of later messages. The billed tokens are the sum of all calls, and do not measure the context.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },

@@ -44,7 +44,7 @@ export const append: Command = defineCommand({
     const asJson = options["json-message"] ?? false;
     if (asJson && (role ?? actor ?? model) !== undefined) {
       throw usageError(
-        "with --json-message, role, actor and model stand in the JSON",
+        "with --json-message, role, actor and model are in the JSON",
         "--json-message",
       );
     }

@@ -7,7 +7,7 @@ import { given } from "../../values.ts";
 export const branch: Command = defineCommand({
   name: "branch",
   summary: "Make an entry the active leaf, so that the next append continues from there.",
-  details: "Later entries stay, on a branch of their own: show SESSION --tree has all branches.",
+  details: "Later entries stay on their own branch: show SESSION --tree has all branches.",
   arguments: [
     { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The entry's id, or root to start over." },
@@ -16,7 +16,7 @@ export const branch: Command = defineCommand({
     summary: {
       type: "string",
       value: "TEXT",
-      help: "A summary of the path that is left behind; the model will see it.",
+      help: "A summary of the abandoned path, for the model.",
     },
   },
   examples: ["branch 5f0c2a91 01JZ8Q9D2M"],

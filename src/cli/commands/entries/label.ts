@@ -4,13 +4,13 @@ import { withStore } from "../../store.ts";
 
 export const label: Command = defineCommand({
   name: "label",
-  summary: "Name an entry, so that a person finds it again.",
+  summary: "Label an entry.",
   arguments: [
     { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The entry's id." },
-    { name: "LABEL", optional: true, help: "Its name." },
+    { name: "LABEL", optional: true, help: "The label." },
   ],
-  options: { remove: { type: "boolean", help: "Take the name away again." } },
+  options: { remove: { type: "boolean", help: "Remove the label." } },
   examples: ['label 5f0c2a91 01JZ8Q9D2M "before the rewrite"'],
   run: (context, args, options) => {
     if ((args.LABEL === undefined) !== (options.remove === true)) {

@@ -4,12 +4,12 @@ import { withStore } from "../../store.ts";
 
 export const pin: Command = defineCommand({
   name: "pin",
-  summary: "Keep an entry in what the model is given, whatever is summarised.",
+  summary: "Pin an entry: it stays in every context, and is never summarised.",
   arguments: [
     { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "ENTRY", help: "The entry's id." },
   ],
-  options: { off: { type: "boolean", help: "Take the pin away." } },
+  options: { off: { type: "boolean", help: "Remove the pin." } },
   examples: ["pin 5f0c2a91 01JZ8Q9D2M", "pin 5f0c2a91 01JZ8Q9D2M --off"],
   run: (context, args, options) =>
     withStore(context, "write", async (tenant) => {

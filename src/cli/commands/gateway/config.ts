@@ -18,7 +18,7 @@ export const config: Command = defineCommand({
   options: {
     explain: {
       type: "boolean",
-      help: "Also say what each setting does, and show all that there are.",
+      help: "Show all settings, with their effects.",
     },
     "index-tools": {
       type: "string",
@@ -81,7 +81,7 @@ async function changeIndexing(
   });
 }
 
-/** Hide settings without a value and default, unless asked for. */
+/** Hides settings without a value and default, unless requested. */
 function isSet({ value }: ReadSetting): boolean {
   return value !== null;
 }

@@ -17,7 +17,7 @@ export const maintain: Command = defineCommand({
   details:
     "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in which something is going on stay, and so do those that groups and threads go on in and those that were ingested, unless session.maintenance.ingested names their agent. Of a server, its own configuration counts.",
   options: {
-    "dry-run": { type: "boolean", help: "Only say what would be deleted, whatever the mode." },
+    "dry-run": { type: "boolean", help: "Only report the plan, in any mode." },
   },
   examples: ["maintain --dry-run"],
   run: async (context, _args, options) => {

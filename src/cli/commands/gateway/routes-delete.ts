@@ -4,7 +4,7 @@ import { withStore } from "../../store.ts";
 
 export const routesDelete: Command = defineCommand({
   name: "routes delete",
-  summary: "Forget a session key and where it led. Its sessions stay.",
+  summary: "Delete a session key and its history. Its sessions stay.",
   arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
   examples: ["routes delete agent:main:telegram:direct:4711"],
   run: (context, args) =>

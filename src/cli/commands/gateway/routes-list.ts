@@ -9,7 +9,7 @@ import { given, toCount } from "../../values.ts";
 
 export const routesList: Command = defineCommand({
   name: "routes list",
-  summary: "List session keys, and the session that each leads to.",
+  summary: "List session keys and their current sessions.",
   options: {
     limit: {
       type: "string",

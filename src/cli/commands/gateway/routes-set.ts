@@ -8,11 +8,10 @@ import { given, toCount, toJsonObject } from "../../values.ts";
 export const routesSet: Command = defineCommand({
   name: "routes set",
   summary: "Point a session key at a session, or change its fields.",
-  details:
-    "The session that the key led to before stays. Fields are merged with those that are there; null takes one away.",
+  details: "The key's previous session stays. Fields are merged; null removes one.",
   arguments: [
     { name: "KEY", help: "The session key." },
-    { name: "SESSION", optional: true, help: "The session that it leads to from now on." },
+    { name: "SESSION", optional: true, help: "The new session of the key." },
   ],
   options: {
     fields: {

@@ -13,7 +13,7 @@ import { given, toCount } from "../../values.ts";
 
 export const sessions: Command = defineCommand({
   name: "sessions",
-  summary: "List conversations by their keys, each with the session that it goes on in.",
+  summary: "List conversations by key, each with its current session.",
   details:
     "Of a page, the one with the newest interaction stands first. Sessions that no key leads to are in backscroll list.",
   options: {

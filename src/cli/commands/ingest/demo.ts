@@ -16,9 +16,9 @@ const BUDGET = 600;
 
 export const demo: Command = defineCommand({
   name: "demo",
-  summary: "Load example sessions into a store of their own, and show what can be done with them.",
+  summary: "Load example sessions into a separate store, and show what can be done with them.",
   details:
-    "The store is a new file in the system's temporary folder; your own is not touched. Shows a search, what was said round the hit, and a context for a model.",
+    "The store is a new file in the system's temporary folder; your own is not touched. Shows a search, the messages around a hit, and a context for a model.",
   examples: ["demo"],
   run: async (context) => {
     const db = join(mkdtempSync(join(tmpdir(), "backscroll-demo-")), "demo.db");
@@ -47,7 +47,7 @@ export const demo: Command = defineCommand({
         for (const line of formatHit(hit, terminal, { before: 1, after: 1 }))
           await terminal.print(line);
       }
-      await heading("2. What was said round the hit");
+      await heading("2. The messages around the hit");
       const around = first?.window.find(({ found }) => found)?.entryId;
       const page = await session.listMessages({
         limit: 4,

@@ -9,6 +9,7 @@ import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
@@ -22,7 +23,7 @@ import { given, toChoice } from "../../values.ts";
 
 const NAMES = SOURCES.map(({ name }) => name);
 
-/** Files that are told of one by one. */
+/** The limit of files listed one by one. */
 const TOLD = 100;
 
 export const ingestCommand: Command = defineCommand({
@@ -30,7 +31,7 @@ export const ingestCommand: Command = defineCommand({
   aliases: ["import"],
   summary: "Store the transcripts of other agents: this machine's, or files and folders.",
   details:
-    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. What cannot be read of a file is counted, the first few with their lines (--problems lists all that were kept, a hundred of a file; with --force also those of files that were read before); the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
+    "Without a path it looks where agents keep their files. It may run again at any time: a file that did not change is not opened, one that grew is read from where the last reading ended, and nothing is stored twice. Unreadable parts of a file are counted, the first few with their lines (--problems lists all that were kept, a hundred of a file; with --force also those of files that were read before); the rest is stored. A session that was forgotten stays so. Creates the store, too, if there is none.",
   arguments: [
     { name: "PATH", many: true, optional: true, help: "Files and folders; - is standard input." },
   ],
@@ -51,7 +52,7 @@ export const ingestCommand: Command = defineCommand({
     },
     again: {
       type: "boolean",
-      help: "Derive sessions anew from the bytes that are kept, where a reader has learnt more since; with --force all of them.",
+      help: "Derive sessions again from the kept bytes, where their reader has improved; with --force all of them.",
     },
     "no-originals": {
       type: "boolean",
@@ -131,7 +132,7 @@ async function run(
   }
   const failures = told.failures(report);
   const [failure] = failures;
-  // A command that names one file fails as that file does.
+  // A command with one named file fails as that file does.
   if (failure !== undefined && input.paths?.length === 1) throw failure.error;
   const seconds = (performance.now() - started) / 1000;
   await print(context, input, report, told, failures, seconds);
@@ -148,7 +149,7 @@ interface Failure {
   readonly error: BackscrollError;
 }
 
-/** The files that are worth a line of their own: those that were named, and the first with news. */
+/** The files with a line of their own: named ones, and the first with news. */
 class ToldFiles {
   readonly #names: ReadonlyMap<string, string>;
   readonly #all = new Map<string, FileOutcome>();
@@ -171,7 +172,7 @@ class ToldFiles {
     return this.#names.has(path);
   }
 
-  /** Named ones first, in their order; without those that failed. */
+  /** Named ones first, in order; without failed ones. */
   list(): FileOutcome[] {
     const named = [...this.#names.keys()].map((path) => this.#all.get(path));
     const others = [...this.#all.values()].filter((each) => !this.isNamed(each));
@@ -181,7 +182,7 @@ class ToldFiles {
     ] as FileOutcome[];
   }
 
-  /** Whether every file that was found has a line of its own. */
+  /** Whether every found file has a line of its own. */
   isAll(report: IngestReport): boolean {
     const named = [...this.#all.values()].filter((each) => this.isNamed(each)).length;
     return named === report.totals.found;
@@ -257,7 +258,7 @@ function againWith(context: Context, { paths = [] }: IngestInput): string {
   return commandLine(context, ["ingest", ...paths.map(quote), "--force --problems"].join(" "));
 }
 
-/** A dry run never makes a store: without one, everything would be new. */
+/** A dry run never creates a store: without one, everything would be new. */
 async function withTarget<Result>(
   context: Context,
   dryRun: boolean,
@@ -268,6 +269,6 @@ async function withTarget<Result>(
     return await withStore(context, "read", use);
   } catch (error) {
     if (!BackscrollError.is(error, "store_not_found")) throw error;
-    return withStore({ ...context, address: ":memory:" }, "create", use);
+    return withStore({ ...context, address: MEMORY }, "create", use);
   }
 }

@@ -39,13 +39,13 @@ export const resume: Command = defineCommand({
     "dry-run": { type: "boolean", help: "Say what would be written, and write nothing." },
     full: {
       type: "boolean",
-      help: "With --native: all messages, also those that a summary stands for.",
+      help: "With --native: all messages, including summarised ones.",
     },
     raw: { type: "boolean", help: "Keep secrets in a briefing as they were written." },
     cwd: {
       type: "string",
       value: "FOLDER",
-      help: "The folder to go on in; the session's own if left out.",
+      help: "The folder to continue in; the session's own if left out.",
     },
     leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
   },

@@ -13,8 +13,8 @@ import { withStore } from "../../store.ts";
 
 export const start: Command = defineCommand({
   name: "start",
-  summary: "Ingest what agents have written on this machine, and say what to try next.",
-  details: "What backscroll does without a command.",
+  summary: "Ingest this machine's transcripts, and suggest what to try next.",
+  details: "The default without a command.",
   examples: ["start"],
   run: (context) =>
     withStore(
@@ -49,7 +49,7 @@ export const start: Command = defineCommand({
         const holds = `${counted(sessions, "session")}, ${counted(messages, "message")}`;
         await terminal.print(`${terminal.dim("Store")}  ${address}: ${holds}`);
         await terminal.print();
-        await terminal.print(messages === 0 ? "See what it does with examples:" : "Try next:");
+        await terminal.print(messages === 0 ? "Try it with examples:" : "Try next:");
         for (const line of next) await terminal.print(`  ${line}`);
         return EXIT.ok;
       },
@@ -57,7 +57,7 @@ export const start: Command = defineCommand({
     ),
 });
 
-/** Commands that give a result at once; a search only for existing words. */
+/** Commands that give a result at once; a search only with existing words. */
 async function nextSteps(tenant: TenantApi, messages: number): Promise<string[]> {
   if (messages === 0) return ["demo", "ingest FOLDER", "--help"];
   const { sessions } = await tenant.listSessions({ limit: 20 });
@@ -65,7 +65,7 @@ async function nextSteps(tenant: TenantApi, messages: number): Promise<string[]>
   return [...(words === undefined ? [] : [`search '${words.join(" ")}'`]), "list", "stats"];
 }
 
-/** A few words of a title that stand in its session, too. */
+/** A few words of a title that also occur in its session. */
 function wordsOf(title: string): string[] {
   return (title.match(/\p{L}{4,}/gu) ?? []).slice(0, 3);
 }

@@ -11,10 +11,10 @@ import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
 import { PROJECT, REPO } from "../project-options.ts";
 
-/** Rows of each table, unless more are asked for. */
+/** Rows of each table by default. */
 const ROWS = 14;
 
-/** The longest and the shortest that a bar may be at its full length. */
+/** The longest and the shortest length of a full bar. */
 const BAR_COLUMNS = 30;
 const LEAST_BAR_COLUMNS = 3;
 const NAME_COLUMNS = 28;
@@ -27,7 +27,7 @@ export const stats: Command = defineCommand({
   name: "stats",
   summary: "Add up sessions, tokens and cost: by model, agent, project and day.",
   details:
-    "Tokens by kind: what models were given and answered, what was written to caches and what was read from them. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
+    "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     project: PROJECT,
@@ -36,7 +36,7 @@ export const stats: Command = defineCommand({
     since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
     until: { type: "string", value: "TIME", help: "Sessions whose last interaction is before." },
     limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
-    prices: { type: "string", value: "FILE", help: "Prices in place of ours, as JSON." },
+    prices: { type: "string", value: "FILE", help: "A price table as JSON, instead of ours." },
   },
   examples: ["stats --since 30d", "stats --project shop"],
   run: (context, _args, options) =>
@@ -159,7 +159,7 @@ function formatSums(
   return ["", ...lines, ...(more > 0 ? [terminal.dim(`… ${formatCount(more)} more`)] : [])];
 }
 
-/** Cut paths at the front, and models' names before their date. */
+/** Cuts paths at the front, and model names before their date. */
 function shortName(text: string, columns: number): string {
   if (text.length <= columns) return text;
   if (/[\\/]/.test(text)) return `…${text.slice(text.length - columns + 1)}`;

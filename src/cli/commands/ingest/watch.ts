@@ -15,9 +15,9 @@ import { given, toChoice, toNumber } from "../../values.ts";
 
 export const watchCommand: Command = defineCommand({
   name: "watch",
-  summary: "Follow the transcripts on this machine: store what agents write as they write it.",
+  summary: "Follow the transcripts on this machine: store lines as agents write them.",
   details:
-    "Ingests all that is there, and then each file as it grows: a line can be found within a second. A new agent is noticed within 5 seconds. Everything is looked at again now and then, for what the system did not tell. Runs until it is interrupted. With --json it prints a line for each file.",
+    "Ingests existing transcripts, and then each file as it grows: a line is searchable within a second. A new agent is noticed within 5 seconds. A periodic scan finds changes without file events. Runs until interrupted. With --json it prints a line for each file.",
   options: {
     source: { type: "string", value: "NAME", help: "Only transcripts of this format." },
     oversize: {
@@ -28,7 +28,7 @@ export const watchCommand: Command = defineCommand({
     "until-quiet": {
       type: "string",
       value: "SECONDS",
-      help: "End when nothing was written for so long, and at once if another process follows.",
+      help: "End after this long without a write, and at once if another process follows.",
     },
     "no-originals": {
       type: "boolean",
@@ -88,7 +88,7 @@ interface QuietOptions {
   readonly "no-originals"?: boolean;
 }
 
-/** One process of a store does it: others would only look at the same files. */
+/** One process per store follows: others would read the same files. */
 async function watchUntilQuiet(
   context: Context,
   seconds: number,

@@ -6,12 +6,12 @@ import { given, toNumber } from "../../values.ts";
 
 export const factsAdd: Command = defineCommand({
   name: "facts add",
-  summary: "Keep a fact with a session and print its id.",
+  summary: "Add a fact to a session and print its id.",
   arguments: [
     { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
     { name: "SUBJECT", help: "The person or thing it is about." },
     { name: "PREDICATE", help: "The relation." },
-    { name: "OBJECT", help: "And of what." },
+    { name: "OBJECT", help: "The object." },
   ],
   options: {
     source: { type: "string", value: "ENTRY", help: "The entry that it was taken from." },

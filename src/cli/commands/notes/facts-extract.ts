@@ -8,9 +8,9 @@ import { withStore } from "../../store.ts";
 
 export const factsExtract: Command = defineCommand({
   name: "facts extract",
-  summary: "Let a language model take facts from what it has not read yet, and print the new ones.",
+  summary: "Extract facts from unread messages with a language model, and print the new ones.",
   details:
-    "The session has to allow it: its metadata holds facts.enabled. BACKSCROLL_MODEL_URL, BACKSCROLL_MODEL and, if the server wants one, BACKSCROLL_MODEL_KEY name the model.",
+    "The session must enable it: facts.enabled in its metadata. BACKSCROLL_MODEL_URL, BACKSCROLL_MODEL and, if the server wants one, BACKSCROLL_MODEL_KEY name the model.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     through: { type: "string", value: "ENTRY", help: "Only up to this entry." },

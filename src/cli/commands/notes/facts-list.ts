@@ -12,7 +12,7 @@ export const factsList: Command = defineCommand({
   summary: "List facts: statements kept beside the conversations that they were taken from.",
   options: {
     session: { type: "string", value: "SESSION", help: "Only those of this session." },
-    superseded: { type: "boolean", help: "Also those that a later fact has replaced." },
+    superseded: { type: "boolean", help: "Also superseded facts." },
     limit: {
       type: "string",
       value: "N",

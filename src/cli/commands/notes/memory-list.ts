@@ -17,7 +17,7 @@ export const memoryList: Command = defineCommand({
       value: "N",
       help: "Notes on a page: at most 500, which is the default.",
     },
-    cursor: { type: "string", value: "CURSOR", help: "Go on where the page before ended." },
+    cursor: { type: "string", value: "CURSOR", help: "Continue after the previous page." },
   },
   examples: ["memory list --agent coder"],
   run: (context, _args, options) =>
@@ -47,7 +47,7 @@ export const memoryList: Command = defineCommand({
         memory.content,
       ]);
       const header = ["AGENT", "NAME", "UPDATED", "CONTENT"];
-      // Beyond a screen's width a table of notes would be a wall of text.
+      // A table of notes wider than the screen would be unreadable.
       const columns = Math.min(terminal.columns, 160);
       for (const line of formatTable(header, rows, columns)) await terminal.print(line);
       if (next !== null)
@@ -67,7 +67,7 @@ function parseCursor(cursor: string | undefined): { agent: string; name: string 
     const [agent, name] = value as [unknown, unknown];
     if (typeof agent === "string" && typeof name === "string") return { agent, name };
   } catch {
-    // Falls through: whatever it was, it was none of ours.
+    // Not ours: fall through.
   }
   throw usageError("--cursor is none that memory list has given; start without one", "--cursor");
 }

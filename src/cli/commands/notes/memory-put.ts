@@ -7,7 +7,7 @@ import { given, toJsonObject } from "../../values.ts";
 
 export const memoryPut: Command = defineCommand({
   name: "memory put",
-  summary: "Write a note, in place of one of the same name. At most 8 KiB.",
+  summary: "Write a note, replacing one of the same name. At most 8 KiB.",
   arguments: [
     { name: "AGENT", help: "The agent that keeps it." },
     { name: "NAME", help: "The note's name." },

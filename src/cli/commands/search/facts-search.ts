@@ -8,7 +8,7 @@ import { given, toCount } from "../../values.ts";
 
 export const factsSearch: Command = defineCommand({
   name: "facts search",
-  summary: "Find facts that hold, best first. Exits with 1 if none match.",
+  summary: "Find current facts, best first. Exits with 1 if none match.",
   details: "Secrets are masked; facts list shows facts as they are.",
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {

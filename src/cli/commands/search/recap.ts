@@ -12,13 +12,13 @@ import { printParts, toWorkInput, workOptions } from "./work-options.ts";
 
 export const recap: Command = defineCommand({
   name: "recap",
-  summary: "Tell what was done: requests, outcomes, files changed, commands run.",
+  summary: "List what was done: requests, outcomes, files changed, commands run.",
   details:
     "In a period, a project or a session; made without a model. #12 is the number of a message, which show SESSION --offset 12 begins with. Commands that only look at something are left out, and so are sessions of sub-agents. Days count whole at both ends. Secrets are masked. Exits with 1 if nothing was done.",
   arguments: [{ name: "SESSION", optional: true, help: "Only this session, by any of its ids." }],
   options: {
     ...workOptions(DEFAULT_RECAP_SESSIONS),
-    "sub-agents": { type: "boolean", help: "Also sessions of sub-agents, each by itself." },
+    "sub-agents": { type: "boolean", help: "Also sessions of sub-agents, separately." },
   },
   examples: ["recap --since yesterday", "recap --project shop --limit 3"],
   run: (context, { SESSION: session }, options) => {

@@ -20,7 +20,7 @@ export const related: Command = defineCommand({
     "Of a session, its title and the user's first messages are looked for in other sessions, and its first question among the questions there. With an embedder the comparison is by meaning, else by words: then the same question is one with all of its words. Secrets are masked. Exits with 1 if there is nothing.",
   arguments: [{ name: "SESSION", optional: true, help: "By any of its ids." }],
   options: {
-    question: { type: "string", value: "TEXT", help: "In place of a session: what was asked." },
+    question: { type: "string", value: "TEXT", help: "Instead of a session: the question." },
     project,
     repo,
     agent,

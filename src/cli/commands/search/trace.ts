@@ -11,7 +11,7 @@ import { printParts, toWorkInput, workOptions } from "./work-options.ts";
 
 export const trace: Command = defineCommand({
   name: "trace",
-  summary: "Tell which sessions touched a file, ran a command or met an error.",
+  summary: "List the sessions that touched a file, ran a command or met an error.",
   details:
     "Takes one of --file, --command and --error, and tells what cleared an error or a failure: the next success of the same, with the changes before it. Sessions are found by searching, and their tool calls are read: one that only mentions a file has not touched it. #12 is the number of a message. Secrets are masked. Exits with 1 if there is none.",
   options: {

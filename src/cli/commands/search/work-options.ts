@@ -9,7 +9,7 @@ import { PROJECT, REPO } from "../project-options.ts";
 
 type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
 
-/** `sessions` is how many are looked at if nothing is said. */
+/** `sessions` is the default number of sessions. */
 export function workOptions(
   sessions: number,
 ): Readonly<Record<WorkOption, { type: "string"; value: string; help: string }>> {
@@ -52,7 +52,7 @@ export function toWorkInput(
   };
 }
 
-/** Each part on lines of its own, with an empty line between two. */
+/** Each part on separate lines, with an empty line between two. */
 export async function printParts(terminal: Terminal, parts: readonly string[]): Promise<void> {
   for (const [i, part] of parts.entries()) {
     if (i > 0) await terminal.print();

@@ -1,9 +1,9 @@
-/** Further servers of a store on PostgreSQL: `serve` and the environment name them. */
+/** Further servers of a store on PostgreSQL, from `serve` and the environment. */
 
 import { usageError } from "../../command.ts";
 import type { FleetOptions } from "../../store.ts";
 
-/** Options come before the environment. An empty variable counts as none. */
+/** Options take precedence over the environment. An empty variable counts as unset. */
 export function fleetOptions(
   replica: string | undefined,
   notify: string | undefined,
@@ -16,7 +16,7 @@ export function fleetOptions(
   return { replicas, ...(how === undefined ? {} : { notify: how }) };
 }
 
-/** One address may name several hosts, with commas: a new one begins with its scheme. */
+/** One address may name several hosts, with commas: a new address begins with its scheme. */
 function toAddresses(text: string): string[] {
   const addresses = text.split(/,\s*(?=postgres(?:ql)?:)|\s+/).filter((part) => part !== "");
   for (const address of addresses) {

@@ -7,7 +7,9 @@ import { readText } from "../../stdin.ts";
 import { withStore } from "../../store.ts";
 import { toChoice } from "../../values.ts";
 
-/** For storing, while the client waits: about a second with the start of the process. */
+/**
+ * The time limit of storing while the client waits: about a second with the start of the process.
+ */
 const DEADLINE_MS = 800;
 
 const AGENTS = ["claude-code"] as const;
@@ -42,7 +44,7 @@ async function answer(context: Context): Promise<void> {
   const { transcript, sessionId } = input;
   const handover = need === "handover" ? await import("../../hook/handover-text.ts") : undefined;
   const handed = await handover?.transcriptHandover(transcript, sessionId);
-  // Answer before storing: ingesting takes as long as the transcript is.
+  // Answers before storing: ingesting takes time in proportion to the transcript.
   if (handed !== undefined) await context.terminal.write(claude.hookOutput(handed));
   const { BACKSCROLL_HOOK_DEADLINE_MS: told } = machine.variables;
   const deadline = /^\d{1,9}$/.test(told ?? "") ? Number(told) : DEADLINE_MS;
@@ -67,6 +69,6 @@ async function answer(context: Context): Promise<void> {
   }
   if (answered === "long") return;
   context.terminal.note(`backscroll: ${input.event} took too long, and goes on by itself`);
-  // The work that is under way would keep the process, and the agent, waiting.
+  // Work in progress would keep the process, and the agent, waiting.
   process.exit(EXIT.ok);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { McpHost } from "../../../mcp/host.ts";
 import { toErrorLine } from "../../../server/log.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -11,7 +12,7 @@ import { readVersion } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { toNumber } from "../../values.ts";
 
-/** How clients end a server, beside closing its input. */
+/** Signals with which clients end a server, beside closing its input. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export const mcp: Command = defineCommand({
@@ -42,19 +43,19 @@ export const mcp: Command = defineCommand({
   run: async (context, _args, options) => {
     const quietSeconds = toNumber(options["final-read"], "--final-read") ?? QUIET_SECONDS;
     const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
-    // A store in memory is this process's alone, and a server follows its own machine.
-    const isOwn = context.address !== ":memory:" && !isServer(context.address);
+    // An in-memory store belongs to this process, and a server follows its own machine.
+    const isOwn = context.address !== MEMORY && !isServer(context.address);
     const isKept = isOwn && options["no-ingest"] !== true;
     const owner = randomUUID();
-    // First of all: a client may kill its server before a store is open.
+    // First: a client may kill its server before a store is open.
     const isRead = isKept && quietSeconds > 0;
     const beginFinalRead = isRead
       ? armFinalRead(context, { quietSeconds, owner, onError })
       : undefined;
-    // The protocol takes as long to load as the store to open.
+    // In parallel: loading the protocol takes as long as opening the store.
     const loading = import("../../../mcp/stdio.ts");
     loading.catch(() => undefined);
-    // A store that may only be read is read; where there is none yet, an empty one is made.
+    // A read-only store is opened for reading; a missing one is created.
     const isReader = options["read-only"] === true && !isKept && existsSync(context.address);
     return withStore(context, isReader ? "read" : "create", async (tenant) => {
       const { serveMcpStdio } = await loading;

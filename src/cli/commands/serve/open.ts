@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { RemoteEngine } from "../../../client/remote-engine.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { toErrorLine } from "../../../server/log.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { openBrowser } from "../../browser/open-browser.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
@@ -28,12 +29,15 @@ export const openPage: Command = defineCommand({
   ],
   options: {
     port: { type: "string", value: "N", help: "Where the server listens: 7423 if left out." },
-    watch: { type: "boolean", help: "A server that is started stores what agents write, too." },
+    watch: {
+      type: "boolean",
+      help: "A started server also ingests transcripts as they are written.",
+    },
     "no-browser": { type: "boolean", help: "Print the address and open nothing." },
   },
   examples: ["open why is cron running twice --no-browser"],
   run: async (context, args, options) => {
-    // Loaded only here: no other command should pay for a server.
+    // Loaded on demand: no other command should pay for a server.
     const { DEFAULT_PORT } = await import("../../../server/serve.ts");
     const port = toCount(options.port, "--port") ?? DEFAULT_PORT;
     if (port > 65_535) throw usageError("--port is 65535 at most", "--port");
@@ -57,7 +61,7 @@ export const openPage: Command = defineCommand({
       const settings = {
         version: readVersion(),
         tenant: context.tenant,
-        ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
+        ...(context.address === MEMORY ? {} : { copyStore: copyInProcess(context.address) }),
       };
       const serving = {
         watch: options.watch ?? false,
@@ -71,7 +75,7 @@ export const openPage: Command = defineCommand({
       try {
         return await serveUntilStopped(context, store, { ...settings, port }, serving);
       } catch (error) {
-        // The port is taken, such as by another store's server.
+        // The port is taken, for example by another store's server.
         const isTaken =
           BackscrollError.is(error, "invalid_input") && error.details["field"] === "port";
         if (!isTaken || options.port !== undefined) throw error;
@@ -81,7 +85,7 @@ export const openPage: Command = defineCommand({
   },
 });
 
-/** The server of the same store that listens on this machine, if there is one. */
+/** A running server of the same store on this machine, if any. */
 async function findServer(
   context: Context,
   port: number,
@@ -115,7 +119,7 @@ function samePlace(one: string, other: string): boolean {
   return place(one) === place(other);
 }
 
-/** A single word may be a session; everything else is looked for. */
+/** A single word may be a session; everything else is a search. */
 async function pageAddress(
   engine: RemoteEngine,
   url: string,

@@ -4,6 +4,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { sessionStatus } from "../../../gateway/status/session-status.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
+import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
@@ -22,11 +23,11 @@ export const serve: Command = defineCommand({
   name: "serve",
   summary: "Serve REST, MCP and live events over the store.",
   details:
-    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for its operator. What outlived its time is deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
+    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for its operator. Expired sessions and records are deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
   options: {
     host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
     port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },
-    watch: { type: "boolean", help: "Also store what agents write on this machine." },
+    watch: { type: "boolean", help: "Also ingest this machine's transcripts as they are written." },
     "require-token": { type: "boolean", help: "Callers on this machine need a token, too." },
     "allow-host": {
       type: "string",
@@ -84,7 +85,7 @@ export const serve: Command = defineCommand({
       allowHosts: toList(options["allow-host"]),
       allowOrigins: toList(options["allow-origin"]),
       ...(rate === undefined ? {} : { rateLimit: toRateLimit(rate) }),
-      ...(context.address === ":memory:" ? {} : { copyStore: copyInProcess(context.address) }),
+      ...(context.address === MEMORY ? {} : { copyStore: copyInProcess(context.address) }),
       ...(log === "none" ? {} : { log: logTo(context, log) }),
     };
     return withOwnStore(
@@ -106,12 +107,12 @@ export const serve: Command = defineCommand({
 });
 
 export interface ServingOptions {
-  /** Also store what agents write on this machine. */
+  /** Also ingests this machine's transcripts as they are written. */
   readonly watch: boolean;
-  /** The store is open for reading: another node does the upkeep. */
+  /** The store is read-only: another node maintains it. */
   readonly onlyReads?: boolean;
   readonly onError: (error: unknown) => void;
-  /** Told once, when requests are answered. */
+  /** Called once, when the server listens. */
   readonly onListening: (server: RunningServer) => Promise<void>;
 }
 
@@ -122,7 +123,7 @@ export async function serveUntilStopped(
   settings: ServerOptions,
   { watch, onlyReads = false, onError, onListening }: ServingOptions,
 ): Promise<number> {
-  // Loaded only here: no other command should pay for a server.
+  // Loaded on demand: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
     import("../../../server/serve.ts"),
     import("../../../server/upkeep.ts"),
@@ -185,7 +186,7 @@ async function tellWhere(
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
   const held = (await engine.forTenant(context.tenant).tenantStatus())?.sessions ?? 0;
-  // For an empty store suggest the demo instead of a search.
+  // For an empty store, suggests the demo instead of a search.
   const example = held > 0 ? "search 'how did we fix the build'" : "demo";
   await terminal.print(`${terminal.dim("Try  ")}  ${commandLine(context, example)}`);
   await terminal.print("Ctrl-C stops it.");

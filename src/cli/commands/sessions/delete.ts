@@ -8,9 +8,9 @@ import { withStore } from "../../store.ts";
 
 export const deleteSession: Command = defineCommand({
   name: "delete",
-  summary: "Delete a session and all that lives inside it, for good.",
+  summary: "Delete a session and everything inside it, permanently.",
   details:
-    "A tombstone stays, with the hash of what there was and no content. Forks hold copies of the same words, and an agent may have taken a memory from it: without --yes the command says what would go and what would stay.",
+    "A tombstone stays, with the hash of what there was and no content. Forks hold copies of its messages, and an agent may have taken a memory from it: without --yes the command lists what would be deleted and what would stay.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     yes: { type: "boolean", help: "Confirms the deletion." },

@@ -16,7 +16,7 @@ export const fork: Command = defineCommand({
       value: "NAME",
       help: "The fork's creator; the original's owner if left out.",
     },
-    title: { type: "string", value: "TEXT", help: "A title of its own." },
+    title: { type: "string", value: "TEXT", help: "The new session's title." },
     id: { type: "string", value: "ID", help: "An id of your own; a new one if left out." },
   },
   examples: ["fork 5f0c2a91 --by ana"],

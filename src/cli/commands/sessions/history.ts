@@ -13,10 +13,10 @@ export const history: Command = defineCommand({
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     limit: { type: "string", value: "N", help: "Messages: at most 500, 50 if left out." },
-    before: { type: "string", value: "ENTRY", help: "Only what came before this entry." },
+    before: { type: "string", value: "ENTRY", help: "Only messages before this entry." },
     summaries: { type: "boolean", help: "Show compactions before the first entry that they kept." },
     full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets, too." },
+    raw: { type: "boolean", help: "Show secrets too." },
   },
   examples: ["history 5f0c2a91 --limit 5"],
   run: (context, args, options) =>

@@ -1,6 +1,6 @@
-import { basename } from "node:path";
 import { toWireSession } from "../../../api/session.ts";
 import { totalTokens } from "../../../model/entry.ts";
+import { projectName } from "../../../model/project-name.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -14,11 +14,11 @@ import { PROJECT, REPO } from "../project-options.ts";
 interface Column {
   readonly name: string;
   readonly value: (session: Session) => string;
-  /** The column is there if this holds for a session of the page. */
+  /** The column is shown if this holds for a session of the page. */
   readonly shown?: (session: Session) => boolean;
-  /** Terminals of fewer columns leave it out. */
+  /** Narrower terminals omit it. */
   readonly from?: number;
-  /** Its widest cell on a terminal. */
+  /** Its maximum width on a terminal. */
   readonly most?: number;
 }
 
@@ -30,14 +30,14 @@ const COLUMNS: readonly Column[] = [
   {
     name: "OWNER",
     value: ({ owner }) => owner,
-    // An ingested session is its agent's.
+    // An ingested session's owner is its agent.
     shown: ({ owner, agent }) => owner !== agent,
     from: 120,
     most: 16,
   },
   {
     name: "PROJECT",
-    value: ({ origin }) => basename(origin.projectPath ?? ""),
+    value: ({ origin }) => projectName(origin.projectPath ?? ""),
     shown: ({ origin }) => origin.projectPath !== undefined,
     most: 16,
   },
@@ -86,14 +86,14 @@ export const list: Command = defineCommand({
     title: {
       type: "string",
       value: "TEXT",
-      help: "Only titles that contain this, whatever the case.",
+      help: "Only titles that contain this, ignoring case.",
     },
     "machine-made": {
       type: "boolean",
-      help: "Also sessions in which only a program has asked anything.",
+      help: "Also machine-made sessions.",
     },
     limit: { type: "string", value: "N", help: "Sessions on a page: at most 500, 50 if left out." },
-    cursor: { type: "string", value: "CURSOR", help: "Go on where the page before ended." },
+    cursor: { type: "string", value: "CURSOR", help: "Continue after the previous page." },
   },
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) =>

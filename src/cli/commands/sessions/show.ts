@@ -20,7 +20,7 @@ export const show: Command = defineCommand({
   aliases: ["list_messages", "get_session_meta"],
   summary: "Show a session: its fields and a page of its messages.",
   details:
-    "Messages run along the active path, or along the path to --leaf. What tools were given and what they gave is folded to a line unless --tools is given, and all is cut to its first lines unless --full is. Secrets are masked unless --raw is.",
+    "Messages run along the active path, or along the path to --leaf. Tool calls are folded to a line unless --tools is given, and long texts are cut unless --full is. Secrets are masked unless --raw is.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     leaf: { type: "string", value: "ENTRY", help: "Show the path to this entry." },
@@ -31,10 +31,10 @@ export const show: Command = defineCommand({
     after: { type: "string", value: "ENTRY", help: "With --tree: go on after this entry." },
     tools: {
       type: "boolean",
-      help: "Show what tools were given and what they gave, not only a line.",
+      help: "Show inputs and outputs of tools, not only a line.",
     },
     full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets, too." },
+    raw: { type: "boolean", help: "Show secrets too." },
   },
   examples: ["show 5f0c2a91 --limit 10", "show 5f0c2a91 --tree"],
   run: (context, args, options) =>
@@ -112,7 +112,7 @@ async function showTree(
   const style = { full: options.full, labels: await handle.labels(), leaf: session.leaf };
   await terminal.print(formatSession(session, terminal));
   await terminal.print();
-  // Labels stand beside what they name; an extension's state is for its extension.
+  // Labels are beside their entries; extension states are not for people.
   const shown = entries.filter((entry) => kindRules(entry.kind).shown && entry.kind !== "label");
   for (const line of formatTree(shown, terminal, style)) await terminal.print(line);
   if (page.next !== undefined) {

@@ -9,15 +9,15 @@ import { oneLine } from "../../text.ts";
 
 export const title: Command = defineCommand({
   name: "title",
-  summary: "Give a session a title, or make the titles of all sessions again.",
+  summary: "Set a session's title, or derive the titles of all sessions again.",
   details:
-    "A session whose agent gives it no title that says something gets one made of its first request that does. With --again these titles are made anew, as a newer version makes them; a title that a person has set stays.",
+    "A session without a meaningful title from its agent gets one from its first meaningful request. With --again these titles are derived again by the current version; a title set by a person stays.",
   arguments: [
     { name: "SESSION", optional: true, help: "The session's id; left out with --again." },
-    { name: "TEXT", optional: true, help: "The title; an empty one takes it away." },
+    { name: "TEXT", optional: true, help: "The title; empty to remove it." },
   ],
   options: {
-    again: { type: "boolean", help: "Derive the titles again that no person has set." },
+    again: { type: "boolean", help: "Derive again all titles that no person has set." },
     "dry-run": { type: "boolean", help: "With --again: say what would change." },
   },
   examples: ['title 5f0c2a91 "Cron runs twice"', "title --again --dry-run"],

@@ -9,9 +9,9 @@ import { downloadBackup } from "../../transfer/download-backup.ts";
 
 export const backup: Command = defineCommand({
   name: "backup",
-  summary: "Copy the whole store, all tenants, to a new file while others go on writing.",
+  summary: "Copy the whole store, all tenants, to a new file, beside writers.",
   details:
-    "The copy holds one moment of the store and is itself a SQLite store, whatever the original is. A database file copied by hand, without its write-ahead log, lacks the newest turns. Of a server it needs an operator's token, and the server needs room for the copy in its temporary folder.",
+    "The copy is a snapshot and itself a SQLite store, whatever the original is. A database file copied by hand, without its write-ahead log, lacks the newest turns. Of a server it needs an operator's token, and the server needs room for the copy in its temporary folder.",
   arguments: [{ name: "FILE", help: "A file that does not exist yet." }],
   examples: ["backup ~/backscroll-monday.db"],
   run: async (context, args) => {

@@ -12,9 +12,9 @@ import { given, toCount } from "../../values.ts";
 
 export const changes: Command = defineCommand({
   name: "changes",
-  summary: "Show the change feed: what happened, in the order in which it was committed.",
+  summary: "Show the change feed, in commit order.",
   details:
-    'It is the audit log: ids and kinds, never content. With --follow it waits for what comes next until it is interrupted; --json then prints one JSON document a line. A cursor resumes without gap or repeat; "start" is the beginning.',
+    'It is the audit log: ids and kinds, never content. With --follow it waits for further changes until interrupted; --json then prints one JSON document a line. A cursor resumes without gap or repeat; "start" is the beginning.',
   options: {
     session: { type: "string", value: "SESSION", help: "Only the changes of this session." },
     after: {
@@ -23,7 +23,7 @@ export const changes: Command = defineCommand({
       help: "The cursor of the last change seen. Left out: the beginning, or with --follow, now.",
     },
     limit: { type: "string", value: "N", help: "Changes on a page: at most 500, 50 if left out." },
-    follow: { type: "boolean", help: "Go on as changes happen." },
+    follow: { type: "boolean", help: "Continue as changes happen." },
   },
   examples: ["changes --after start --follow"],
   run: (context, _args, options) =>

@@ -3,7 +3,7 @@ import { completionScript, SHELLS } from "../../completions.ts";
 import { EXIT } from "../../exit.ts";
 import { toChoice } from "../../values.ts";
 
-/** `all` gives the table of commands, which has this one in it. */
+/** `all` gives the table of commands, which includes this one. */
 export const completions = (all: () => readonly Command[]): Command =>
   defineCommand({
     name: "completions",

@@ -21,7 +21,7 @@ export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for unfinished messages. Of a PostgreSQL server it says what is set wrong (durability, connections, standbys, vacuum, backups) and how to mend it, which alone is no reason to exit with 1. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
+    "Asks the database to check itself and looks for unfinished messages. For a PostgreSQL server it reports wrong settings (durability, connections, standbys, vacuum, backups) with remedies, which alone do not cause exit code 1. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -54,14 +54,14 @@ export const doctor: Command = defineCommand({
         options.verify || head !== undefined ? await verify(engine, head) : undefined;
       const found = verified?.damage ?? (await engine.checkIntegrity());
       const { status, damage } = await readStatus(context, engine, found);
-      // Only the operator of a server sees its database.
+      // Only an operator sees the server's database.
       const advice = isOwn(engine) ? await engine.checkSettings() : [];
       const pending = status.tenants.reduce((sum, tenant) => sum + tenant.pending, 0);
       const { losses } = status;
       const isSound = damage.length === 0 && (verified?.ok ?? true);
       const ok = isSound && losses.length === 0;
       const tenants = context.tenantNamed || remote ? [tenant.tenant] : tenantsOf(status);
-      // A database that is damaged is not written to.
+      // A damaged database is not written to.
       const mend = (wanted: boolean | undefined, task: "rebuild" | "purge", doing: string) =>
         wanted && isSound ? maintainTenants(engine, tenants, task, doing) : undefined;
       const rebuilt = await mend(rebuild, "rebuild", "Rebuilding the index");
@@ -128,7 +128,7 @@ async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {
   return accepted;
 }
 
-/** Damage may keep even the status from being read: then there is less to say, and still a report. */
+/** Damage may make even the status unreadable: then the report is shorter. */
 async function readStatus(
   context: Context,
   engine: EngineApi,

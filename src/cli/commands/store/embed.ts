@@ -11,13 +11,13 @@ import { toCount } from "../../values.ts";
 
 export const embed: Command = defineCommand({
   name: "embed",
-  summary: "Make vectors of what is stored and has none yet, so that searches find it by meaning.",
+  summary: "Embed stored messages without a vector, for search by meaning.",
   details:
     "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. What is written while such a process runs gets its vectors by itself; what was there before costs what this command says before it begins. Stopped, it goes on the next time. It says how many vectors, tokens, minutes and dollars it will take, about, and asks; --yes is needed with --json and without a terminal. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
   options: {
-    estimate: { type: "boolean", help: "Only say what it would take." },
+    estimate: { type: "boolean", help: "Only print the estimated cost." },
     yes: { type: "boolean", help: "Do not ask." },
-    limit: { type: "string", value: "N", help: "Stop after about so many vectors." },
+    limit: { type: "string", value: "N", help: "Stop after about this many vectors." },
     again: {
       type: "boolean",
       help: "Make all vectors again. Only this changes the embedder of a store.",

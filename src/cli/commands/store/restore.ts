@@ -7,7 +7,7 @@ import { refuseServer } from "../../store.ts";
 
 export const restore: Command = defineCommand({
   name: "restore",
-  summary: "Fill a new or empty store from a backup, all or nothing.",
+  summary: "Fill a new or empty store from a backup, atomically.",
   details:
     "The store may be of the other backend: this is also how to move from SQLite to PostgreSQL. Feed cursors of the original expire. A server's store is filled while no server runs on it: see docs/server.md.",
   arguments: [{ name: "FILE", help: "The backup." }],

@@ -23,7 +23,7 @@ import { withStore } from "../../store.ts";
 
 export const status: Command = defineCommand({
   name: "status",
-  summary: "Show where the store is and what it holds, or how a session stands.",
+  summary: "Show the store's address and contents, or a session's status.",
   details:
     "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next; by the settings of this user, or of the server.",
   arguments: [
@@ -34,7 +34,7 @@ export const status: Command = defineCommand({
     },
   ],
   options: {
-    create: { type: "boolean", help: "Create the store, or bring it up to date, if need be." },
+    create: { type: "boolean", help: "Create or migrate the store if needed." },
   },
   examples: ["status --create", "status 5f0c2a91"],
   run: (context, args, options) => {
@@ -59,7 +59,7 @@ type ShownStatus = Pick<WireStatus, "address" | "tenants"> & {
   readonly [Name in keyof WireStatus]: WireStatus[Name] | null;
 };
 
-/** Callers of a server who are not its operator get the status of their own tenant. */
+/** Callers of a server that are not operators get their own tenant's status. */
 async function readStatus(
   context: Context,
   tenant: TenantApi,
@@ -121,7 +121,7 @@ function formatTenant(status: WireTenantStatus, named: boolean): string {
   return `${named ? `${status.tenant}: ` : ""}${parts.join(", ")}`;
 }
 
-/** Search also finds messages that are in no segment yet. */
+/** Search also finds unindexed messages. */
 export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus): string {
   const parts = [
     counted(segments, "segment"),
@@ -144,7 +144,7 @@ function formatVectors({ vectors, embedder, bytes, lag, gaps }: WireVectorStatus
   return parts.join(", ");
 }
 
-/** Two commands that work now, whatever the store holds. */
+/** Two commands that work with any store. */
 function nextCommands(tenants: readonly WireTenantStatus[]): string[] {
   const empty = tenants.every(({ sessions }) => sessions === 0);
   return empty

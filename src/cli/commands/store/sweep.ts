@@ -6,10 +6,9 @@ import { withStore } from "../../store.ts";
 
 export const sweep: Command = defineCommand({
   name: "sweep",
-  summary:
-    "Delete sessions and records whose time has run out, and end messages whose writer died.",
+  summary: "Delete expired sessions and records, and abort messages of dead writers.",
   details:
-    "Also erases what was summarised in sessions that are to forget it, if a compaction was interrupted. Sweeps run on request only: run this from a timer if you use --ttl or --retention.",
+    "Also completes interrupted erasures of summarised messages. Sweeps run on request only: run this from a timer if you use --ttl or --retention.",
   options: { all: { type: "boolean", help: "Every tenant's, not only one's." } },
   examples: ["sweep --all"],
   run: (context, _args, options) =>

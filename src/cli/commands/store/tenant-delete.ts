@@ -6,9 +6,9 @@ import { refuseServer, withOwnEngine } from "../../store.ts";
 
 export const tenantDelete: Command = defineCommand({
   name: "tenant delete",
-  summary: "Delete all that a tenant has, for good.",
+  summary: "Delete all data of a tenant, permanently.",
   details:
-    "Its sessions, records, memories, facts and routes go, its tokens end, and its quota becomes nothing. Stopped, it goes on when it is run again. The change feed, the tombstones and the name stay, without content.",
+    "Deletes its sessions, records, memories, facts and routes, revokes its tokens, and sets its quota to zero. An interrupted deletion continues when run again. The change feed, the tombstones and the name stay, without content.",
   arguments: [{ name: "TENANT", help: "The tenant's name." }],
   options: { yes: { type: "boolean", help: "Confirms the deletion." } },
   examples: ["tenant delete acme --yes"],

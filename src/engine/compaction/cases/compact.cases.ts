@@ -22,7 +22,7 @@ export function compactCases({ tenant }: ContextCases): void {
     ]);
 
   describe("compact", () => {
-    test("adds an entry that stands for what it covers, and nothing is removed", async () => {
+    test("adds an entry that covers older ones, and removes nothing", async () => {
       const handle = await session();
       const result = await handle.compact({ keep: { messages: 4 } });
       expect(result.removed).toBe(16);
@@ -39,7 +39,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await handle.listMessages({ limit: 100 })).toMatchObject({ total: 20 });
     });
 
-    test("the summary is searchable at once, and what it covers still is", async () => {
+    test("the summary is searchable at once, and covered messages still are", async () => {
       const engine = tenant();
       const handle = await engine.createSession({ agent: "coder", createdBy: "ana" });
       await handle.append([
@@ -54,7 +54,7 @@ export function compactCases({ tenant }: ContextCases): void {
       );
     });
 
-    test("a second one starts at what the first kept, and carries its summary", async () => {
+    test("a second one starts at the first kept entry, and includes the first summary", async () => {
       const handle = await session();
       await handle.compact({ keep: { messages: 4 } });
       await handle.append(turns(3, 500, 11));
@@ -66,7 +66,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(summary).toContain("question 12");
     });
 
-    test("keeps what is appended while a slow summary is written", async () => {
+    test("keeps messages appended while a slow summary is written", async () => {
       const handle = await session();
       const slow = saying("So far.", async () => {
         await handle.append(turns(2, 500, 11));
@@ -75,7 +75,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await context(handle)).toEqual(["summary", ...last(4, 12)]);
     });
 
-    test("of two at once, one wins and the other changes nothing", async () => {
+    test("of two concurrent ones, one wins and the other changes nothing", async () => {
       const handle = await session();
       const one = handle.compact({ keep: { messages: 4 } });
       const two = handle.compact({ keep: { messages: 2 } });
@@ -87,7 +87,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await handle.meta()).toMatchObject({ entryCount: 21 });
     });
 
-    test("under a key is carried out once, also by two at once", async () => {
+    test("under a key is carried out once, also concurrently", async () => {
       const handle = await session();
       const ask = (messages: number) =>
         handle.compact({ keep: { messages }, idempotencyKey: "again" });
@@ -109,7 +109,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await context(handle)).toEqual([...last(2, 2), "another question"]);
     });
 
-    test("keeps 20,000 tokens if nothing else is said, or half if the session wants compaction", async () => {
+    test("keeps 20,000 tokens by default, or half if the session's metadata asks for compaction", async () => {
       const handle = await session(turns(40));
       const plain = await handle.compact();
       expect(plain.tokensBefore).toBeGreaterThan(38_000);
@@ -119,7 +119,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await own.compact()).toMatchObject({ removed: 10 });
     });
 
-    test("with too little to do says so, or does nothing in the way of claw-code", async () => {
+    test("with too little to cover throws, or does nothing with claw-code's preset", async () => {
       const handle = await session(turns(1));
       const nothing = { code: "nothing_to_compact", details: { sessionId: handle.id } };
       await expect(handle.compact()).rejects.toMatchObject(nothing);
@@ -137,7 +137,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await context(after)).toEqual(["summary"]);
     });
 
-    test("leaves pinned entries as they are, and covers them once they are unpinned", async () => {
+    test("keeps pinned entries, and covers them once they are unpinned", async () => {
       const handle = await session();
       const { messages } = await handle.listMessages({ limit: 1, offset: 2 });
       const rule = messages[0]?.id ?? "";
@@ -156,7 +156,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await context(handle)).toEqual(["summary", ...last(1, 13)]);
     });
 
-    test("gets under a limit by showing long results shortened; the log keeps them", async () => {
+    test("meets a limit by showing long results shortened; the log keeps them", async () => {
       const output = "x".repeat(80_000);
       const handle = await session([
         ...turns(3),
@@ -176,7 +176,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(messages[0]?.blocks[0]).toMatchObject({ output });
     });
 
-    test("asks the host first: it may call it off, or hand the summary in", async () => {
+    test("calls the host's hook first, which may cancel it or give the summary", async () => {
       const handle = await session();
       const before: CompactInput["before"] = (plan) => {
         expect(plan).toMatchObject({ throughSequence: 16, splitTurn: false });
@@ -193,7 +193,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect((await handle.meta()).summary).toBe("In the host's words.");
     });
 
-    test("refuses an empty summary, or takes the mechanical one if that is allowed", async () => {
+    test("refuses an empty summary, or falls back to the mechanical one if allowed", async () => {
       const handle = await session();
       const empty = { keep: { messages: 4 }, summarizer: saying("  ") };
       await expect(handle.compact(empty)).rejects.toMatchObject({ code: "summary_rejected" });
@@ -202,7 +202,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(entry?.data).toMatchObject({ summarizer: "mechanical-rich", model: null });
     });
 
-    test("needs a model where one is asked for", async () => {
+    test("needs a model where one is requested", async () => {
       const handle = await session();
       await expect(handle.compact({ summarizer: "model" })).rejects.toMatchObject({
         code: "model_unavailable",
@@ -212,7 +212,7 @@ export function compactCases({ tenant }: ContextCases): void {
       await expect(handle.compact()).rejects.toMatchObject({ details: { model: "fast" } });
     });
 
-    test("in the way of claw-code opens the context with its continuation message", async () => {
+    test("with claw-code's preset opens the context with its continuation message", async () => {
       const handle = await session(turns(4, 2_000));
       await handle.compact({ preset: "claw" });
       const { messages } = await handle.buildContext({
@@ -230,7 +230,7 @@ export function compactCases({ tenant }: ContextCases): void {
       );
     });
 
-    test("keeps summaries of summaries, each of which can be opened", async () => {
+    test("keeps summaries of summaries, each readable", async () => {
       const handle = await session(turns(4));
       for (let round = 1; round <= 5; round++) {
         await handle.append(turns(4, 300, 4 * round + 1));

@@ -9,7 +9,7 @@ export function summarizeCases({ tenant }: ContextCases): void {
   };
 
   describe("summarize", () => {
-    test("writes a summary up to a message, and the context stays as it was", async () => {
+    test("writes a summary up to a message, without changing the context", async () => {
       const { handle, ids } = await talk();
       const before = await handle.buildContext({ tokenBudget: 50_000 });
       const summary = await handle.summarize(ids[3], { summarizer: saying("Two turns.") });
@@ -30,7 +30,7 @@ export function summarizeCases({ tenant }: ContextCases): void {
       expect(await handle.getEntry(summary.id)).toMatchObject({ kind: "summary" });
     });
 
-    test("goes on from the last compaction, and carries what that says", async () => {
+    test("continues from the last compaction, and includes its summary", async () => {
       const { handle, ids } = await talk();
       const { entry } = await handle.compact({ keep: { messages: 4 } });
       const summary = await handle.summarize();
@@ -39,7 +39,7 @@ export function summarizeCases({ tenant }: ContextCases): void {
       expect((await handle.summaries()).map(({ kind }) => kind)).toEqual(["compaction", "summary"]);
     });
 
-    test("has nothing to do in an empty session or right after a compaction of all", async () => {
+    test("does nothing in an empty session or right after a compaction of all", async () => {
       const empty = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       await expect(empty.summarize()).rejects.toMatchObject({ code: "nothing_to_compact" });
       const { handle } = await talk();
@@ -48,7 +48,7 @@ export function summarizeCases({ tenant }: ContextCases): void {
       await expect(handle.summarize("nobody")).rejects.toMatchObject({ code: "entry_not_found" });
     });
 
-    test("an edit inside what a summary covers makes it stale; the new branch has no summary", async () => {
+    test("an edit of a covered message makes a summary stale; the new branch has no summary", async () => {
       const { handle, ids } = await talk();
       const early = await handle.summarize(ids[1]);
       const { entry } = await handle.compact({ keep: { messages: 4 } });

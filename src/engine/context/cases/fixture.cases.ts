@@ -1,4 +1,4 @@
-/** What the cases of context and compaction are written with. */
+/** Fixture of the context and compaction cases. */
 
 import type { Summarizer } from "../../../compaction/summary.ts";
 import type { ContextMessage } from "../../../context/message.ts";
@@ -20,14 +20,14 @@ export function turns(count: number, tokens = 500, from = 1): MessageInput[] {
   ]).flat();
 }
 
-/** The first two words of each message, or what part it is. */
+/** The first two words of each message, or the name of its part. */
 export function outline(messages: readonly ContextMessage[]): string[] {
   return messages.map(({ part, blocks }) =>
     part === "recent" ? textOf(blocks).split(" ").slice(0, 2).join(" ") : part,
   );
 }
 
-/** A summariser that says what it is told, however long it takes. */
+/** A summarizer with a given answer, of any delay. */
 export function saying(text: string, meanwhile?: () => Promise<unknown>): Summarizer {
   return {
     name: "scripted",

@@ -5,7 +5,7 @@ import type { SessionHandle } from "../../session-handle.ts";
 import type { TenantEngine } from "../../tenant-engine.ts";
 import { type ContextCases, outline, saying, turns } from "./fixture.cases.ts";
 
-/** Forks, edits, races and shapes that an ordinary conversation does not have. */
+/** Forks, edits, races and unusual sessions. */
 export function oddSessionCases({ tenant }: ContextCases): void {
   const talk = async (
     messages: readonly MessageInput[],
@@ -20,7 +20,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     outline((await handle.buildContext({ tokenBudget: 100_000, semanticRecall: false })).messages);
 
   describe("a fork of a compacted session", () => {
-    test("has the context of the original, however large its compaction is", async () => {
+    test("has the original's context, however large its compaction is", async () => {
       const handle = await talk(turns(80, 20));
       const { messages } = await handle.listMessages({ limit: 1 });
       await handle.pin(messages[0]?.id ?? "");
@@ -40,7 +40,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
       expect((await fork.meta()).summary).toContain("163 messages");
     });
 
-    test("knows what made its summaries stale by its own sequences", async () => {
+    test("computes stale summaries by its own sequences", async () => {
       const handle = await talk(turns(4, 20));
       const { messages } = await handle.listMessages();
       await handle.branch(messages[1]?.id ?? "");
@@ -54,7 +54,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
   });
 
   describe("messages appended while a summary is written", () => {
-    test("stays, also where nothing was to be kept", async () => {
+    test("stay, also where nothing was to be kept", async () => {
       const handle = await talk(turns(4));
       const during = saying("So far.", () => handle.append(turns(1, 500, 5)));
       await handle.compact({ keep: "none", summarizer: during });
@@ -65,7 +65,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
       expect(removed).toBe(2);
     });
 
-    test("is not erased before a summary covers it", async () => {
+    test("are not erased before a summary covers them", async () => {
       const handle = await talk(turns(4), { retention: "audit-only" });
       const during = saying("So far.", () => handle.append(turns(1, 500, 5)));
       await handle.compact({ keep: "none", summarizer: during });
@@ -81,7 +81,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     });
   });
 
-  test("an edit of a kept message keeps the summary of what was erased", async () => {
+  test("an edit of a kept message keeps the summary of erased ones", async () => {
     const handle = await talk(turns(6), { retention: "audit-only" });
     await handle.compact({ keep: { messages: 4 }, summarizer: saying("IMPORTANT") });
     const kept = (await handle.history({ limit: 2 }))[0];
@@ -102,7 +102,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(await handle.usage()).toMatchObject({ contextTokens: tokensAfter, estimated: true });
   });
 
-  test("the first call after a compaction or a branch is not told the old figure", async () => {
+  test("the first call after a compaction or a branch does not use the old figure", async () => {
     const engine = tenant();
     const call = (text: string): MessageInput[] => [
       { role: "user", content: text },
@@ -124,7 +124,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(figures[2]).toBeLessThan(1_000);
   });
 
-  test("one participant's view has nothing that others wrote: pinned, recalled or recent", async () => {
+  test("one participant's view has nothing of others: pinned, recalled or recent", async () => {
     const handle = await talk([
       { role: "user", actor: "bob", content: "the lemur of bob" },
       { role: "user", actor: "bob", content: "a rule of bob" },
@@ -144,7 +144,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(all.messages.map(({ part }) => part)).toContain("recalled");
   });
 
-  test("a session in which only agents speak fits any budget", async () => {
+  test("a session of agents only fits any budget", async () => {
     const handle = await talk(
       Array.from({ length: 200 }, (_, i) => ({
         role: "assistant" as const,
@@ -158,7 +158,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(messages.length).toBeGreaterThan(3);
   });
 
-  test("a result of megabytes in the newest turn is shortened in one go", async () => {
+  test("a result of megabytes in the newest turn is shortened in one pass", async () => {
     const handle = await talk([
       { role: "user", content: "read it" },
       {
@@ -173,7 +173,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(tokens).toBeGreaterThan(10_000);
   });
 
-  test("two compactions that cover the same after a branch cannot both win", async () => {
+  test("of two compactions with the same coverage after a branch, one wins", async () => {
     const handle = await talk(turns(6));
     const { entry } = await handle.compact({ keep: { messages: 4 }, summarizer: saying("one") });
     await handle.branch(entry?.parentId ?? null);

@@ -38,7 +38,7 @@ const WORDS = [
 
 export function recallEvictedCases({ tenant }: ContextCases): void {
   describe("the evicted part of the path", () => {
-    /** Each word in a turn of its own of about 250 tokens, behind something pinned. */
+    /** Each word in its own turn of about 250 tokens, after a pinned entry. */
     const talk = async (pinnedTokens: number) => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       if (pinnedTokens > 0) {
@@ -77,7 +77,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       });
     }
 
-    test("is recalled once: nothing that is shown or pinned is", async () => {
+    test("is recalled once: shown and pinned entries are not", async () => {
       const session = await talk(1_000);
       for (const query of ["rule", ...WORDS]) {
         const { messages } = await session.buildContext({ tokenBudget: 4_000, query });
@@ -86,7 +86,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       }
     });
 
-    test("is cut before a secret, of which half would not be masked", async () => {
+    test("is cut before a secret, because half of one would not be masked", async () => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       const key = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6";
       const filler = "the heron waits ".repeat(255);

@@ -5,12 +5,12 @@ import type { JsonObject } from "../../../model/json.ts";
 import { type ContextCases, turns } from "../../context/cases/fixture.cases.ts";
 import type { SessionHandle } from "../../session-handle.ts";
 
-/** Reads `fact: subject, predicate, object` in messages, and remembers what it was asked. */
+/** Extracts `fact: subject, predicate, object` from messages, and records its requests. */
 class Scripted implements FactExtractor {
   readonly name = "scripted";
   readonly maxInputTokens?: number;
   readonly requests: FactRequest[] = [];
-  /** Runs while it reads. */
+  /** Runs during the extraction. */
   meanwhile: () => Promise<unknown> = async () => undefined;
 
   constructor(maxInputTokens?: number) {
@@ -62,7 +62,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
     );
 
   describe("extractFacts", () => {
-    test("keeps what the messages state, each with its source", async () => {
+    test("stores the stated facts, each with its source", async () => {
       const session = await talk([
         "a fact: Ana, city, Rome",
         "b nothing",
@@ -79,7 +79,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(extractor.read).toEqual(["a b c"]);
     });
 
-    test("is off unless the session allows it", async () => {
+    test("is off unless the session enables it", async () => {
       for (const metadata of [{}, { facts: { enabled: "true" } }, { facts: true }]) {
         const session = await talk(["fact: Ana, city, Rome"], metadata);
         const extractor = new Scripted();
@@ -105,7 +105,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       );
     });
 
-    test("goes on where it ended, and an empty session is nothing to read", async () => {
+    test("continues where it ended, and reads nothing of an empty session", async () => {
       const extractor = new Scripted();
       const session = await talk([]);
       expect(await session.extractFacts(undefined, { extractor })).toEqual([]);
@@ -141,7 +141,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(extractor.read).toEqual(["a b c", "f", "d", "g"]);
     });
 
-    test("replaces what has changed and keeps the history", async () => {
+    test("supersedes changed facts and keeps the history", async () => {
       const session = await talk(["fact: Ana, city, Rome\nfact: Ana, speaks, Dutch +"]);
       const extractor = new Scripted();
       await session.extractFacts(undefined, { extractor });
@@ -156,7 +156,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       ]);
     });
 
-    test("hands a long conversation over in parts; a failure keeps what came before", async () => {
+    test("splits a long conversation into parts; a failure keeps the finished ones", async () => {
       const session = await talk([]);
       await session.append(turns(3, 300));
       await say(session, "last fact: Ana, city, Rome");
@@ -176,7 +176,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       );
     });
 
-    test("tells what became of each part, and who was replaced on the way", async () => {
+    test("reports the result of each part, and superseded facts", async () => {
       const session = await talk([]);
       await say(session, `fact: Ana, city, Rome${" lorem".repeat(400)}`);
       await say(session, "fact: Ana, city, Oslo\nfact: Bo, password, hunter22");
@@ -193,7 +193,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       ]);
     });
 
-    test("never stores a secret, personal data if asked not to, or what the host refuses", async () => {
+    test("never stores a secret, nor personal data or facts that the host refuses", async () => {
       const texts = [
         "fact: deploy, uses, sk-abcdefghij0123456789 daily",
         "fact: Ana, e-mail, ana@example.org\nfact: Ana, likes, tea\nfact: Bo, likes, rum",
@@ -217,7 +217,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(extractor.requests[0]?.omitPersonal).toBe(true);
     });
 
-    test("two at once for one session read it once", async () => {
+    test("two concurrent calls for one session read it once", async () => {
       const session = await talk(["a fact: Ana, city, Rome"]);
       const extractor = new Scripted();
       const both = [1, 2].map(() => session.extractFacts(undefined, { extractor }));
@@ -241,7 +241,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       ]);
     });
 
-    test("a fact without a cited message of the part is a guess, and replaces none", async () => {
+    test("a fact without a cited message of its part supersedes nothing", async () => {
       const session = await talk(["hello"]);
       await session.addFacts([{ subject: "Ana", predicate: "city", object: "Rome" }]);
       const extract = async () => {
@@ -253,7 +253,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(await listed(session)).toEqual(["Ana city Rome", "Bo city Oslo"]);
     });
 
-    test("stops when it is told to, and stores nothing of the part that was being read", async () => {
+    test("stops on its signal, and stores nothing of the part in progress", async () => {
       const session = await talk(["fact: Ana, city, Rome"]);
       await session.append(turns(4, 300));
       const stop = new AbortController();

@@ -3,7 +3,7 @@ import { compact, type RetentionCases, said, say, sayMore } from "./fixture.case
 
 export function coverageCases({ tenant }: RetentionCases): void {
   describe("the coverage of a compaction", () => {
-    test("grows with the next one, and reaches what the first had kept", async () => {
+    test("grows with the next one, up to the first one's kept entries", async () => {
       const { handle } = await say(tenant(), "audit-only", "a", "b", "c", "d");
       expect(await compact(handle, 2)).toMatchObject({ erased: 2 });
       await sayMore(handle, "e", "f");
@@ -16,7 +16,7 @@ export function coverageCases({ tenant }: RetentionCases): void {
       ]);
     });
 
-    test("includes annotations and aborted messages, not what is about the session", async () => {
+    test("includes annotations and aborted messages, but no entries about the session", async () => {
       const { handle, ids } = await say(tenant(), "ephemeral", "a", "b");
       await handle.label(ids[0] ?? "", "secret label");
       await handle.appendCustom("editor", { openFile: "secret.ts" });
@@ -44,20 +44,20 @@ export function coverageCases({ tenant }: RetentionCases): void {
       expect((await handle.meta()).title).toBe("A title stays");
     });
 
-    test("does not include what is pinned, until it is unpinned and summarised", async () => {
+    test("excludes pinned entries until they are unpinned and summarised", async () => {
       const { handle, ids } = await say(tenant(), "ephemeral", "a", "b", "c", "d");
       await handle.pin(ids[0] ?? "");
       await compact(handle, 1);
       expect(await said(handle)).toEqual(["a", null, null, "d"]);
       await handle.unpin(ids[0] ?? "");
-      // No summary has it yet: the context still shows it as it was said.
+      // No summary has it yet: the context still shows it verbatim.
       expect(await handle.applyRetention()).toEqual({ erased: 0 });
       await sayMore(handle, "e", "f");
       await compact(handle, 1);
       expect(await said(handle)).toEqual([null, null, null, null, null, "f"]);
     });
 
-    test("of other branches is what was replaced, with all that followed it", async () => {
+    test("on other branches has superseded entries with their descendants", async () => {
       const { handle, ids } = await say(tenant(), "audit-only", "a", "b", "old", "old answer");
       const edited = await handle.edit(ids[2] ?? "", "about new");
       await sayMore(handle, "x", "new answer");
@@ -96,7 +96,7 @@ export function coverageCases({ tenant }: RetentionCases): void {
       expect(await said(handle)).toEqual([null, null, null, "d", "other"]);
     });
 
-    test("on a branch that was left is left, too, when another one is compacted", async () => {
+    test("on an abandoned branch stays when another one is compacted", async () => {
       const { handle, ids } = await say(tenant(), "full", "a", "b", "c", "d");
       const { entry } = await compact(handle, 1);
       await handle.branch(ids[1] ?? "");
@@ -109,7 +109,7 @@ export function coverageCases({ tenant }: RetentionCases): void {
       expect(await said(handle)).toEqual([null, null, null, "d", null, "f"]);
     });
 
-    test("in a fork is the fork's own", async () => {
+    test("of a fork is separate", async () => {
       const { handle, ids } = await say(tenant(), "audit-only", "a", "b", "c", "d");
       const before = await handle.fork({ createdBy: "ben" });
       await compact(handle, 1);

@@ -1,4 +1,4 @@
-/** What the cases of retention are written with. */
+/** Fixture of the retention cases. */
 
 import { textOf } from "../../../model/block.ts";
 import type { Usage } from "../../../model/entry.ts";
@@ -22,7 +22,7 @@ export const USAGE: Usage = {
   cacheReadTokens: 0,
 };
 
-/** A session in which each of `words` is said once, by a user and an agent in turn. */
+/** A session with a message for each of `words`, by user and agent in turn. */
 export async function say(
   tenant: TenantEngine,
   retention: Retention,
@@ -55,7 +55,7 @@ export function compact(handle: SessionHandle, keep: number): Promise<Compaction
   return handle.compact({ keep: { messages: keep }, summarizer: saying("They spoke of animals.") });
 }
 
-/** The texts of all messages of the session, of all branches; null for what is erased. */
+/** The texts of all messages, of all branches; null for erased ones. */
 export async function said(handle: SessionHandle): Promise<(string | null)[]> {
   const { entries } = await handle.listEntries({ tree: true, limit: 500 });
   return entries

@@ -4,12 +4,12 @@ import { compact, type RetentionCases, said, say, sayMore, USAGE } from "./fixtu
 
 const MODES = ["audit-only", "ephemeral"] as const;
 
-/** How many messages a mechanical summary, or a part of one, says that it covers. */
+/** The number of covered messages in a mechanical summary. */
 const COUNTS = /(\d+) (?:messages:|earlier messages)/g;
 
 export function forgetCases({ engine, tenant }: RetentionCases): void {
   describe("the rest of a summarised message", () => {
-    test.each(MODES)("%s: no content, and what the mode says", async (retention) => {
+    test.each(MODES)("%s: no content, and the fields that the mode keeps", async (retention) => {
       const { handle, ids } = await say(tenant(), retention, "quokka", "wombat", "dingo", "emu");
       const [before] = (await handle.listMessages({ offset: 1, limit: 1 })).messages;
       const result = await compact(handle, 2);
@@ -30,13 +30,13 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       expect(await handle.applyRetention()).toEqual({ erased: 0 });
     });
 
-    test("full: all of it", async () => {
+    test("full: everything", async () => {
       const { handle } = await say(tenant(), "full", "quokka", "wombat", "dingo");
       expect(await compact(handle, 1)).toMatchObject({ removed: 2, erased: 0 });
       expect(await said(handle)).toEqual(["quokka", "wombat", "dingo"]);
     });
 
-    test("reading goes on: history, context, fork, labels, another answer", async () => {
+    test("reads still work: history, context, fork, labels, another answer", async () => {
       const { handle, ids } = await say(tenant(), "ephemeral", "a", "b", "c", "d");
       await handle.label(ids[0] ?? "", "start");
       await compact(handle, 2);
@@ -56,13 +56,13 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       expect(await said(fork)).toEqual([null, null, "c", "d", "e"]);
       expect(await texts(fork)).toEqual(["summary", "about c", "about d", "about e"]);
       await handle.regenerate(ids[1] ?? "", { role: "assistant", content: "about b2" });
-      // What was said there is gone, and no summary stands on this path.
+      // The content there is erased, and this path has no summary.
       expect(await texts()).toEqual(["about b2"]);
     });
   });
 
   describe("the index", () => {
-    test.each(MODES)("%s: finds the summary and not what it covers", async (retention) => {
+    test.each(MODES)("%s: finds the summary and not the covered text", async (retention) => {
       const own = tenant();
       const { handle, ids } = await say(own, retention, "quokka", "wombat", "dingo", "quokka");
       await own.maintainIndex("flush");
@@ -127,7 +127,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       expect(JSON.stringify(await handle.getEntry(id))).not.toContain("quokka");
     });
 
-    test("that was written while all was kept goes with the next one", async () => {
+    test("written under full retention is erased with the next one", async () => {
       const { handle } = await say(tenant(), "full", "quokka", "wombat", "dingo", "emu");
       const { entry: first } = await handle.compact({ keep: { messages: 2 } });
       await handle.update({ retention: "audit-only" });
@@ -142,7 +142,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
   });
 
   describe("retention", () => {
-    test("may be given in the metadata, where the field itself is not", async () => {
+    test("may be given in the metadata instead of the field", async () => {
       const make = async (input: object) => {
         const session = await tenant().createSession({ agent: "a", createdBy: "b", ...input });
         return session;
@@ -167,7 +167,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       });
     });
 
-    test("that becomes stricter is applied to what was erased before", async () => {
+    test("that becomes stricter applies to earlier erasures", async () => {
       const { handle, ids } = await say(tenant(), "audit-only", "quokka", "wombat", "dingo");
       await compact(handle, 1);
       await handle.update({ retention: "ephemeral" });
@@ -175,7 +175,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       expect(await handle.getEntry(ids[0] ?? "")).toMatchObject({ actor: null, metadata: {} });
     });
 
-    test("is caught up with by a sweep", async () => {
+    test("is completed by a sweep", async () => {
       const own = tenant();
       const made = [];
       for (let i = 0; i < 3; i++) {
@@ -191,13 +191,13 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       expect(left).toEqual(["quokka", null, null]);
     });
 
-    test("of a session that is not there", async () => {
+    test("of an unknown session", async () => {
       const { handle } = await say(tenant(), "ephemeral", "quokka");
       await handle.delete();
       await expect(handle.applyRetention()).rejects.toMatchObject({ code: "session_not_found" });
     });
 
-    test("reaches a session with thousands of entries, in parts", async () => {
+    test("applies to thousands of entries, in batches", async () => {
       const { handle } = await say(tenant(), "audit-only", "first");
       const words = Array.from({ length: 700 }, (_, i) => ({
         role: "user" as const,

@@ -1,4 +1,4 @@
-/** A set of small numbers, a bit each. */
+/** A bit set. */
 export class BitSet {
   readonly #words: Uint32Array;
 

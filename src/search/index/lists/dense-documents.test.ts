@@ -20,7 +20,7 @@ const someDocuments = fc
 const room = new Uint16Array(CHUNK_DOCUMENTS);
 
 describe("documents as bits", () => {
-  test("have each document at its place, and no other", () => {
+  test("have exactly their documents", () => {
     const check = (documents: Uint16Array) => {
       const dense = packDense(documents);
       for (const [place, document] of documents.entries()) {
@@ -34,7 +34,7 @@ describe("documents as bits", () => {
     fc.assert(fc.property(someDocuments, check));
   });
 
-  test("come back between any two documents, with the rank of the first", () => {
+  test("are decoded between any two documents, with the rank of the first", () => {
     const document = fc.oneof(fc.nat(CHUNK_DOCUMENTS), fc.constantFrom(0, 32, 64, 512, 4_096));
     fc.assert(
       fc.property(someDocuments, document, document, (documents, a, b) => {
@@ -49,7 +49,7 @@ describe("documents as bits", () => {
     );
   });
 
-  test("are chosen where they take less room", () => {
+  test("are chosen where they are smaller", () => {
     expect(isDense(4_000)).toBe(false);
     expect(isDense(4_500)).toBe(true);
   });

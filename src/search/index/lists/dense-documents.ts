@@ -1,7 +1,7 @@
 /**
- * The documents of a frequent term in one chunk: a bitmap with a rank directory, where a number for
- * each posting would take more room. The commonest words then take a third of it, so that they
- * stay in the cache and leave it to others.
+ * The documents of a frequent term in one chunk: a bitmap with a rank directory, where a number per
+ * posting would be larger. Common words then take a third of the space, which leaves the cache to
+ * others.
  */
 
 import { CHUNK_DOCUMENTS } from "../layout.ts";
@@ -9,7 +9,7 @@ import { CHUNK_DOCUMENTS } from "../layout.ts";
 export interface DenseDocuments {
   /** 32 documents each, the low bit first. */
   readonly bits: Uint32Array;
-  /** For every 512th document: how many before it have the term. */
+  /** The rank at every 512th document. */
   readonly ranks: Uint16Array;
 }
 
@@ -17,10 +17,10 @@ export const DENSE_WORDS: number = CHUNK_DOCUMENTS / 32;
 const RANK_WORDS = 16;
 export const DENSE_RANKS: number = DENSE_WORDS / RANK_WORDS;
 
-/** In the first word of a stored list: its documents are bits. */
+/** Flags a dense list, in its first word. */
 export const DENSE_LIST = 0x8000_0000;
 
-/** Whether so many of a chunk's documents take less room as bits. */
+/** Whether a bitmap is smaller for this many documents. */
 export function isDense(count: number): boolean {
   return 2 * count > 4 * DENSE_WORDS + 2 * DENSE_RANKS;
 }
@@ -47,7 +47,7 @@ export function densePlace(dense: DenseDocuments, document: number): number {
   return isThere === 1 ? denseRank(dense, document) : -1;
 }
 
-/** How many documents before this one have the term. */
+/** The rank: the number of documents before this one. */
 export function denseRank({ bits, ranks }: DenseDocuments, document: number): number {
   const word = document >>> 5;
   let at = word - (word % RANK_WORDS);
@@ -56,7 +56,7 @@ export function denseRank({ bits, ranks }: DenseDocuments, document: number): nu
   return rank + countBits((bits[word] as number) & ((1 << (document & 31)) - 1));
 }
 
-/** Writes the documents from `from` to `to` (not included) that have the term. Gives their number. */
+/** Writes the documents from `from` to `to` (exclusive). Gives their number. */
 export function unpackDense(
   { bits }: DenseDocuments,
   from: number,

@@ -1,26 +1,25 @@
 /**
- * The postings of a term in a segment that is made of others, under their new numbers.
+ * The postings of a term in a merged segment, with new document numbers.
  *
- * They come source by source. Messages lie in the order of their sessions, and a session may go on
- * from one source to the next, so what comes is a row of *stretches*: each ascends and lies together
- * in the joined segment, but one may belong before others that came earlier. They are put in order at
- * the end, a stretch at a time, and only if that is needed.
+ * They come source by source. Messages are ordered by session, and a session may span sources, so
+ * the input is a sequence of *runs*: each ascends and is contiguous in the merged segment, but one
+ * may belong before earlier ones. Runs are sorted at the end, only if needed.
  */
 
 import { ByteWriter } from "../bytes.ts";
 
-/** Below this many, one after the other is quicker than a view of them. */
+/** Below this many, a loop is faster than a view. */
 const FEW = 32;
 
-/** A document and the number of a stretch in one number: both stay below 2^53. */
+/** A document and a run's number in one number below 2^53. */
 const MAX_STRETCHES = 2 ** 24;
 
 export class JoinedPostings {
-  /** Ascending once they are in order, like all of these: the first `count` are meant. */
+  /** Ascending once sorted, like all of these: the first `count` are used. */
   documents: Uint32Array = new Uint32Array(64);
   counts: Uint8Array = new Uint8Array(64);
   count = 0;
-  /** The positions of all, one posting after another. */
+  /** The positions of all postings, concatenated. */
   positions: ByteWriter = new ByteWriter();
   #otherDocuments: Uint32Array = new Uint32Array(64);
   #otherCounts: Uint8Array = new Uint8Array(64);
@@ -28,7 +27,7 @@ export class JoinedPostings {
   readonly #stretches = new Stretches();
   #isInOrder = true;
 
-  /** Leaves room for as many postings. Rooms that grew would wait for the collector of garbage. */
+  /** Reserves capacity. Growing arrays would wait for garbage collection. */
   reserve(count: number): void {
     if (count <= this.documents.length) return;
     const size = Math.ceil(Math.max(count, GROWTH * this.documents.length));
@@ -61,7 +60,7 @@ export class JoinedPostings {
     this.#isInOrder = false;
   }
 
-  /** To be called once, when all stretches are there. */
+  /** To be called once, after the last run. */
   putInOrder(): void {
     if (this.#isInOrder) return;
     const size = this.documents.length;
@@ -106,7 +105,7 @@ export class JoinedPostings {
 /** The longest list has as many postings as there are messages. */
 const GROWTH = 1.25;
 
-/** Side by side: there are many, and an object for each would be garbage soon. */
+/** Parallel arrays: an object per run would be garbage. */
 class Stretches {
   count = 0;
   from: Uint32Array = new Uint32Array(64);

@@ -1,12 +1,12 @@
 /**
- * How often a term stands in each document of a list: four bits each, because it is nearly always a
- * few times. That saves a tenth of the index, and the list is read as it is stored.
+ * Term frequencies of a list: four bits each, because they are nearly always small. That saves a
+ * tenth of the index, and the list needs no decoding.
  */
 
 export interface PackedCounts {
-  /** The low half of a byte first. 15 stands for more. */
+  /** The low nibble first. 15 means more. */
   readonly counts: Uint8Array;
-  /** The counts of 15 and more, by their place in the list. */
+  /** Counts of 15 and more, by their place in the list. */
   readonly large: ReadonlyMap<number, number>;
 }
 

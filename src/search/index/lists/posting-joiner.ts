@@ -1,6 +1,6 @@
 /**
- * Joins the postings that several segments have of one term, one term after another. Postings are
- * delta-coded varints; the low bit of each flags a frequency above 1.
+ * Merges the postings of one term from several segments, term by term. Postings are delta-coded
+ * varints; the low bit of each flags a frequency above 1.
  */
 
 import { skipVarints } from "../bytes.ts";
@@ -11,10 +11,10 @@ import { JoinedPostings } from "./joined-postings.ts";
 import { countAt } from "./packed-counts.ts";
 import { documentsOf, lowerBound, type TermList } from "./term-list.ts";
 
-/** A segment that has the term: its cursor stands there. */
+/** A segment with the term; its cursor is there. */
 export interface PostingSource {
   readonly cursor: TermCursor;
-  /** The new number of each document, or `DROPPED`. They ascend. */
+  /** The new number of each document, or `DROPPED`. Ascending. */
   readonly numbers: Uint32Array;
   /** See `turnsOf`. */
   readonly turns: Uint32Array;
@@ -36,16 +36,16 @@ const NEVER = 0xffff_ffff;
 
 export class PostingJoiner {
   readonly #joined = new JoinedPostings();
-  /** Where the stretch begins that is being written, and its positions. */
+  /** The start of the current run, and its positions. */
   #from = 0;
   #positionsFrom = 0;
 
-  /** `documents`: as many as there are when all are joined. No list is longer. */
+  /** `documents`: the number of merged documents, an upper bound of a list's length. */
   constructor(documents: number) {
     this.#joined.reserve(documents);
   }
 
-  /** Valid until the next. Undefined if a blob is missing. */
+  /** Valid until the next call. Undefined if a blob is missing. */
   join(sources: readonly PostingSource[]): JoinedPostings | undefined {
     const joined = this.#joined;
     let total = 0;
@@ -98,7 +98,7 @@ export class PostingJoiner {
   /** False if a blob is missing. */
   #addLong(source: PostingSource): boolean {
     const term = source.cursor.segmentTerm();
-    // Ask for all, so that missing blobs are fetched together.
+    // Requests all, so that missing blobs are fetched together.
     const chunks = term.table()?.map((part) => ({
       base: part.chunk * CHUNK_DOCUMENTS,
       list: term.part(part),
@@ -113,7 +113,7 @@ export class PostingJoiner {
     return true;
   }
 
-  /** How many postings there are then. */
+  /** Gives the number of postings so far. */
   #addChunk(base: number, list: TermList, { numbers, turns }: PostingSource): number {
     const { documents, counts, count: before } = this.#joined;
     let filled = before;
@@ -134,7 +134,7 @@ export class PostingJoiner {
     return filled;
   }
 
-  /** Begins a stretch of postings whose positions these are, from the first posting to the last. */
+  /** Begins a run of postings with these positions. */
   #begin(positions: Uint8Array, from: number, to: number): void {
     const joined = this.#joined;
     this.#from = joined.count;
@@ -147,7 +147,7 @@ export class PostingJoiner {
     joined.endStretch(this.#from, filled, this.#positionsFrom, joined.positions.length);
   }
 
-  /** The stretch ends before this document. True if it was dropped, and its positions with it. */
+  /** Ends the run before this document. True if it was dropped with its positions. */
   #turn(filled: number, document: number, count: number): boolean {
     const joined = this.#joined;
     const { room } = joined.positions;

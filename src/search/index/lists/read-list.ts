@@ -1,6 +1,6 @@
 /**
- * From the stored postings of a term to lists that can be scored. Postings are delta-coded varints;
- * the low bit of each flags a frequency above 1.
+ * Decodes stored postings to lists for scoring. Postings are delta-coded varints; the low bit of
+ * each flags a frequency above 1.
  */
 
 import { ByteReader, u16View, u32View } from "../bytes.ts";
@@ -11,7 +11,7 @@ import { DENSE_LIST, DENSE_RANKS, DENSE_WORDS, type DenseDocuments } from "./den
 import { NONE, packCounts } from "./packed-counts.ts";
 import { type TermList, windowStarts } from "./term-list.ts";
 
-/** All postings of a term that has few. */
+/** All postings of a rare term. */
 export interface ShortList {
   readonly documents: Uint32Array;
   readonly counts: Uint8Array;
@@ -45,7 +45,7 @@ export function chunkOfShort(list: ShortList, from: number, to: number, base: nu
   };
 }
 
-/** Where the chunks of a long list lie. */
+/** The address of a long list's chunk. */
 export interface LongListChunk {
   readonly chunk: number;
   readonly count: number;
@@ -65,7 +65,7 @@ export function readLongTable(bytes: Uint8Array): LongListChunk[] {
   return chunks;
 }
 
-/** A view of the record: hardly anything is decoded. */
+/** A view of the record: almost nothing is decoded. */
 export function readLongChunk(bytes: Uint8Array, count: number): TermList {
   const head = u32View(bytes, 0, 1)[0] as number;
   const startCount = head & 0xff;

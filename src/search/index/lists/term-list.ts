@@ -1,4 +1,4 @@
-/** The postings of one term in one chunk, as the scorer wants them. */
+/** The postings of one term in one chunk, for the scorer. */
 
 import {
   CHUNK_DOCUMENTS,
@@ -12,20 +12,20 @@ import type { PackedCounts } from "./packed-counts.ts";
 
 export interface TermList extends PackedCounts {
   readonly count: number;
-  /** Ascending, counted from the start of the chunk. Undefined: they are many, and `dense`. */
+  /** Ascending, relative to the chunk's start. Undefined: the list is `dense`. */
   readonly documents: Uint16Array | undefined;
   readonly dense: DenseDocuments | undefined;
-  /** The place in the list at which each window begins; one more for the end. */
+  /** The place in the list where each window begins, plus the end. */
   readonly windows: Uint32Array;
   /**
-   * What the best documents look like: for each window, or once for the chunk, the (count, role,
-   * length) that no other beats in both count and length. Undefined: so few that they are looked at.
+   * The competitive (count, role, length) triples (Pareto front) of each window, or of the chunk.
+   * Undefined: so few postings that they are read directly.
    */
   readonly bounds: Bounds | undefined;
 }
 
 export interface Bounds {
-  /** Where the triples of each window begin; one more for the end. Two numbers: one for the chunk. */
+  /** The start of each window's triples, plus the end. Two numbers: one range for the chunk. */
   readonly starts: Uint16Array;
   /** count | role << 8 | length << 16 */
   readonly triples: Uint32Array;
@@ -43,7 +43,7 @@ export function placeOf({ documents, dense, windows }: TermList, document: numbe
   return at < to && documents[at] === document ? at : -1;
 }
 
-/** Some documents of a list: `documents[i]` for `from` <= i < `to`, at place i + `shift`. */
+/** Part of a list: `documents[i]` for `from` <= i < `to`, at place i + `shift`. */
 export interface Stretch {
   readonly documents: Uint16Array;
   readonly from: number;
@@ -53,7 +53,7 @@ export interface Stretch {
 
 const room = new Uint16Array(CHUNK_DOCUMENTS);
 
-/** The documents of the list from `first` to `end` (not included). Valid until the next call. */
+/** The documents of the list from `first` to `end` (exclusive). Valid until the next call. */
 export function stretchOf(list: TermList, first: number, end: number): Stretch {
   const { documents, dense, count } = list;
   if (documents === undefined) {
@@ -77,7 +77,7 @@ export function documentsOf({ documents, dense, count }: TermList): Uint16Array 
   return unpacked;
 }
 
-/** Where each window begins among ascending documents. */
+/** The start of each window among ascending documents. */
 export function windowStarts(documents: Uint16Array): Uint32Array {
   const starts = new Uint32Array(CHUNK_WINDOWS + 1);
   let window = 0;
@@ -111,9 +111,9 @@ const KEYS = ROLES.length * (MAX_TERM_COUNT + 1);
 
 /** Collects the competitive (count, role, length) triples of a run of postings. */
 export class Competitive {
-  /** By count and role, the least length plus one; 0 where there is none. */
+  /** By count and role, the minimum length plus one; 0 if absent. */
   readonly #shortest = new Uint32Array(KEYS);
-  /** The counts and roles that are there, in the order in which they came. */
+  /** The present counts and roles, in order of arrival. */
   #keys: number[] = [];
 
   add(count: number, role: number, length: number): void {
@@ -123,7 +123,7 @@ export class Competitive {
     if (shortest === 0 || length + 1 < shortest) this.#shortest[key] = length + 1;
   }
 
-  /** The triples that no other of the same role beats; empty afterwards. */
+  /** The triples that no other of the same role dominates; resets. */
   take(): number[] {
     const triples: number[] = [];
     const keys = this.#keys.sort((a, b) => (b & 0xff) - (a & 0xff));

@@ -1,25 +1,24 @@
 /**
- * Terms in the order of a dictionary: by code unit.
+ * Sorts terms by code unit, the order of a dictionary.
  *
- * Comparing letters is what a sort of terms takes its time for. So numbers are sorted that stand for
- * the first letters of each term, which the runtime does without calling back, and only terms that
- * begin alike are compared.
+ * Comparing strings dominates such a sort. So numeric keys of the first letters are sorted
+ * natively, and only terms with equal keys are compared.
  */
 
-/** Letters that a key stands for, of seven bits each: a key is below 2^53. */
+/** Letters in a key, of seven bits each: a key is below 2^53. */
 const KEY_LETTERS = 7;
-/** Stands for this letter and all above it: terms that have it are compared from there on. */
+/** Stands for this letter and all above it: such terms are compared from there on. */
 const LAST_LETTER = 127;
 
 /** Less than 0 if the first term comes before the second. */
 type Compare = (a: number, b: number) => number;
 
-/** Does not descend where terms ascend; alike for terms that begin alike. */
+/** Monotonic in the term; equal for terms with an equal prefix. */
 export function sortKey(letters: Uint16Array, length: number): number {
   let key = 0;
   let isOver = false;
   for (let i = 0; i < KEY_LETTERS; i++) {
-    // A term that ends here comes before all that go on.
+    // A shorter term sorts before its extensions.
     const letter: number =
       isOver || i >= length ? 0 : Math.min((letters[i] as number) + 1, LAST_LETTER);
     isOver ||= letter === LAST_LETTER;
@@ -28,7 +27,7 @@ export function sortKey(letters: Uint16Array, length: number): number {
   return key;
 }
 
-/** The terms from `from` to `to` in ascending order, no two of which are alike. `keys` are by term. */
+/** The distinct terms from `from` to `to` in ascending order. `keys` are by term. */
 export function sortTerms(
   from: number,
   to: number,
@@ -37,7 +36,7 @@ export function sortTerms(
 ): Uint32Array<ArrayBuffer> {
   const sorted = keys.slice(from, to).sort();
   const order = new Uint32Array(to - from);
-  /** Where a key first stands: how many terms that have it were put there. */
+  /** By a key's first place: the number of its terms placed so far. */
   const alike = new Uint32Array(to - from);
   for (let id = from; id < to; id++) {
     const first = lowerBound(sorted, keys[id] as number);
@@ -51,7 +50,7 @@ export function sortTerms(
   return order;
 }
 
-/** Two lists of terms in ascending order as one. */
+/** Merges two ascending lists of terms. */
 export function joinSorted(
   left: Uint32Array,
   right: Uint32Array,

@@ -14,7 +14,7 @@ const term = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 8 }),
 );
 
-test("terms as bytes have the order of terms as strings", () => {
+test("terms as bytes sort like strings", () => {
   fc.assert(
     fc.property(term, term, (a, b) => {
       expect(Math.sign(compareTerms(bytes(a), bytes(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
@@ -22,7 +22,7 @@ test("terms as bytes have the order of terms as strings", () => {
   );
 });
 
-test("a term with the lesser key comes first", () => {
+test("a term with the lesser key sorts first", () => {
   fc.assert(
     fc.property(term, term, (a, b) => {
       const difference = termKey(bytes(a)) - termKey(bytes(b));
@@ -32,7 +32,7 @@ test("a term with the lesser key comes first", () => {
   );
 });
 
-test("the common prefix of two terms ends between characters, and is that of their texts", () => {
+test("the common prefix of two terms ends between characters", () => {
   fc.assert(
     fc.property(term, term, (a, b) => {
       const shared = sharedBytes(bytes(a), bytes(b));
@@ -47,7 +47,7 @@ test("the common prefix of two terms ends between characters, and is that of the
   );
 });
 
-test("the room of a term grows with it", () => {
+test("the buffer grows with its term", () => {
   const long = bytes("ä".repeat(5_000));
   const copy = new TermBytes();
   copy.copy(long);

@@ -1,10 +1,10 @@
 /**
- * A term as a segment stores it, in UTF-8, and in room that the next term uses again. A dictionary is
- * written and joined term by term: a string of each would be made, compared and thrown away.
+ * A term in UTF-8, in a reusable buffer. A dictionary is written and merged term by term: strings
+ * would be created, compared and discarded.
  */
 
 const ENCODER = new TextEncoder();
-/** Keeps a byte order mark. Half a surrogate pair is the same to it as to the encoder. */
+/** Keeps a byte order mark. Treats lone surrogates as the encoder does. */
 const UTF16 = new TextDecoder("utf-16le", { ignoreBOM: true });
 
 export class TermBytes {
@@ -46,7 +46,7 @@ export class TermBytes {
   }
 }
 
-/** Less than 0 if `a` comes before `b`. The order is that of code units, as strings have it. */
+/** Compares by code unit, as strings do. Negative if `a` sorts before `b`. */
 export function compareTerms(a: TermBytes, b: TermBytes): number {
   const limit = Math.min(a.length, b.length);
   for (let i = 0; i < limit; i++) {
@@ -57,15 +57,15 @@ export function compareTerms(a: TermBytes, b: TermBytes): number {
   return a.length - b.length;
 }
 
-/** The units of a surrogate pair (from byte F0 on) are less than U+E000 and above (EE and EF). */
+/** Surrogate pairs (from byte F0 on) sort before U+E000 and above (EE and EF). */
 function rank(byte: number): number {
   return byte === 0xee || byte === 0xef ? byte + 0x100 : byte;
 }
 
-/** Bytes that a key stands for: it is below 2^48. */
+/** Bytes in a key, which is below 2^48. */
 export const KEY_BYTES = 6;
 
-/** A number that does not descend where terms ascend: most terms are compared by it alone. */
+/** A number monotonic in the term: most comparisons need only this. */
 export function termKey({ bytes, length }: TermBytes): number {
   let key = 0;
   for (let i = 0; i < KEY_BYTES; i++) {
@@ -76,7 +76,7 @@ export function termKey({ bytes, length }: TermBytes): number {
   return key;
 }
 
-/** How many bytes `a` and `b` begin with alike, up to the end of a character. */
+/** The length of the common prefix of `a` and `b` in bytes, ending between characters. */
 export function sharedBytes(a: TermBytes, b: TermBytes): number {
   const limit = Math.min(a.length, b.length);
   let at = 0;
@@ -89,7 +89,7 @@ function isContinuation(term: TermBytes, at: number): boolean {
   return at < term.length && ((term.bytes[at] as number) & 0xc0) === 0x80;
 }
 
-/** How many code units the first `length` bytes of a term stand for. */
+/** The code units of the first `length` bytes of a term. */
 export function unitsOf({ bytes }: TermBytes, length: number): number {
   let units = 0;
   for (let i = 0; i < length; i++) {
@@ -99,7 +99,7 @@ export function unitsOf({ bytes }: TermBytes, length: number): number {
   return units;
 }
 
-/** How many bytes the first `units` code units of a term take. */
+/** The bytes of the first `units` code units of a term. */
 export function bytesOf({ bytes, length }: TermBytes, units: number): number {
   let left = units;
   let at = 0;

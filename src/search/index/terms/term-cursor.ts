@@ -1,8 +1,8 @@
 /**
- * The terms of one field of a stored segment, one after another, as they lie in its blobs.
+ * Iterates over the terms of one field of a stored segment.
  *
- * A merge goes through every term of every segment it joins, and most have a posting or two. So
- * terms are read here without an object each; `SegmentReader` is for single look-ups.
+ * A merge visits every term of every input, most with a posting or two. So terms are decoded
+ * without an object each; `SegmentReader` is for single look-ups.
  */
 
 import type { Blobs } from "../blobs.ts";
@@ -15,11 +15,11 @@ import { bytesOf, KEY_BYTES, TermBytes, termKey } from "./term-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
 
-/** Room for one record after another. */
+/** A reusable buffer for records. */
 class RecordRoom {
   #bytes = NOTHING;
 
-  /** Valid until the next. */
+  /** Valid until the next call. */
   copy(record: Uint8Array): Uint8Array {
     if (record.length > this.#bytes.length) this.#bytes = new Uint8Array(2 * record.length);
     this.#bytes.set(record);
@@ -28,9 +28,9 @@ class RecordRoom {
 }
 
 export class TermCursor {
-  /** The term that it stands at. */
+  /** The current term. */
   readonly term: TermBytes = new TermBytes();
-  /** Documents that have the term, deleted ones included. */
+  /** Documents that contain it, deleted ones included. */
   documents = 0;
   isLong = false;
   /** The postings of a short list, between the two offsets; and its positions. */
@@ -40,7 +40,7 @@ export class TermCursor {
   positions: Uint8Array = NOTHING;
   positionsFrom = 0;
   positionsTo = 0;
-  /** Ascends where terms do; alike for terms that begin alike. */
+  /** Monotonic in the term; equal for terms with an equal prefix. */
   key = 0;
   readonly #segment: number;
   readonly #dictionary: Address;
@@ -52,7 +52,7 @@ export class TermCursor {
   #entries = new ByteReader(NOTHING);
   /** What `#entries` reads. */
   #bytes: Uint8Array = NOTHING;
-  /** Whether the term is known to have a byte for each of its units. */
+  /** Whether the term is known to be ASCII. */
   #isAscii = true;
   #postingsAddress: Address = [0, 0, 0];
   #positionsAddress: Address = [0, 0, 0];
@@ -63,7 +63,7 @@ export class TermCursor {
     this.#blobs = blobs;
   }
 
-  /** Goes to the next term of the block at hand. False if there is none: see `load`. */
+  /** Advances within the current block. False at its end: see `load`. */
   next(): boolean {
     const entries = this.#entries;
     if (entries.done) return false;
@@ -95,8 +95,8 @@ export class TermCursor {
   }
 
   /**
-   * Goes to the first term of the next block, or past the end, where the key is infinite. An attempt:
-   * if a blob is missing, it stays where it is and gives false.
+   * Advances to the first term of the next block, or past the end, where the key is infinite. An
+   * attempt: with a missing blob, it stays and gives false.
    */
   load(): boolean {
     if (this.#blocks === undefined) {

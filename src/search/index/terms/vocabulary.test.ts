@@ -15,7 +15,7 @@ function find(table: WordTable, word: string): number {
   return table.find(letters, 1, 1 + word.length);
 }
 
-test("a word is found by its letters, wherever it stands, and no other is", () => {
+test("a word is found by its letters at any place, and no other is", () => {
   fc.assert(
     fc.property(words, words, (known, others) => {
       const records = new WordRecords();
@@ -44,7 +44,7 @@ test("a vocabulary grows far beyond its first size", () => {
   expect(vocabulary.find("w")).toBeUndefined();
 });
 
-test("terms are in the order of their code units, those that came later, too", () => {
+test("terms are in code unit order, later ones too", () => {
   const alike = fc.stringMatching(/^(?:common){0,2}[a-cé~ü]{1,3}$/);
   const term = fc.oneof(alike, fc.string({ unit: "binary", minLength: 1, maxLength: 12 }));
   fc.assert(
@@ -65,7 +65,7 @@ test("terms are in the order of their code units, those that came later, too", (
   );
 });
 
-test("a term is written as its string would be", () => {
+test("a term is written like its string", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 12 }), (term) => {
       const vocabulary = new Vocabulary();
@@ -79,7 +79,7 @@ test("a term is written as its string would be", () => {
   );
 });
 
-test("the forms of one word have one term, and a form is stemmed once", () => {
+test("the forms of one word share a term, and each form is stemmed once", () => {
   const vocabulary = new Vocabulary();
   const stemmed: string[] = [];
   const stem = (word: string) => {

@@ -1,8 +1,8 @@
 /**
- * String interning: the terms that a field has met, numbered in the order in which they came.
+ * String interning: the terms of a field, numbered in order of arrival.
  *
- * Several fields may share one, one after another: segments that are built in a row have most of
- * their words in common, and then no word has to be cut out, stemmed and put in order again for each.
+ * Fields of consecutive segments share one: they have most words in common, so no word has to be
+ * sliced, stemmed and sorted again.
  */
 
 import type { Folded } from "../../analysis/fold.ts";
@@ -13,16 +13,16 @@ import { UNKNOWN_WORD, WordTable } from "./word-table.ts";
 
 export class Vocabulary {
   readonly #records = new WordRecords();
-  /** Words as they are written, and terms: a word that is its own term has one record. */
+  /** Written words, and terms: a word that equals its term has one record. */
   readonly #words = new WordTable(this.#records);
   readonly #terms = new WordTable(this.#records);
   /** By term: its record and its sort key. */
   #recordOf = new Uint32Array(1_024);
   #keys = new Float64Array(1_024);
   #size = 0;
-  /** The terms that were there when they were last asked for, in ascending order. */
+  /** The sorted terms as of the last request. */
   #order: Uint32Array = new Uint32Array(0);
-  /** By term, its place in that order. */
+  /** Per term, its rank in that order. */
   #ranks: Uint32Array = new Uint32Array(0);
   #letters = new Uint16Array(64);
 
@@ -61,7 +61,7 @@ export class Vocabulary {
     return id;
   }
 
-  /** The term of the word from `from` to `end`. `stem` makes it, and is the same every time. */
+  /** The term of the word from `from` to `end`. `stem` computes it, deterministically. */
   idOfWord(folded: Folded, from: number, end: number, stem: (word: string) => string): number {
     const { letters } = folded;
     const known = this.#words.find(letters, from, end);
@@ -73,7 +73,7 @@ export class Vocabulary {
     return id;
   }
 
-  /** The terms that begin so, in the order in which they came. */
+  /** The terms with the prefix, in order of arrival. */
   *withPrefix(prefix: string): Iterable<number> {
     const letters = this.#lettersOf(prefix).slice(0, prefix.length);
     for (let id = 0; id < this.#size; id++) {
@@ -91,12 +91,12 @@ export class Vocabulary {
     into.setLetters(this.#records.units, from, from + this.#records.lengthAt(record));
   }
 
-  /** Puts some terms into the order in which a dictionary has them. Each is there once. */
+  /** Sorts distinct terms into dictionary order. */
   sort(ids: Uint32Array): void {
     this.#rank();
     const order = this.#order;
     const ranks = this.#ranks;
-    // A bit for each rank: reading those that are set takes less than sorting.
+    // A bitmap of ranks: iterating over it is faster than sorting.
     const marks = new Uint32Array((order.length + 31) >>> 5);
     for (let i = 0; i < ids.length; i++) {
       const rank = ranks[ids[i] as number] as number;
@@ -112,7 +112,7 @@ export class Vocabulary {
     }
   }
 
-  /** Puts the terms that are new since the last time into the order of the others. */
+  /** Ranks the terms added since the last time. */
   #rank(): void {
     const known = this.#order.length;
     if (known === this.#size) return;

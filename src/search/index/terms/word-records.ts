@@ -1,20 +1,20 @@
 /**
- * An arena of interned words: letters and number of each, one after another in one array.
+ * An arena of interned words: letters and number of each, in one array.
  *
- * A hundred thousand words as strings, in a map, are as many objects that the collector of garbage
- * visits again and again; and a string that was cut out of a text may keep the whole text alive.
+ * A hundred thousand words as strings in a map would be as many objects for the garbage collector;
+ * and a string sliced from a text may keep the whole text alive.
  */
 
-/** Before the letters stand the number and how many letters there are, of two units each. */
+/** The header: the number and the length, of two units each. */
 const HEAD = 4;
 
 export class WordRecords {
-  /** Letters and numbers, in UTF-16 units. Another array after each `add`. */
+  /** Letters and numbers, in UTF-16 units. Reallocated by `add`. */
   units: Uint16Array<ArrayBuffer> = new Uint16Array(8_192);
   /** No record is at 0. */
   #length = 1;
 
-  /** Adds the letters from `from` to `end`, and says where they are now. */
+  /** Adds the letters from `from` to `end`, and gives their record. */
   add(letters: Uint16Array, from: number, end: number, number: number): number {
     const start = this.#length;
     const length = end - from;
@@ -37,7 +37,7 @@ export class WordRecords {
     return (this.units[start + 2] as number) | ((this.units[start + 3] as number) << 16);
   }
 
-  /** Where the letters of a record begin in `units`. */
+  /** The start of a record's letters in `units`. */
   lettersAt(start: number): number {
     return start + HEAD;
   }
@@ -67,7 +67,7 @@ export class WordRecords {
     return text;
   }
 
-  /** Less than 0 if the first comes before the second, by code unit. */
+  /** Negative if the first sorts before the second, by code unit. */
   compare(first: number, second: number): number {
     const { units } = this;
     const [a, b] = [first + HEAD, second + HEAD];

@@ -1,8 +1,8 @@
 /**
  * A hash table from the letters of a word to its number, with open addressing.
  *
- * A text repeats its words. Cutting each one out as a string, so that a map can find it, takes
- * longer than all else that is done with it; here the letters are compared where they stand.
+ * A text repeats its words. Slicing each one as a string for a map look-up would dominate; here the
+ * letters are compared in place.
  */
 
 import type { WordRecords } from "./word-records.ts";
@@ -11,8 +11,8 @@ import type { WordRecords } from "./word-records.ts";
 export const UNKNOWN_WORD = -1;
 
 /**
- * Numbers in a slot: the word's hash and its record's offset, side by side, since a look-up waits for
- * memory. Offset 0: empty.
+ * Numbers per slot: the word's hash and its record's offset, side by side for one cache miss.
+ * Offset 0: empty.
  */
 const PLACE = 2;
 const FIRST_PLACES = 2_048;
@@ -23,7 +23,7 @@ export class WordTable {
   readonly #records: WordRecords;
   #places = new Int32Array(PLACE * FIRST_PLACES);
   #words = 0;
-  /** Hash of the word that was looked up last. */
+  /** The hash of the last look-up. */
   #hash = 0;
 
   constructor(records: WordRecords) {
@@ -52,7 +52,7 @@ export class WordTable {
     }
   }
 
-  /** Adds the word that `find` has just not found. Its record has its number. */
+  /** Adds the word that `find` has just missed. Its record has its number. */
   add(record: number): void {
     if (2 * PLACE * this.#words >= this.#places.length) this.#grow();
     this.#place(this.#hash, record);
@@ -68,7 +68,7 @@ export class WordTable {
     places[at + 1] = record;
   }
 
-  /** At most half of the places are taken. */
+  /** The load factor is at most one half. */
   #grow(): void {
     const old = this.#places;
     this.#places = new Int32Array(2 * old.length);

@@ -6,12 +6,12 @@ import type { FoundTerm, Source } from "../../index/source.ts";
 import type { Condition } from "../../query/query.ts";
 import { joinLists } from "../query-terms.ts";
 
-/** Terms with a prefix that are looked at. */
+/** The limit of terms for a prefix. */
 export const MAX_EXPANSIONS = 256;
 
 /** The conditions of a query in one chunk of one source. */
 export interface ChunkConditions {
-  /** Lists of which any hit must be in one; null: hits may be anywhere. */
+  /** Lists of which every hit must be in one; null: hits may be anywhere. */
   readonly drivers: readonly TermList[] | null;
   readonly holds: (document: number) => boolean;
 }
@@ -41,12 +41,12 @@ export function chunkConditions(
 
 /** One condition in one field of one chunk. */
 export interface Compiled {
-  /** Every message that meets the condition is in it. */
+  /** A superset of the messages that meet the condition. */
   readonly driver: TermList;
   readonly holds: (document: number) => boolean;
 }
 
-/** The conditions that some message of the chunk may meet, in its text or in what a tool gave back. */
+/** The conditions that some message of the chunk may meet, in its text or outputs. */
 function compileAll(
   source: Source,
   chunk: number,
@@ -90,7 +90,7 @@ export function compile(
   };
 }
 
-/** Whether the words stand side by side. A blob that is missing makes the attempt run again. */
+/** Whether the words are adjacent. A missing blob makes the attempt run again. */
 function hasPhrase(
   words: readonly (string | null)[],
   found: ReadonlyMap<string, FoundTerm>,

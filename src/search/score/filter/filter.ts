@@ -1,4 +1,4 @@
-/** Which messages may be hits, before they are ranked. */
+/** Filters messages before they are ranked. */
 
 import { CHUNK_DOCUMENTS, ROLES, WINDOW_DOCUMENTS } from "../../index/layout.ts";
 import type { ChunkColumns, MessageFacts } from "../../index/message-columns.ts";
@@ -13,15 +13,15 @@ export interface MessageFilter {
   readonly excluded: readonly Condition[];
   /** Session numbers in ascending order; undefined: all. */
   readonly sessions: Uint32Array | undefined;
-  /** Sessions that are left out though they are in scope. */
+  /** Excluded sessions within the scope. */
   readonly barred: ReadonlySet<number> | undefined;
-  /** By index of role: 1 counts. */
+  /** By index of role: 1 passes. */
   readonly roles: Uint8Array;
   readonly since: number;
   readonly until: number;
   /** Only messages whose sequence in their session is less. */
   readonly before: number;
-  /** The active path of a session, if it is known. Undefined: any message counts. */
+  /** The active path of a session, if known. Undefined: every message passes. */
   readonly path: ((session: number) => SessionPath | undefined) | undefined;
 }
 

@@ -8,7 +8,7 @@ import { documentsOf } from "../../index/lists/term-list.ts";
 import { MACHINE_MADE } from "../../index/special-terms.ts";
 import type { View } from "../../snapshot.ts";
 
-/** Their numbers. Undefined if a blob is missing; all that could be asked for was. */
+/** Their numbers. Undefined if a blob is missing; all were requested. */
 export function findMachineMade(views: readonly View[]): ReadonlySet<number> | undefined {
   const sessions = new Set<number>();
   let isComplete = true;

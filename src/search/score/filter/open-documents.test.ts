@@ -4,7 +4,7 @@ import { CHUNK_DOCUMENTS, CHUNK_WINDOWS, WINDOW_DOCUMENTS } from "../../index/la
 import { type ChunkColumns, toChunkColumns } from "../../index/message-columns.ts";
 import { openDocuments } from "./open-documents.ts";
 
-/** Sessions that lie one behind another, as many messages each. */
+/** Consecutive sessions with this many messages each. */
 function columnsOf(sizes: readonly number[]): ChunkColumns {
   const numbers = sizes.flatMap((size, session) => Array.from({ length: size }, () => session));
   const sessions = Uint32Array.from(numbers.slice(0, CHUNK_DOCUMENTS));
@@ -18,7 +18,7 @@ const size = fc.oneof(
   fc.constantFrom(WINDOW_DOCUMENTS - 1, WINDOW_DOCUMENTS, WINDOW_DOCUMENTS + 1, 10_000),
 );
 
-test("the ranges of the windows are the messages of the sessions in scope, and no others", () => {
+test("the ranges of the windows are exactly the messages of the sessions in scope", () => {
   const chunk = fc
     .array(size, { minLength: 1, maxLength: 30 })
     .chain((sizes) =>
@@ -38,7 +38,7 @@ test("the ranges of the windows are the messages of the sessions in scope, and n
             Math.floor(from / WINDOW_DOCUMENTS),
             Math.floor((to - 1) / WINDOW_DOCUMENTS),
           ]).toEqual([true, window, window]);
-          // Those that touch are one.
+          // Adjacent ranges are joined.
           if (i > 0) expect(from).toBeGreaterThan(ranges[i - 1] as number);
           for (let document = from; document < to; document++) inRanges.add(document);
         }

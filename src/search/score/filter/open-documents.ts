@@ -8,7 +8,7 @@ import type { ChunkColumns } from "../../index/message-columns.ts";
 /** A session is one range of a chunk, so a scope is a few ranges in each window. */
 export class OpenDocuments {
   readonly #documents: BitSet;
-  /** For each window its ranges, first and end (not included) in turns, ascending. */
+  /** The ranges of each window, start and end (exclusive) alternating, ascending. */
   readonly #windows: readonly Uint32Array[];
 
   constructor({ sessions, count }: ChunkColumns, scope: Uint32Array) {
@@ -37,7 +37,7 @@ export class OpenDocuments {
   }
 }
 
-/** Cut where a window ends, and joined with the range before it where they touch. */
+/** Splits at window ends, and joins adjacent ranges. */
 function addRange(windows: readonly number[][], from: number, end: number): void {
   for (let first = from; first < end; ) {
     const window = Math.floor(first / WINDOW_DOCUMENTS);
@@ -49,7 +49,7 @@ function addRange(windows: readonly number[][], from: number, end: number): void
   }
 }
 
-/** By scope and chunk: both are cached between searches, and this with them. */
+/** By scope and chunk, which are cached between searches, and this with them. */
 const known = new WeakMap<Uint32Array, WeakMap<Uint32Array, OpenDocuments>>();
 
 export function openDocuments(columns: ChunkColumns, scope: Uint32Array): OpenDocuments {

@@ -1,4 +1,4 @@
-/** From the options of a search and the filters in its text to what a message must meet. */
+/** Builds the message filter from a search's options and the filters in its text. */
 
 import type { Role } from "../../../model/entry.ts";
 import type { Blobs } from "../../index/blobs.ts";
@@ -12,7 +12,7 @@ import type { View } from "../../snapshot.ts";
 import { ALL_ROLES, type MessageFilter } from "./filter.ts";
 import { findMachineMade } from "./machine-made.ts";
 
-/** What the caller fixed and what the text says must both hold: a query cannot widen its scope. */
+/** The caller's and the query's conditions must both hold: a query cannot widen its scope. */
 export function* readMessageFilter(
   request: SearchRequest,
   { required, excluded, filters }: TermQuery,
@@ -34,7 +34,7 @@ export function* readMessageFilter(
     request.machineMade === true || isNamed
       ? undefined
       : yield* blobs.complete(() => findMachineMade(views));
-  // A few sessions that are left out: to list all others would take as long as the search.
+  // Excluded sessions are few: listing all others would take as long as the search.
   const { excludedSessionIds: left = [], ...within } = request.scope;
   const leftOut = left.length === 0 ? [] : ((yield* numbers({ sessionIds: left }, cache)) ?? []);
   const barred = new Set([...(machineMade ?? []), ...leftOut]);

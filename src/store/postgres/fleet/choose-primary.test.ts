@@ -16,7 +16,7 @@ function server(
   };
 }
 
-test("the writable server on the highest timeline is the primary; the first of two alike", () => {
+test("the writable server on the highest timeline is the primary; the first of two equal ones", () => {
   const standby = server(0, null, {}, false);
   expect(choosePrimary([standby, server(1, 3), server(2, 2)], null)).toMatchObject({
     use: { index: 1 },
@@ -27,7 +27,7 @@ test("the writable server on the highest timeline is the primary; the first of t
   expect(choosePrimary([], 4)).toEqual({ use: undefined, refused: [] });
 });
 
-test("an old primary that came back is refused, however much it has", () => {
+test("an old primary that came back is refused, however long its feed", () => {
   const old = server(0, 1);
   expect(choosePrimary([old], 2)).toEqual({ use: undefined, refused: [old] });
   expect(choosePrimary([old, server(1, 2)], 2)).toMatchObject({ use: { index: 1 } });
@@ -43,7 +43,7 @@ test("a shorter feed on the same timeline is another copy, on a higher one a los
   expect(choosePrimary([server(0, 3)], 2)).toMatchObject({ isLossy: false });
 });
 
-test("where servers do not tell their timeline, the feed decides", () => {
+test("without timelines the feed decides", () => {
   const silent = server(0, null, { acme: 1 });
   expect(choosePrimary([silent], null)).toEqual({ use: undefined, refused: [silent] });
   expect(choosePrimary([server(0, null)], null)).toMatchObject({ use: { index: 0 } });

@@ -1,21 +1,21 @@
 /**
- * Which of several servers is the primary, and whether it may be used. Pure.
+ * Chooses the primary among several servers. Pure.
  *
- * A promotion begins a new timeline, whose number only grows. So a server on a lower timeline than
- * one that this node has used is an old primary that came back, and gets no writes. On the same
- * timeline a feed cannot become shorter: such a server is another copy. On a higher timeline a
- * shorter feed means that the promoted standby had not received the end of it: a loss.
+ * A promotion starts a new timeline with a higher number. So a server on a lower timeline than one
+ * that this node has used is an old primary that came back, and is refused. On the same timeline a
+ * feed cannot become shorter: such a server is another copy. On a higher timeline a shorter feed
+ * means that the promoted standby had not received its end: a loss.
  */
 
-/** The state that a server reports. */
+/** A server's reported state. */
 export interface ServerReport {
   /** Its place in the address. */
   readonly index: number;
-  /** Names this run of this server. */
+  /** Identifies this run of this server. */
   readonly server: string;
-  /** Not in recovery, and not set to read-only. */
+  /** Not in recovery, and not read-only. */
   readonly isWritable: boolean;
-  /** Null where the server does not tell. */
+  /** Null if the server does not report it. */
   readonly timeline: number | null;
   /** Missing changes per tenant, relative to what this node has seen. */
   readonly behind: ReadonlyMap<string, number>;
@@ -23,7 +23,7 @@ export interface ServerReport {
 
 export type Verdict =
   | { readonly use: ServerReport; readonly isLossy: boolean }
-  /** None can be used; `refused` are the writable servers that were rejected as behind. */
+  /** None is usable; `refused` are the writable servers that are behind. */
   | { readonly use: undefined; readonly refused: readonly ServerReport[] };
 
 /** `seen` is the highest timeline that this node has used, or null. */

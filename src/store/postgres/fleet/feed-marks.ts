@@ -1,13 +1,13 @@
 /** The highest feed positions that a process has seen, by tenant. */
 
-/** The least recently written tenants are forgotten beyond this many. */
+/** The capacity of the LRU. */
 const MAX_TENANTS = 10_000;
 
 export class FeedMarks {
-  /** In the order of the last write: an LRU. */
+  /** LRU, by last write. */
   readonly #positions = new Map<string, number>();
 
-  /** Positions only grow; 0 stands for no change. */
+  /** Positions only grow; 0 means no change. */
   note(tenant: string, position: number): void {
     if (position === 0) return;
     const highest = Math.max(position, this.of(tenant));
@@ -18,7 +18,7 @@ export class FeedMarks {
     if (oldest !== undefined) this.#positions.delete(oldest);
   }
 
-  /** 0 if nothing is known. */
+  /** 0 if unknown. */
   of(tenant: string): number {
     return this.#positions.get(tenant) ?? 0;
   }

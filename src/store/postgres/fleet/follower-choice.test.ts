@@ -7,7 +7,7 @@ const READY = { isThere: true, lagMs: 0 };
 const GONE = { isThere: false, lagMs: 0 };
 const LATE = { isThere: true, lagMs: MAX_LAG_MS + 1 };
 
-test("followers that may answer take turns; one that is gone or late has none", () => {
+test("usable followers take turns; unreachable and lagging ones get none", () => {
   const states = [READY, GONE, { isThere: true, lagMs: MAX_LAG_MS }, LATE];
   expect([0, 1, 2, 3].map((turn) => chooseFollower(states, turn))).toEqual([0, 2, 0, 2]);
   expect(chooseFollower([GONE, LATE], 0)).toBeUndefined();
@@ -29,14 +29,14 @@ test("lag is the age of the oldest sample of the primary that the follower has n
   expect(meter.lag(9_000)).toEqual({ changes: 0, ms: 0 });
 });
 
-test("a follower that stays behind for long keeps its oldest sample", () => {
+test("a follower that stays behind keeps its oldest sample", () => {
   const meter = new LagMeter();
   meter.sampleFollower(0);
   for (let i = 1; i <= 2_000; i++) meter.samplePrimary(i, i);
   expect(meter.lag(2_000)).toEqual({ changes: 2_000, ms: 1_999 });
 });
 
-test("marks only grow, and the least recently written tenant is forgotten", () => {
+test("marks only grow, and the least recently written tenant is dropped", () => {
   const marks = new FeedMarks();
   marks.note("first", 5);
   marks.note("first", 3);

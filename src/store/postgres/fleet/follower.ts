@@ -1,4 +1,4 @@
-/** One follower: its store, whether it is there, and how far it is. */
+/** One follower: its store, its reachability and its position. */
 
 import { pause } from "../../../async/pause.ts";
 import type { FollowerStatus } from "../../records.ts";
@@ -9,13 +9,13 @@ import type { FollowerState } from "./choose-follower.ts";
 import { FeedMarks } from "./feed-marks.ts";
 import { LagMeter } from "./lag.ts";
 
-/** A follower's store, with the database below it. */
+/** A follower's store and its database. */
 export interface OpenedFollower {
   readonly store: Store;
   readonly db: PostgresDatabase;
 }
 
-/** How often a follower is asked whether it has a change, while a read waits for it. */
+/** The polling interval while a read waits for a follower. */
 const ASK_EVERY_MS = 5;
 
 export class Follower {
@@ -23,7 +23,7 @@ export class Follower {
   readonly address: string;
   readonly #open: () => Promise<OpenedFollower>;
   readonly #meter = new LagMeter();
-  /** Positions that it is known to have, by tenant. */
+  /** Positions that it is known to have replayed, by tenant. */
   readonly #reached = new FeedMarks();
   #opened: OpenedFollower | undefined;
   #isThere = false;
@@ -35,12 +35,12 @@ export class Follower {
     this.#open = open;
   }
 
-  /** Undefined while it has never been there. */
+  /** Undefined until it was first reached. */
   get store(): Store | undefined {
     return this.#opened?.store;
   }
 
-  /** How often it was opened: it may have come back with other data. */
+  /** The number of openings: after each it may have other data. */
   get openings(): number {
     return this.#openings;
   }
@@ -54,18 +54,21 @@ export class Follower {
     return { address: this.address, isThere: this.#isThere, behind: changes, lagMs: ms };
   }
 
-  /** A read has failed here: no other is tried before the next look. */
+  /** A read failed here: no further reads before the next probe. */
   leaveOut(): void {
     this.#isThere = false;
     this.forget();
   }
 
-  /** Forgets the replayed positions, which must then be asked for again. */
+  /** Drops the replayed positions, which are then read again. */
   forget(): void {
     this.#reached.clear();
   }
 
-  /** Asks where it is, after the primary was asked; `sum` is undefined if that one is gone. */
+  /**
+   * Probes its position, after the primary was probed; `sum` is undefined if the primary is
+   * unreachable.
+   */
   async look(now: () => number, sum: number | undefined): Promise<void> {
     if (sum !== undefined) this.#meter.samplePrimary(now(), sum);
     try {
@@ -73,7 +76,7 @@ export class Follower {
       this.#meter.sampleFollower(await this.#opened.db.plain(sumPositions));
       this.#isThere = true;
     } catch {
-      // It may come back with other data: nothing that was read there before is remembered.
+      // It may come back with other data: drop everything remembered.
       this.leaveOut();
       await this.#end();
     }

@@ -1,17 +1,18 @@
 /**
- * How far a follower is behind its primary, from samples of both. Pure: the caller has the clock.
+ * A follower's lag behind its primary, from samples of both. Pure: the caller has the clock.
  *
- * A sample is the sum of all feed positions, which every change raises. A follower lags since the
- * oldest sample of the primary that it has not reached. Needs nothing of the kind of replication.
+ * A sample is the sum of all feed positions, which every change increments. The lag is the age of
+ * the oldest sample of the primary that the follower has not reached. Independent of the kind of
+ * replication.
  */
 
-/** Samples beyond this many say nothing new: a follower that far behind is not used. */
+/** The limit of samples: a follower further behind is not used. */
 const MAX_SAMPLES = 600;
 
 export interface FollowerLag {
-  /** Changes of all tenants that the follower does not have yet. */
+  /** Changes of all tenants that the follower lacks. */
   readonly changes: number;
-  /** Since when it lacks the oldest of them, in milliseconds. */
+  /** How long it has lacked the oldest of them. */
   readonly ms: number;
 }
 
@@ -24,7 +25,7 @@ export class LagMeter {
     this.#primary = sum;
     if (sum > this.#follower && this.#unreached.at(-1)?.sum !== sum) {
       this.#unreached.push({ at, sum });
-      // The oldest says how late the follower is.
+      // Keeps the oldest, which determines the lag.
       if (this.#unreached.length > MAX_SAMPLES) this.#unreached.splice(1, 1);
     }
   }

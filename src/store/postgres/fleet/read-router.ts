@@ -1,8 +1,8 @@
 /**
- * Sends reads to followers.
+ * Routes reads to followers.
  *
- * A read waits until the follower has what this process has written for the tenant, at most 200 ms;
- * then, and when the follower fails or cancels it, it runs on the primary.
+ * A read waits until the follower has this process's own writes for the tenant, at most 200 ms;
+ * after that, and when the follower fails or cancels it, it runs on the primary.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -15,7 +15,7 @@ import type { Follower } from "./follower.ts";
 
 /** How long a read waits on a follower for this process's own writes. */
 const OWN_WRITES_MS = 200;
-/** How often followers are looked at. */
+/** The probe interval. */
 const LOOK_EVERY_MS = 1_000;
 
 export class ReadRouter {
@@ -41,9 +41,8 @@ export class ReadRouter {
   }
 
   /**
-   * Runs `body` on a follower or on the primary. An answer that is not whole is asked for again on the
-   * primary: the follower may not have the rest yet. `after` is a feed position that the caller has
-   * seen.
+   * Runs `body` on a follower or on the primary. An incomplete answer is repeated on the primary:
+   * the follower may lack the rest. `after` is a feed position that the caller has seen.
    */
   readonly read = async <Answer>(
     tenant: string,
@@ -61,13 +60,16 @@ export class ReadRouter {
         if (isWhole(answer)) return answer;
       }
     } catch (error) {
-      // A caller's own mistake fails on the primary as well.
+      // A caller's error fails on the primary too.
       if (BackscrollError.is(error, "store_unavailable")) follower.leaveOut();
     }
     return body(this.#primary);
   };
 
-  /** A caller has seen the feed up to `position`: no later read may run on a server that is behind. */
+  /**
+   * Records that a caller has seen the feed up to `position`: later reads need a server that has
+   * it.
+   */
   saw(tenant: string, position: number): void {
     this.#db.marks.note(tenant, position);
   }
@@ -77,7 +79,7 @@ export class ReadRouter {
     return this.#followers.map((follower) => follower.status(now));
   }
 
-  /** Commits of this process, and what followers have replayed of others'. */
+  /** Signals commits of this process, and others' once followers have replayed them. */
   onChange(listener: () => void): () => void {
     const stops = [this.#primary, ...this.#followers].map((source) => source.onChange(listener));
     return () => {
@@ -85,12 +87,12 @@ export class ReadRouter {
     };
   }
 
-  /** How often a follower was opened, or opened again. */
+  /** The number of openings of followers. */
   switches(): number {
     return this.#followers.reduce((sum, { openings }) => sum + openings, 0);
   }
 
-  /** Asks all servers how far they are. */
+  /** Probes all servers. */
   look(): Promise<void> {
     this.#looking ??= this.#lookNow().finally(() => {
       this.#looking = undefined;

@@ -1,4 +1,4 @@
-/** A store whose reads run on a follower where one may answer, and whose writes run on the primary. */
+/** A store that reads from a follower where possible and writes to the primary. */
 
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
@@ -6,7 +6,7 @@ import type { PostgresStore } from "../postgres-store.ts";
 import type { Follower } from "./follower.ts";
 import { ReadRouter } from "./read-router.ts";
 
-/** Adds a reader to `primary`, whose database is `db`, after a first look at the followers. */
+/** Adds a reader to `primary`, whose database is `db`, after a first probe of the followers. */
 export async function withFollowers(
   primary: PostgresStore,
   db: PostgresDatabase,
@@ -26,9 +26,9 @@ export async function withFollowers(
 }
 
 /**
- * These reads stay on the primary: tokens, which decide about access; open messages, ingested files,
- * originals and the index's status, which are no part of the feed; records and routes, whose versions
- * the next compare-and-swap needs; and retention that is due, which prepares a write.
+ * These reads stay on the primary: tokens, which decide about access; open messages, ingested
+ * files, originals and the index's status, which are not in the feed; records and routes, whose
+ * versions the next compare-and-swap needs; and due retention, which prepares a write.
  */
 function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): Store {
   const { read } = router;
@@ -86,7 +86,7 @@ function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): 
     searchNotes: (tenant, request) => read(tenant, (store) => store.searchNotes(tenant, request)),
 
     feedHead: async (tenant, position) => {
-      // "From now on" is what the primary says.
+      // "From now on" is the primary's position.
       const head = await (position === undefined
         ? primary.feedHead(tenant)
         : read(

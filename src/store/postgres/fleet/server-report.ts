@@ -1,4 +1,4 @@
-/** Asks a server what it is, and how far its feeds are. */
+/** Queries a server for its role and its feed positions. */
 
 import { feedPositions } from "../operations/feed.ts";
 import type { PostgresConnection } from "../postgres-driver.ts";
@@ -29,20 +29,20 @@ export async function askServer(
   return { index, server, isWritable, timeline, behind: await behindOf(connection, marks) };
 }
 
-/** Null on servers that are compatible with PostgreSQL and have another log. */
+/** Null on PostgreSQL-compatible servers with another kind of log. */
 async function timelineOf(connection: PostgresConnection): Promise<number | null> {
   try {
     const [row] = await connection.all(SQL.timeline);
     return Number(row?.["timeline"]);
   } catch (error) {
-    // A function that is missing (42883), not supported (0A000) or not allowed (42501).
+    // Undefined function (42883), unsupported feature (0A000), insufficient privilege (42501).
     const code = (error as { readonly code?: unknown }).code;
     if (code === "42883" || code === "0A000" || code === "42501") return null;
     throw error;
   }
 }
 
-/** Missing changes per tenant: by how much the feeds that this process knows end earlier here. */
+/** Missing changes per tenant: how much earlier the known feeds end here. */
 async function behindOf(
   connection: PostgresConnection,
   marks: FeedMarks,

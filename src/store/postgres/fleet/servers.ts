@@ -1,9 +1,9 @@
 /**
- * The servers of an address, and which of them is used now.
+ * The servers of an address, and the one in use.
  *
- * One server is used at a time. When it fails, all are asked what they are, and one is chosen that is
- * not behind what this process has seen (`choose-primary.ts`). Each transaction compares the server it
- * runs on with the chosen one, so a server that was replaced behind a proxy is noticed as well.
+ * When it fails, all are probed, and one is chosen that is not behind what this process has seen
+ * (`choose-primary.ts`). Each transaction compares its server with the chosen one, so a server
+ * replaced behind a proxy is noticed too.
  */
 
 import { idlePause, pause } from "../../../async/pause.ts";
@@ -19,15 +19,15 @@ import { choosePrimary, type ServerReport, type Verdict } from "./choose-primary
 import type { FeedMarks } from "./feed-marks.ts";
 import { askServer } from "./server-report.ts";
 
-/** How long one round of questions waits for servers that do not answer. */
+/** The timeout of one round of probes. */
 const ROUND_MS = 1_000;
 /**
- * How often the server in use is asked whether it is still there, where there are others, and how long
- * it may be silent: a machine that loses its power closes no connection.
+ * The probe interval of the server in use where there are others, and how long it may be silent: a
+ * machine that loses power closes no connection.
  */
 const WATCH_EVERY_MS = 1_000;
 const SILENT_MS = 5_000;
-/** Between two rounds while no server can be used. */
+/** The pause between two rounds while no server is usable. */
 const BETWEEN_MS = 100;
 
 export interface ServersOptions extends PoolOptions {
@@ -35,12 +35,12 @@ export interface ServersOptions extends PoolOptions {
   readonly hosts: readonly string[];
   /** The required role of the server. */
   readonly role: Role;
-  /** How long to wait for a server that can be used, where there are several. */
+  /** How long to wait for a usable server, if there are several. */
   readonly patienceMs: number;
   readonly marks: FeedMarks;
   /**
-   * Called when another server is used from now on, or the same one after it failed. `lost` are changes
-   * that this process has seen and the server does not have, by tenant.
+   * Called when another server is used, or the same one after a failure. `lost` are changes that
+   * this process has seen and the server lacks, by tenant.
    */
   readonly onSwitch: (lost: ReadonlyMap<string, number>) => void;
 }
@@ -48,7 +48,7 @@ export interface ServersOptions extends PoolOptions {
 interface Current {
   readonly pool: PostgresPool;
   readonly host: string;
-  /** Names one run of one server. */
+  /** Identifies one run of one server. */
   readonly server: string;
 }
 
@@ -67,22 +67,22 @@ export class PostgresServers {
     this.#pools = options.hosts.map((address) => new PostgresPool(address, options));
   }
 
-  /** Grows whenever another server, or another run of the same one, is used. */
+  /** Incremented whenever another server, or another run of the same one, is used. */
   get switches(): number {
     return this.#switches;
   }
 
-  /** The run of the server that is used now; transactions of another one are refused. */
+  /** The run of the server in use; transactions on another one are refused. */
   async server(): Promise<string> {
     return (await this.#ready()).server;
   }
 
-  /** The address of the server that is used now. */
+  /** The address of the server in use. */
   async host(): Promise<string> {
     return (await this.#ready()).host;
   }
 
-  /** A connection to the server that is used now. */
+  /** A connection to the server in use. */
   async take(): Promise<PostgresConnection> {
     const isOnly = this.#pools.length === 1;
     for (const end = Date.now() + this.#options.patienceMs; ; ) {
@@ -90,7 +90,7 @@ export class PostgresServers {
       try {
         return await pool.take();
       } catch (error) {
-        // Too many callers say nothing of the server.
+        // A full queue is no fault of the server.
         if (BackscrollError.is(error, "store_busy")) throw error;
         this.suspect();
         if (isOnly || Date.now() >= end) throw error;
@@ -98,7 +98,7 @@ export class PostgresServers {
     }
   }
 
-  /** The server may be gone or replaced: all are asked before it is used again. */
+  /** The server may be gone or replaced: probe all before it is used again. */
   suspect(): void {
     this.#current = undefined;
   }
@@ -107,7 +107,7 @@ export class PostgresServers {
     this.#closed = true;
     this.#endWatch();
     await this.#finding?.catch(() => undefined);
-    // Nothing of ours is under way but questions to servers that may never answer.
+    // Only probes of unresponsive servers may be in flight.
     for (const pool of this.#pools) if (pool !== this.#current?.pool) pool.cut();
     await Promise.all(this.#pools.map((pool) => pool.close()));
   }
@@ -120,7 +120,7 @@ export class PostgresServers {
     return this.#finding;
   }
 
-  /** With several hosts it waits for one that can be used; a single host says at once what is wrong. */
+  /** With several hosts, waits for a usable one; with one host, fails at once with the reason. */
   async #find(): Promise<Current> {
     const patience = this.#pools.length === 1 ? 0 : this.#options.patienceMs;
     for (const end = Date.now() + patience; ; ) {
@@ -214,7 +214,7 @@ export class PostgresServers {
   }
 }
 
-/** A connection that died while it was idle says nothing of the server: the next one does. */
+/** A dead idle connection is no proof that the server is gone: try another one. */
 async function askPool(pool: PostgresPool, index: number, marks: FeedMarks): Promise<ServerReport> {
   for (let attempt = 1; ; attempt++) {
     const connection = await pool.take();

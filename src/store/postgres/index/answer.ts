@@ -1,4 +1,4 @@
-/** Answers what the index asks for when it reads. */
+/** Answers the index's reads. */
 
 import type { Answers, Need } from "../../../search/port.ts";
 import type { Transaction } from "../transaction.ts";

@@ -1,4 +1,4 @@
-/** The feed from one position on, with the entries and notes that it names as they are now. */
+/** Reads the feed from a position on, with the current state of its entries and notes. */
 
 import type { Block } from "../../../model/block.ts";
 import { namespaceOf, recordOwner } from "../../../model/record.ts";
@@ -56,7 +56,7 @@ export async function readFeedSlice(
 ): Promise<FeedSlice> {
   const known = knownHead(tx);
   if (known !== undefined && known <= after) return emptyFeedSlice(after, known);
-  // Planned for this stretch: for any stretch the server would rather read all entries.
+  // Planned for this range: a generic plan would scan all entries.
   const stretch = [tx.tenant, after, after + limit];
   const [heads, entries = [], changes = []] = await tx.together([
     query(SQL.head, tx.tenant),

@@ -1,5 +1,6 @@
-/** Upkeep of the index, on the host's event loop: each need is a wait of its own. */
+/** Index maintenance on the host's event loop, awaiting each read and write. */
 
+import { LEASE_MS } from "../../../model/lease.ts";
 import {
   type Answers,
   type MaintenanceTask,
@@ -9,7 +10,7 @@ import {
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
-import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
+import { type Lease, newHolder } from "../../index/lease.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
@@ -39,7 +40,7 @@ export class Maintainer {
     this.#indexing = indexing;
   }
 
-  /** One after the other: a second call waits for the first. */
+  /** Sequential: a second call waits for the first. */
   maintain(
     code: IndexCode,
     tenant: string,
@@ -55,7 +56,8 @@ export class Maintainer {
           takeLease(tx, this.#holder, this.#indexing.leaseMs ?? LEASE_MS),
         );
         const tx = await snapshots.current();
-        // Another process may have changed it: both would rebuild each other's segments.
+        // Another process may have changed it; with different settings, both would rebuild each
+        // other's segments.
         const setting = await this.#db.plain((connection) =>
           readSetting(connection, this.#indexing),
         );

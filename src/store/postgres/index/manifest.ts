@@ -34,7 +34,7 @@ const SQL = statements("manifest", {
     FROM tenants n LEFT JOIN index_manifest m ON m.tenant = n.tenant WHERE n.tenant = $1`,
 });
 
-/** Where the feed ends, as read with the manifest. */
+/** The feed's end, as read with the manifest. */
 const heads = new WeakMap<Transaction, number>();
 
 export async function readManifest(tx: Transaction): Promise<Manifest> {
@@ -43,7 +43,7 @@ export async function readManifest(tx: Transaction): Promise<Manifest> {
   return toManifest(row);
 }
 
-/** Where the feed ends in this transaction, if that is known without asking. */
+/** The feed's end in this transaction, if known without a query. */
 export function knownHead(tx: Transaction): number | undefined {
   return heads.get(tx);
 }
@@ -63,7 +63,7 @@ export async function swapManifest(
   return true;
 }
 
-/** Undefined while another holder lives whose lease has not run out. */
+/** Undefined while another holder's lease is valid. */
 export async function takeLease(
   tx: Transaction,
   holder: string,
@@ -91,7 +91,7 @@ export async function indexStatus(tx: Transaction): Promise<IndexStatus> {
   return toIndexStatus(toManifest(row), head, (row?.["holder"] ?? null) as string | null);
 }
 
-/** How many changes of the feed are in no segment yet. */
+/** The number of unindexed changes. */
 export async function indexLag(tx: Transaction): Promise<number> {
   const row = await tx.get(SQL.lag, tx.tenant);
   return Number(row?.["lag"] ?? 0);

@@ -1,11 +1,13 @@
-/** The sessions that a search looks at. */
+/** The sessions in a search's scope. */
 
 import type { SessionCondition } from "../../../search/port.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("scope", {
-  /** Each condition is off while its parameter is null. Planned anew each time, for the same reason. */
+  /**
+   * Each condition is off while its parameter is null. Planned for each call, for the same reason.
+   */
   sessions: `SELECT s.session FROM sessions s WHERE s.tenant = $1
     AND ($2::text[] IS NULL OR s.agent = ANY ($2))
     AND ($3::text[] IS NULL OR s.owner = ANY ($3))

@@ -1,6 +1,6 @@
 /**
- * Searches, each in one snapshot. Between two needs of one, others get their turn; but those of one
- * tenant come one after the other, because they share what they remember of its tail.
+ * Runs searches, each in one snapshot. Searches of different tenants interleave; those of one
+ * tenant are sequential, because they share a cache of its tail.
  */
 
 import { KeyedQueue } from "../../../async/keyed-queue.ts";
@@ -30,7 +30,7 @@ export class Searcher {
     this.#cache = undefined;
   }
 
-  /** Another server may have other rows under the same positions. */
+  /** Another server may have other rows at the same positions. */
   forget(): void {
     this.#cache = undefined;
   }

@@ -1,4 +1,4 @@
-/** The rows of segments: writing, reading, dropping. */
+/** Rows of segments: writing, reading, dropping. */
 
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
 import { CheckedBlobs, checksumOf, toBlobAnswer } from "../../index/blob-check.ts";
@@ -22,10 +22,10 @@ const SQL = statements("segments", {
       WITH ORDINALITY AS wanted (segment, blob, rank)
     JOIN index_blobs b ON b.tenant = current_setting('backscroll.tenant')::bigint
       AND b.segment = wanted.segment AND b.blob = wanted.blob) TO STDOUT (FORMAT binary)`,
-  /** Every segment that the manifest does not name. */
+  /** Marks every segment that the manifest does not name. */
   drop: `UPDATE index_segments SET dropped_at = ${NOW}
     WHERE tenant = $1 AND dropped_at IS NULL AND segment <> ALL ($2::bigint[])`,
-  /** One that a manifest names for the first time after it was taken for a leftover. */
+  /** Unmarks a segment that a manifest names after all. */
   keep: `UPDATE index_segments SET dropped_at = NULL
     WHERE tenant = $1 AND dropped_at IS NOT NULL AND segment = ANY ($2::bigint[])`,
   listStored: `SELECT segment FROM index_segments WHERE tenant = $1`,
@@ -56,13 +56,13 @@ export function writeBlobs(
   blobs: readonly { readonly blob: number; readonly bytes: Uint8Array }[],
 ): void {
   tx.defer(SQL.insertSegment, tx.tenant, segment);
-  // One statement each: a parameter of its own travels as bytes, an element of an array as hex.
+  // One statement each: a parameter travels as bytes, an array element as hex.
   for (const { blob, bytes } of blobs) {
     tx.defer(SQL.insertBlob, tx.tenant, segment, blob, checksumOf(bytes), Buffer.from(bytes));
   }
 }
 
-/** Starts the time after which segments go that the manifest does not name. */
+/** Starts the grace period of segments that the manifest does not name. */
 export function dropOthers(tx: Transaction, named: readonly number[]): void {
   tx.defer(SQL.drop, tx.tenant, named);
   tx.defer(SQL.keep, tx.tenant, named);

@@ -1,9 +1,9 @@
-/** Moments of one tenant, one after the other, for what reads and computes by turns. */
+/** Consecutive snapshots of one tenant, for computations that alternate with reads. */
 
 import type { PostgresConnection } from "../postgres-driver.ts";
 import type { Transaction } from "../transaction.ts";
 
-/** Begins a read of the tenant on a connection of its own. */
+/** Begins a read transaction of the tenant on its own connection. */
 export type BeginRead = () => Promise<{
   readonly tx: Transaction;
   readonly connection: PostgresConnection;
@@ -24,7 +24,7 @@ export class Snapshots {
     return this.#tenant;
   }
 
-  /** All that is read through it is of one moment, until `end`. */
+  /** All reads through it see one snapshot, until `end`. */
   async current(): Promise<Transaction> {
     this.#open ??= await this.#begin();
     return this.#open.tx;
@@ -43,7 +43,7 @@ export class Snapshots {
         await tx.end("COMMIT");
         connection.giveBack();
       } catch {
-        // A connection that cannot end its transaction must not be used again.
+        // A connection that cannot end its transaction must not be reused.
         connection.giveBack(true);
       }
     };

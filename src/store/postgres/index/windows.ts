@@ -1,6 +1,6 @@
 /**
- * The messages round hits: all windows together, in one round trip where the sessions never
- * branched, and three at most.
+ * Reads the messages around hits: all windows in one round trip where the sessions never branched,
+ * else in at most three.
  */
 
 import type { Window, WindowEntry, WindowHead, WindowRequest } from "../../../search/port.ts";
@@ -31,7 +31,7 @@ import type { Transaction } from "../transaction.ts";
 const WANTED = `unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY
   AS wanted (session, sequence, rank)`;
 
-/** Columns of the session, and the place of the entry that must be in the window, if it is there. */
+/** Columns of the session, and the place of the matched entry, if it exists. */
 const COLUMNS = `${windowSessionColumns((text, column) => `position(${text}::bytea IN ${column})`)},
   e.chain, e.depth, e.ordinal`;
 
@@ -41,7 +41,7 @@ const SQL = statements("windows", {
     JOIN session_state t ON t.tenant = $1 AND t.session = wanted.session
     LEFT JOIN entries e ON e.tenant = $1 AND e.session = wanted.session
       AND e.sequence = wanted.sequence AND e.kind = 'message' AND e.status = 'committed'`,
-  /** From those of the leaves and of the entries to the root. */
+  /** The chains of the leaves and of the entries, to the root. */
   chains: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
       SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM (
           SELECT t.session, t.leaf_chain AS chain FROM session_state t
@@ -54,7 +54,7 @@ const SQL = statements("windows", {
       SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM up
         JOIN chains c ON c.tenant = $1 AND c.session = up.session AND c.chain = up.parent_chain)
     SELECT session, chain, parent_chain, fork_depth, fork_ordinal FROM up`,
-  /** The last entry of each entry's chain that something could be appended to. */
+  /** The last node of each entry's chain. */
   tips: `SELECT wanted.rank, tip.id, tip.chain, tip.depth, tip.ordinal FROM ${WANTED}
     JOIN entries e ON e.tenant = $1 AND e.session = wanted.session
       AND e.sequence = wanted.sequence
@@ -105,8 +105,8 @@ export async function readWindows(
 }
 
 /**
- * In a session of messages alone, ordinals equal sequences. An unknown session is assumed to be
- * such a one. No ranges: it is known not to be.
+ * In a session of messages alone, ordinals equal sequences; an unknown session is assumed to be
+ * one. Without ranges: it is known not to be.
  */
 function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
   if (sequence === 0 || !(head === undefined || isPlain(head))) return { leaf: null, ranges: [] };
@@ -121,7 +121,7 @@ function isPlain({ active }: WindowHead): boolean {
 
 /**
  * The windows of hits found at their assumed place, and of deleted sessions. `known` has the heads
- * of the sessions that were unknown.
+ * of formerly unknown sessions.
  */
 async function toPlain(
   tx: Transaction,
@@ -153,7 +153,7 @@ async function toPlain(
   ]);
 }
 
-/** Undefined if there is no query to send. */
+/** Undefined if there is nothing to query. */
 function headsQuery(tx: Transaction, requests: readonly WindowRequest[]): Query | undefined {
   return placeQueries(tx, requests)[0];
 }
@@ -162,7 +162,7 @@ function maybeHead(row: Row | undefined): WindowHead | undefined {
   return row === undefined ? undefined : toWindowHead(row);
 }
 
-/** Locates the sessions and the hits; empty if there is no query to send. */
+/** Queries that locate the sessions and the hits; empty if there is nothing to query. */
 function placeQueries(tx: Transaction, requests: readonly WindowRequest[]): Query[] {
   if (requests.length === 0) return [];
   const sessions = requests.map(({ session }) => session);
@@ -198,7 +198,7 @@ async function toPlaced(
   { plans, heads }: PlacedPlans,
   messages: ReadonlyMap<number, readonly Row[]>,
 ): Promise<(Window | undefined)[]> {
-  // Only the matches are looked into; of their neighbours the heads are shown.
+  // Only matches need their whole text; neighbours show their heads.
   const matched = requests.map(({ sequence }, i) =>
     messages.get(i + 1)?.find((row) => row["sequence"] === sequence),
   );
@@ -242,7 +242,7 @@ function planWindow(
   return { leaf: active?.id ?? null, ranges: [] };
 }
 
-/** Undefined if there is nothing to ask. */
+/** Undefined if there is nothing to query. */
 function messagesQuery(
   tx: Transaction,
   requests: readonly WindowRequest[],

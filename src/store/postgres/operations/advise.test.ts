@@ -26,7 +26,7 @@ function having(setting: string, value: string): ServerFacts {
   return { ...GOOD, settings: new Map([...GOOD.settings, [setting, value]]) };
 }
 
-test("a server that is set well needs no advice", () => {
+test("a well-configured server needs no advice", () => {
   expect(adviseOn(GOOD)).toEqual([]);
 });
 
@@ -66,11 +66,11 @@ test.each<[string, ServerFacts, RegExp]>([
   expect(advice[0]).toMatch(sentence);
 });
 
-test("a real server tells all that is asked of it", async () => {
+test("a real server reports all settings", async () => {
   const store = await openPostgresStore(await createDatabase());
   onTestFinished(() => store.close());
   const advice = (await store.advise?.()) ?? [];
-  // The tests' own server is fast and forgetful.
+  // The tests' server trades durability for speed.
   for (const word of ["fsync", "full_page_writes", "autovacuum", "wal_level"]) {
     expect(advice.some((sentence) => sentence.startsWith(word))).toBe(true);
   }

@@ -1,13 +1,13 @@
-/** Wrong settings of a server, and how to mend them. */
+/** Wrong settings of a server, with remedies. */
 
 import type { Row } from "../../records.ts";
 import { type PostgresConnection, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 
-/** A table with fewer dead rows than this needs no attention, whatever their share. */
+/** A table with fewer dead rows needs no attention, whatever their share. */
 const FEW_DEAD_ROWS = 10_000;
 const MOST_DEAD_SHARE = 0.3;
-/** Connections of one node at most, and the listener. */
+/** The most connections of one node, and its listener. */
 const CONNECTIONS_OF_A_NODE = 11;
 const LATE_STANDBY_SECONDS = 30;
 
@@ -39,7 +39,7 @@ const SETTINGS = [
 export interface ServerFacts {
   readonly settings: ReadonlyMap<string, string>;
   readonly isStandby: boolean;
-  /** Row-level security does not bind the role. */
+  /** The role bypasses row-level security. */
   readonly isExempt: boolean;
   readonly connections: number;
   readonly standbys: readonly {
@@ -83,7 +83,7 @@ export async function readFacts(db: PostgresConnection): Promise<ServerFacts> {
   };
 }
 
-/** Sentences: what is wrong, and the way out. Pure. */
+/** Sentences: the problem and its remedy. Pure. */
 export function adviseOn(facts: ServerFacts): string[] {
   return [...durability(facts), ...recovery(facts), ...standbys(facts), ...upkeep(facts)];
 }

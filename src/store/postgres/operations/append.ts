@@ -1,6 +1,6 @@
 /**
- * Appending entries, in two round trips: read the state under the session's lock, then write what
- * the plan says and commit.
+ * Appends entries in two round trips: one reads the state under the session's lock, one writes the
+ * plan and commits.
  */
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
@@ -141,7 +141,7 @@ interface Replacement {
   readonly known: ReadonlyMap<string, Point>;
 }
 
-/** Writes all that a plan says, the feed aside. `stored` are the payloads that are there already. */
+/** Writes a plan, except for the feed. `stored` are the existing payloads. */
 export function carryOut(
   tx: Transaction,
   session: number,
@@ -161,7 +161,7 @@ export function appendResult(plan: AppendPlan): AppendResult {
   return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
 }
 
-/** The result that an earlier request had, found again by its ids. */
+/** The result of an earlier request, by its ids. */
 export async function findResult(
   tx: Transaction,
   ids: readonly string[],

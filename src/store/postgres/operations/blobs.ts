@@ -1,4 +1,7 @@
-/** Large payloads: compressed, stored once per tenant, held by the entries that name them. */
+/**
+ * Large payloads: content-addressed, compressed, stored once per tenant, reference-counted by
+ * entries.
+ */
 
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf } from "../../../transcript/content.ts";
@@ -39,7 +42,7 @@ const SQL = statements("blobs", {
     LIMIT $2`,
 });
 
-/** Asks which payloads of `entries` are there already, so that they are not sent again. */
+/** Queries which payloads of `entries` exist, so that they are not sent again. */
 export function payloadsQuestion(tx: Transaction, entries: readonly NewEntry[]): Query | undefined {
   const hashes = entries.flatMap((entry) => entry.payloads.map((payload) => payload.hash));
   if (hashes.length === 0) return undefined;
@@ -51,7 +54,7 @@ export function toHashes(rows: readonly Row[] | undefined): Set<string> {
   return new Set((rows ?? []).map((row) => toHex(row["hash"] as Uint8Array)));
 }
 
-/** Stores payloads that are not among `stored`, and makes the entries hold all of theirs. */
+/** Stores missing payloads, and adds the entries' references to all of theirs. */
 export function storePayloads(
   tx: Transaction,
   session: number,
@@ -62,13 +65,13 @@ export function storePayloads(
     entry.payloads.map((payload) => ({ ...payload, sequence: place.sequence })),
   );
   if (held.length === 0) return;
-  // In the order of their hashes: two writers of the same payloads then never wait crosswise.
+  // In the order of their hashes, so that two writers of the same payloads do not deadlock.
   const missing = new Map(held.map((payload) => [payload.hash, payload.bytes]));
   for (const hash of [...missing.keys()].sort()) {
     const bytes = missing.get(hash);
     if (bytes === undefined || stored.has(hash)) continue;
     const { codec, bytes: packed } = compressPayload(bytes);
-    // One statement each: an array would be one more copy of megabytes.
+    // One statement each: an array would copy megabytes once more.
     tx.defer(SQL.insert, tx.tenant, fromHex(hash), codec, bytes.length, packed);
   }
   const sequences = held.map((payload) => payload.sequence);
@@ -81,7 +84,7 @@ export function storePayloads(
   );
 }
 
-/** Makes copies of entries hold what the originals hold; `copies` are pairs of sequences. */
+/** Adds the originals' references to the copies; `copies` are pairs of sequences. */
 export function copyHolds(
   tx: Transaction,
   from: number,
@@ -99,7 +102,7 @@ export function copyHolds(
   );
 }
 
-/** The payloads that `contents` name, by hash. `store_corrupt` if one of them is damaged. */
+/** The payloads that `contents` name, by hash. Throws `store_corrupt` for a damaged one. */
 export function readPayloads(
   tx: Transaction,
   contents: readonly (string | null)[],
@@ -107,7 +110,7 @@ export function readPayloads(
   return collectPayloads(tx, contents, undefined, readPayload);
 }
 
-/** The same for a search, all or those in blocks of some types: it goes on without the damaged ones. */
+/** The same for a search, all or those in blocks of some types, without damaged ones. */
 export function readSoundPayloads(
   tx: Transaction,
   contents: readonly (string | null)[],
@@ -138,7 +141,7 @@ async function collectPayloads(
   return payloads;
 }
 
-/** Releases all payloads of a session, and deletes unreferenced ones. */
+/** Removes a session's references, and deletes unreferenced payloads. */
 export async function releasePayloads(tx: Transaction, session: number): Promise<void> {
   collectReleased(tx, await tx.all(SQL.release, tx.tenant, session));
 }

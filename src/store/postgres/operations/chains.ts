@@ -1,4 +1,4 @@
-/** The chains that a path goes through. */
+/** The chains of a path. */
 
 import type { Chain } from "../../../transcript/place.ts";
 import type { Row } from "../../records.ts";
@@ -8,7 +8,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("chains", {
-  /** The chains from that of an entry, or else of the leaf, to the root. UNION ends also in a circle. */
+  /** The chains from an entry's, or the leaf's, to the root. UNION also ends a cycle. */
   chainsToRoot: `WITH RECURSIVE up (session, chain, parent_chain, fork_depth, fork_ordinal) AS (
       SELECT c.session, c.chain, c.parent_chain, c.fork_depth, c.fork_ordinal FROM sessions s
         JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
@@ -24,7 +24,7 @@ const SQL = statements("chains", {
     WHERE tenant = $1 AND session = $2 ORDER BY chain`,
 });
 
-/** Asks for the chains from that of `entry`, or else of the active leaf, to the root. */
+/** Queries the chains from that of `entry`, or of the active leaf, to the root. */
 export function chainsQuestion(
   tx: Transaction,
   sessionId: string,

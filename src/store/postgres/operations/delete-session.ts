@@ -43,7 +43,7 @@ const SQL = statements("delete_session", {
       WHERE s.tenant = $1 AND s.session = $2)`,
 });
 
-/** In the order of foreign keys. */
+/** In foreign-key order. */
 const DELETIONS = [
   SQL.forgetFile,
   SQL.deleteEntries,

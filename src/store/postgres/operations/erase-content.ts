@@ -1,4 +1,4 @@
-/** Erasing content that was summarised, and finding the sessions where that is still to be done. */
+/** Erases content that was summarised, and finds the sessions where that is due. */
 
 import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";

@@ -1,4 +1,4 @@
-/** The tenant row and the change feed: the last things that a write transaction touches. */
+/** The tenant row and the change feed: the last rows that a write transaction touches. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
@@ -11,19 +11,18 @@ import { toChange } from "../../rows/feed-row.ts";
 import { bigints, byteas, texts } from "../binary-array.ts";
 import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
-import { NO_TENANT, type Transaction } from "../transaction.ts";
+import { NO_TENANT, TENANT_BY_NAME, type Transaction } from "../transaction.ts";
 
-/** How many rows one page of the feed looks at, however few of them a filter keeps. */
+/** Rows scanned for one page of the feed, however few a filter keeps. */
 const SCANNED_ROWS = 10_000;
 
-/** "BkSt": the advisory lock of those that make a tenant. */
+/** "BkSt": the advisory lock for creating tenants. */
 const TENANTS_LOCK = 0x426b5374;
 
 const SQL = statements("feed", {
   lockTenants: `SELECT pg_advisory_xact_lock($1)`,
   insertTenant: `INSERT INTO tenants (tenant, name, created_at, feed_hash)
     SELECT coalesce(max(tenant), 0) + 1, $1, $2, $3 FROM tenants ON CONFLICT (name) DO NOTHING`,
-  tenantByName: `SELECT tenant FROM tenants WHERE name = $1`,
   claimSession: `UPDATE tenants SET last_session = last_session + 1 WHERE tenant = $1
     RETURNING last_session`,
   writeFeed: `SELECT backscroll_write_feed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -43,24 +42,27 @@ const SQL = statements("feed", {
   sumPositions: `SELECT coalesce(sum(feed_position), 0)::bigint AS sum FROM tenants`,
 });
 
-/** Makes the tenant on its first write. Under a lock: two at once would get the same number. */
+/**
+ * Creates the tenant on its first write. Under a lock: two concurrent ones would get the same
+ * number.
+ */
 export async function ensureTenant(tx: Transaction, now: number): Promise<void> {
   if (tx.tenant !== NO_TENANT) return;
   tx.defer(SQL.lockTenants, TENANTS_LOCK);
   tx.defer(SQL.insertTenant, tx.name, now, ZERO_HASH);
-  const row = await tx.get(SQL.tenantByName, tx.name);
+  const row = await tx.get(TENANT_BY_NAME, tx.name);
   tx.enter(Number(row?.["tenant"]));
 }
 
 /**
- * Asks for the number that the tenant's next session gets. It locks the tenant's row, so that two
- * sessions that are created at once are looked for and written one after the other.
+ * Queries the number of the tenant's next session. Locks the tenant's row, so that concurrent
+ * creations are sequential.
  */
 export function claimSessionQuestion(tx: Transaction): Query {
   return query(SQL.claimSession, tx.tenant);
 }
 
-/** Ends a write: the commit checks the quota, moves the counters, and numbers the changes. */
+/** Ends a write: the commit checks the quota, updates the counters, and numbers the changes. */
 export function writeFeed(
   tx: Transaction,
   changes: readonly NewChange[],
@@ -158,7 +160,7 @@ export async function listTenants(db: PostgresConnection): Promise<string[]> {
   return rows.map((row) => String(row["name"]));
 }
 
-/** Where the feeds of some tenants end; one that has none is left out. */
+/** The feed ends of some tenants; those without a feed are left out. */
 export async function feedPositions(
   db: PostgresConnection,
   names: readonly string[],
@@ -167,7 +169,7 @@ export async function feedPositions(
   return new Map(rows.map((row) => [String(row["name"]), Number(row["feed_position"])]));
 }
 
-/** Grows with every change of any tenant. */
+/** Increments with every change of any tenant. */
 export async function sumPositions(db: PostgresConnection): Promise<number> {
   const [row] = await db.all(SQL.sumPositions);
   return Number(row?.["sum"]);

@@ -1,4 +1,4 @@
-/** Forking: a new session that starts with a copy of another one's path. */
+/** Forks a session: a new session with a copy of a path. */
 
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
@@ -81,7 +81,7 @@ function forkPoint(
   return checkNode(point, state.sessionId);
 }
 
-/** The copies of a path, and for each copy's id the sequence of its original. */
+/** The copies of a path, and each copy's original sequence by id. */
 async function copyPath(
   tx: Transaction,
   sessionId: string,

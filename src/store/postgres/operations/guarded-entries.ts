@@ -1,4 +1,4 @@
-/** Entries that an append compares with what its writer has seen. Asked after the session's lock. */
+/** Reads the entries of an append's guard, after taking the session's lock. */
 
 import { type AppendGuard, type GuardedEntry, guardedIds } from "../../plan/append-guard.ts";
 import type { ReplacedEntry } from "../../plan/plan-suffix.ts";

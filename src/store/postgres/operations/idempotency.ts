@@ -17,7 +17,7 @@ const SQL = statements("idempotency", {
     VALUES ($1, $2, $3, $4, $5, $6)`,
 });
 
-/** Asks for an earlier request that created a session: these are kept under session 0. */
+/** Queries an earlier request that created a session: these are stored under session 0. */
 export function keyQuestion(
   tx: Transaction,
   idempotency: Idempotency | undefined,
@@ -25,7 +25,7 @@ export function keyQuestion(
   return idempotency === undefined ? undefined : query(SQL.find, tx.tenant, idempotency.key);
 }
 
-/** Asks for an earlier request to a session. */
+/** Queries an earlier request to a session. */
 export function sessionKeyQuestion(
   tx: Transaction,
   sessionId: string,
@@ -35,7 +35,7 @@ export function sessionKeyQuestion(
   return query(SQL.findInSession, tx.tenant, sessionId, idempotency.key);
 }
 
-/** The answer to either question: what the earlier request made, or undefined. */
+/** The answer to either query: the earlier result, or undefined. */
 export function replayed(
   rows: readonly Row[] | undefined,
   idempotency: Idempotency | undefined,

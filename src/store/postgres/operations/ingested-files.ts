@@ -1,4 +1,4 @@
-/** How far files were read. */
+/** Read positions of files. */
 
 import type { IngestedFile } from "../../ingested-file.ts";
 import {
@@ -43,7 +43,7 @@ export async function putIngestedFiles(
   now: number,
 ): Promise<void> {
   await ensureTenant(tx, now);
-  // One row a path: a statement cannot change the same row twice.
+  // One row per path: a statement cannot change the same row twice.
   const rows = [...new Map(files.map((file) => [file.path, file])).values()].sort((a, b) =>
     a.path < b.path ? -1 : 1,
   );

@@ -1,4 +1,4 @@
-/** Moving the active leaf, and pinning an entry: what can change about a tree that only grows. */
+/** Moves the active leaf, and pins entries: the mutable parts of a tree. */
 
 import { entryPinned, leafMoved } from "../../plan/new-changes.ts";
 import type { MoveLeafRequest } from "../../records.ts";

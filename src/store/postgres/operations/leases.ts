@@ -1,4 +1,4 @@
-/** Leases: which process does what only one should. */
+/** Leases: elect one process for a task. */
 
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

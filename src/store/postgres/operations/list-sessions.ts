@@ -1,9 +1,9 @@
 /**
  * Pages of sessions, newest interaction first.
  *
- * One statement for every combination of filters. It is planned anew each time, with the values at
- * hand: conditions that are off vanish, and the planner chooses between walking the interaction
- * index and starting from the index of a filter that keeps few.
+ * One statement for every combination of filters, planned for each call with its values: conditions
+ * that are off vanish, and the planner chooses between walking the interaction index and starting
+ * from the index of a selective filter.
  */
 
 import type { MetadataFilter, Session } from "../../../model/session.ts";
@@ -93,8 +93,8 @@ export async function listSessions(
 }
 
 /**
- * Each field and its value as the bytes that JSON has for them. Where metadata holds an escaped NUL these
- * bytes decide, because PostgreSQL does not parse such JSON; elsewhere they spare most of the parsing.
+ * Each field and value as its JSON bytes. Where metadata holds an escaped NUL these bytes decide,
+ * because PostgreSQL refuses such JSON; elsewhere they avoid most of the parsing.
  */
 function pairsOf(metadata: MetadataFilter): Buffer[] {
   return Object.entries(metadata).map(([name, value]) =>

@@ -33,7 +33,7 @@ const SQL = statements("notes", {
   findFact: `SELECT ${FACT_COLUMNS} FROM facts f
     JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = $1 AND f.id = $2`,
-  /** Locks in the order of ids, to avoid deadlocks. */
+  /** Locks in id order, to avoid deadlocks. */
   lockFacts: `SELECT ${FACT_COLUMNS} FROM facts f
     JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
     WHERE f.tenant = $1 AND f.id = ANY ($2) ORDER BY f.id FOR UPDATE OF f`,
@@ -54,7 +54,7 @@ export async function putMemory(tx: Transaction, memory: NewMemory): Promise<Mem
   const { agent, name, content, metadata, now } = memory;
   await ensureTenant(tx, now);
   writeFeed(tx, [noteChange("memory_put", null, now, { agent, name })]);
-  // As JSON text: a note may hold anything that a string can, half a surrogate pair included.
+  // As JSON text: a note may hold any string, lone surrogates included.
   const put = query(
     SQL.putMemory,
     tx.tenant,
@@ -129,7 +129,7 @@ export async function addFacts(
   return addedFacts(sessionId, facts);
 }
 
-/** Throws `fact_not_found` if a fact that is to be replaced is not there. */
+/** Throws `fact_not_found` if a superseded fact does not exist. */
 async function lockSuperseded(tx: Transaction, facts: readonly NewFact[]): Promise<void> {
   const own = new Set(facts.map((fact) => fact.id));
   const old = facts.flatMap((fact) => fact.supersedes ?? []).filter((id) => !own.has(id));

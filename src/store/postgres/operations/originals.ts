@@ -10,7 +10,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { ensureTenant } from "./feed.ts";
 
-/** The originals that session $2 of tenant $1 was derived from. */
+/** The originals of session $2 of tenant $1. */
 const OF_SESSION = `(workstation, path) IN (SELECT l.workstation, l.path FROM original_sessions l
     WHERE l.tenant = $1 AND l.session = $2)`;
 
@@ -117,7 +117,7 @@ export async function readOriginalPart(
   return row?.["bytes"] as Uint8Array | undefined;
 }
 
-/** Drops the bytes of all sessions of a file with several: they cannot be told apart. */
+/** Drops the bytes of all sessions of a shared file: they cannot be separated. */
 export function dropOriginals(tx: Transaction, session: number): void {
   tx.defer(SQL.forgetParts, tx.tenant, session);
   tx.defer(SQL.forgetOriginals, tx.tenant, session);

@@ -20,7 +20,7 @@ const SQL = statements("participants", {
   clear: `DELETE FROM participants WHERE tenant = $1 AND session = $2`,
 });
 
-/** A present actor keeps its position. */
+/** An existing participant keeps its position. */
 export function addParticipants(tx: Transaction, session: number, actors: readonly string[]): void {
   if (actors.length === 0) return;
   tx.defer(SQL.add, tx.tenant, session, [...new Set(actors)]);
@@ -30,12 +30,12 @@ export function clearParticipants(tx: Transaction, session: number): void {
   tx.defer(SQL.clear, tx.tenant, session);
 }
 
-/** Asks for the participants of sessions, by number. */
+/** Queries the participants of sessions, by number. */
 export function participantsQuestion(tx: Transaction, sessions: readonly number[]): Query {
   return query(SQL.list, tx.tenant, sessions);
 }
 
-/** Asks for the participants of one session, by id. */
+/** Queries the participants of one session, by id. */
 export function sessionParticipantsQuestion(tx: Transaction, sessionId: string): Query {
   return query(SQL.listById, tx.tenant, sessionId);
 }

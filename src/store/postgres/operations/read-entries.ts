@@ -1,4 +1,4 @@
-/** Reading entries: pages of a path or of the whole tree, never a whole session. */
+/** Reads entries: pages of a path or of the whole tree. */
 
 import { toHex, ZERO_HASH } from "../../../transcript/hash.ts";
 import {
@@ -36,7 +36,7 @@ const SQL = statements("read_entries", {
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal BETWEEN $4 AND $5
       AND e.depth <= $6 AND e.kind = 'message' AND e.status = 'committed'
     ORDER BY e.ordinal LIMIT $7`,
-  /** Backwards: the newest of a range first. */
+  /** Backwards: newest first. */
   history: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
       AND e.status = 'committed' AND e.kind IN ($6, $7, $8, $9)
@@ -165,13 +165,13 @@ export async function listLeaves(
   return checkedEntries(rows, { sessionId, rootHash: state.rootHash });
 }
 
-/** The entry that a page ends before, or starts after. */
+/** The entry that bounds a page. */
 function boundOf(wanted: EntryQuery): string | undefined {
   if (wanted.select === "history") return wanted.before;
   return wanted.select === "path" ? wanted.after : undefined;
 }
 
-/** An entry that must be on the path that `ranges` describe. */
+/** An entry that must be on the path of `ranges`. */
 function pathPoint(
   id: string | undefined,
   points: ReadonlyMap<string, Point>,
@@ -242,7 +242,7 @@ async function readHistory(
         tx.tenant,
         session,
         range.chain,
-        // Both bounds, though the depth alone would do: the index is ordered by ordinals.
+        // Both bounds, though the depth would suffice: the index is ordered by ordinals.
         Math.min(range.maxOrdinal, stop?.ordinal ?? range.maxOrdinal),
         Math.min(range.maxDepth, (stop?.depth ?? range.maxDepth + 1) - 1),
         ...HISTORY_KINDS[include],
@@ -253,7 +253,7 @@ async function readHistory(
   return pages.flat().slice(0, limit).reverse();
 }
 
-/** The newest ranges that hold `limit` messages before `stop`, or all, newest first. */
+/** The newest ranges with `limit` messages before `stop`, or all, newest first. */
 function newestRanges(
   ranges: readonly PathRange[],
   stop: Point | undefined,
@@ -297,7 +297,7 @@ async function readPath(
   return pages.flat().slice(0, limit);
 }
 
-/** The ranges from that of `last` on that hold `limit` entries after it, or all. */
+/** The ranges from that of `last` on with `limit` entries after it, or all. */
 function nextRanges(
   ranges: readonly PathRange[],
   last: Point | undefined,
@@ -313,7 +313,7 @@ function nextRanges(
   return chosen;
 }
 
-/** Throws `store_corrupt` unless a page of a path has all that its range has. */
+/** Throws `store_corrupt` unless a page of a path is complete. */
 function checkRange(
   { entries, total }: EntryPage,
   wanted: Exclude<EntryQuery, { select: "tree" | "marked" }>,
@@ -335,7 +335,7 @@ function checkRange(
   }
 }
 
-/** The session that a page is of. */
+/** A page's session. */
 interface Scope {
   readonly sessionId: string;
   /** The hash that the session's roots continue. */

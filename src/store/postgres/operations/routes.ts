@@ -1,4 +1,4 @@
-/** Routes: which session a key leads to. */
+/** Routes: session keys and their sessions. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import type { RouteSession, SessionRoute } from "../../../model/route.ts";
@@ -22,7 +22,7 @@ import { claimSession, insertSession } from "./sessions.ts";
 
 const SQL = statements("routes", {
   find: `SELECT ${ROUTE_COLUMNS} FROM routes r WHERE r.tenant = $1 AND r.key = $2`,
-  /** There may be no row to lock yet, so writers of one key wait for each other by its name. */
+  /** There may be no row to lock yet, so writers of one key take an advisory lock on its name. */
   lock: `SELECT pg_advisory_xact_lock(hashtextextended($1::text || ':' || $2, 0)) IS NULL AS locked`,
   list: `SELECT ${ROUTE_COLUMNS} FROM routes r WHERE r.tenant = $1 AND r.key > $2
     ORDER BY r.key LIMIT $3`,
@@ -122,7 +122,7 @@ export async function listSessionRoutes(
   return (await tx.all(SQL.ofSession, tx.tenant, sessionId, limit)).map(toRouteSession);
 }
 
-/** The route under its lock. It is taken before the tenant's, as everywhere. */
+/** The route under its lock, taken before the tenant's, as everywhere. */
 async function lockRoute(tx: Transaction, key: string): Promise<SessionRoute | undefined> {
   const [, rows] = await tx.together([
     query(SQL.lock, tx.tenant, key),

@@ -37,7 +37,7 @@ const SQL = statements("session_state", {
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3)`,
 });
 
-/** Asks for a session's state and locks it until the end of the transaction. */
+/** Queries a session's state and locks it until the end of the transaction. */
 export function lockQuestion(tx: Transaction, sessionId: string): Query {
   return query(SQL.lock, tx.tenant, sessionId);
 }
@@ -46,12 +46,14 @@ export function stateQuestion(tx: Transaction, sessionId: string): Query {
   return query(SQL.read, tx.tenant, sessionId);
 }
 
-/** Asks whether a session's state is sound. Of one that is locked: ask after `lockQuestion`. */
+/**
+ * Queries whether a session's state is consistent. For a locked one, send it after `lockQuestion`.
+ */
 export function checkQuestion(tx: Transaction, sessionId: string): Query {
   return query(SQL.check, tx.tenant, sessionId);
 }
 
-/** Asks for entries of a session as points of its tree; not at all if there are no ids. */
+/** Queries entries of a session as points of its tree; undefined without ids. */
 export function pointsQuestion(
   tx: Transaction,
   sessionId: string,
@@ -60,7 +62,7 @@ export function pointsQuestion(
   return ids.length === 0 ? undefined : query(SQL.findPoints, tx.tenant, sessionId, ids);
 }
 
-/** The answer to `lockQuestion` or `stateQuestion`; `session_not_found` if it is empty. */
+/** The answer to `lockQuestion` or `stateQuestion`; throws `session_not_found` if empty. */
 export function toState(
   rows: readonly Row[] | undefined,
   sessionId: string,
@@ -71,7 +73,10 @@ export function toState(
   return toNumberedSession(row, sessionId, isRaw);
 }
 
-/** The answers to `lockQuestion` and `checkQuestion`; `store_corrupt` if the state is not sound. */
+/**
+ * The answers to `lockQuestion` and `checkQuestion`; throws `store_corrupt` for an inconsistent
+ * state.
+ */
 export function toSoundState(
   locked: readonly Row[] | undefined,
   checked: readonly Row[] | undefined,
@@ -88,7 +93,7 @@ export function toPoints(rows: readonly Row[] | undefined): Map<string, Point> {
   return new Map((rows ?? []).map(toPoint).map((point) => [point.id, point]));
 }
 
-/** Locks a session and gives its number, for operations that need no more of it. */
+/** Locks a session and gives its number. */
 export async function lockSession(tx: Transaction, sessionId: string): Promise<NumberedSession> {
   const [rows] = await tx.together([lockQuestion(tx, sessionId)]);
   return toState(rows, sessionId);

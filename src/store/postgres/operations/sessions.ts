@@ -86,7 +86,7 @@ const SQL = statements("sessions", {
     WHERE tenant = $1 AND session = $2`,
 });
 
-/** Values of a new session that are chosen under the tenant's lock. */
+/** Values of a new session chosen under the tenant's lock. */
 export interface ClaimedSession {
   readonly number: number;
   readonly shortId: string | null;
@@ -103,9 +103,9 @@ export async function createSession(tx: Transaction, session: NewSession): Promi
 }
 
 /**
- * The number and the short id of a new session, or the id of the one that the same request has made before,
- * or that has the same origin where the request takes that one.
- * `session_exists` if its id or its origin is taken.
+ * The number and the short id of a new session; or the id of the session that the same request
+ * created before, or that has the same origin if the request accepts that. Throws `session_exists`
+ * for a taken id or origin.
  */
 export async function claimSession(
   tx: Transaction,
@@ -114,7 +114,7 @@ export async function claimSession(
   const { key: originKey } = session.origin;
   const ownId = ownIdOf(session.origin);
   const candidates = shortIdCandidates(session.id, ownId);
-  // Claim the key first: it serialises the creation of sessions in this tenant.
+  // Claims the number first, which serialises the creation of sessions in this tenant.
   const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
     claimSessionQuestion(tx),
     keyQuestion(tx, session.idempotency),
@@ -136,7 +136,7 @@ export async function claimSession(
   };
 }
 
-/** Writes the rows of a new session; the feed is the caller's. */
+/** Writes the rows of a new session; the caller writes the feed. */
 export function insertSession(
   tx: Transaction,
   claim: ClaimedSession,
@@ -176,7 +176,7 @@ export async function updateSession(
   return commitSession(tx, id);
 }
 
-/** Commits, and gives the session as it is then. */
+/** Commits, and gives the resulting session. */
 export async function commitSession(tx: Transaction, id: string): Promise<Session> {
   return foundSession(tx, id, await tx.commit(sessionQuestions(tx, id)));
 }
@@ -198,7 +198,7 @@ export async function findSessionByOrigin(
   return sessions[0];
 }
 
-/** The sessions that `ref` names, or whose ids begin with it: see `namedRefs`. */
+/** The sessions that `ref` names, or whose ids have it as a prefix: see `namedRefs`. */
 export async function findSessionRefs(tx: Transaction, ref: string): Promise<SessionRef[]> {
   return (await tx.all(SQL.findRefs, tx.tenant, ...refRange(ref), MAX_REFS)).map(toSessionRef);
 }

@@ -1,4 +1,4 @@
-/** The store's counts and sizes, and whether its server has found damage. */
+/** The store's counts and sizes, and damage that the server reports. */
 
 import type { Row, StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
@@ -37,9 +37,9 @@ export async function status(tx: Transaction, address: string): Promise<StoreSta
     schemaVersion: Number(store?.[0]?.["version"] ?? 0),
     epoch: String(store?.[0]?.["epoch"] ?? ""),
     databaseBytes: Number(store?.[0]?.["bytes"]),
-    // The log belongs to the server and to all of its databases.
+    // The log belongs to the server with all of its databases.
     walBytes: 0,
-    // Known to the process that met them.
+    // Known only to the process that met them.
     losses: [],
     followers: [],
     tenants: tenants.map((row, i) => toTenantStatus({ ...row, ...counts[i] })),

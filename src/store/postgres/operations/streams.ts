@@ -1,10 +1,9 @@
 /**
- * Messages that are still being written.
+ * Open messages.
  *
- * A pending message has an id, a lease and chunks, but no place in the tree: it gets one at the
- * commit, on whatever is the leaf then, so that two open messages cannot fork a session by accident.
- * Locks are taken in one order, the session's before the message's, and leases run by the clock of
- * the database.
+ * A pending message has an id, a lease and chunks, but no place in the tree: the commit places it
+ * on the current leaf, so that two open messages cannot fork a session by accident. Locks are taken
+ * in one order, the session's before the message's, and leases use the database's clock.
  */
 
 import type { Point } from "../../../transcript/place.ts";
@@ -181,15 +180,15 @@ export async function abortExpired(tx: Transaction, id: string, now: number): Pr
   return true;
 }
 
-/** At most `limit` messages whose writer has let the lease run out. */
+/** At most `limit` messages with an expired lease. */
 export async function listExpired(tx: Transaction, limit: number): Promise<string[]> {
   const rows = await tx.all(SQL.expired, tx.tenant, limit);
   return rows.map((row) => String(row["id"]));
 }
 
-/** Takes away the open messages of a session that is being deleted. */
+/** Deletes the open messages of a session that is being deleted. */
 export function dropStreams(tx: Transaction, session: number): void {
-  // A writer may be adding a chunk: once its message is locked, the chunk can be seen.
+  // A writer may be adding a chunk: once its message is locked, the chunk is visible.
   tx.defer(SQL.lockAll, tx.tenant, session);
   tx.defer(SQL.dropChunks, tx.tenant, session);
   tx.defer(SQL.dropStreams, tx.tenant, session);
@@ -204,7 +203,7 @@ export async function findPending(tx: Transaction, id: string): Promise<PendingR
   return row === undefined ? undefined : toPending(row, chunks ?? []);
 }
 
-/** Ask for an open message, locked, and for the entry that it may have become. */
+/** Queries an open message, locked, and the entry that it may have become. */
 function streamQuestions(tx: Transaction, id: string): Query[] {
   return [query(SQL.lock, tx.tenant, id), query(SQL.entryStatus, tx.tenant, id)];
 }
@@ -218,7 +217,7 @@ function abortQuestions(tx: Transaction, id: string): Promise<(readonly Row[])[]
   ]);
 }
 
-/** The open message if `holder` still holds it; `stream_lost` if it was ended or taken. */
+/** The open message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
 function heldStream(
   id: string,
   stream: readonly Row[] | undefined,

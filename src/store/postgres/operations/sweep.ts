@@ -1,8 +1,8 @@
 /**
  * The sweep: deletes expired rows on request.
  *
- * Each message and each session goes in a transaction of its own. A single one would hold a
- * tenant's row while it waits for a session, against the lock order of all other operations.
+ * Each message and each session has its own transaction. A single one would hold the tenant's row
+ * while it waits for a session, against the lock order of all other operations.
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";

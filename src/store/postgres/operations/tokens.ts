@@ -19,7 +19,7 @@ const SQL = statements("tokens", {
   read: `SELECT ${TOKEN_COLUMNS} FROM access_tokens k WHERE k.tenant = $1 AND k.id = $2`,
   list: `SELECT ${TOKEN_COLUMNS} FROM access_tokens k WHERE k.tenant = $1 AND k.id > $2
     ORDER BY k.id LIMIT $3`,
-  /** Lets row-level security show this one token, of any tenant, until the transaction ends. */
+  /** Lets row-level security show this one token, of any tenant, in this transaction. */
   name: `SELECT set_config('backscroll.token', $1, true)`,
   find: `SELECT ${TOKEN_COLUMNS}, k.secret_hash, n.name AS tenant_name FROM access_tokens k
     JOIN tenants n ON n.tenant = k.tenant WHERE k.id = $1`,
@@ -65,7 +65,7 @@ export async function revokeToken(
   return token;
 }
 
-/** `tx` is of no tenant: the token says whose it is. */
+/** `tx` has no tenant: the token identifies it. */
 export async function findToken(tx: Transaction, id: string): Promise<TokenRecord | undefined> {
   tx.defer(SQL.name, id);
   const row = await tx.get(SQL.find, id);

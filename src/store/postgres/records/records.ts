@@ -25,15 +25,15 @@ import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 
-/** In the order of the places that are asked for. */
+/** In the order of the requested places. */
 const AT = `FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (namespace, key, rank)
     JOIN records r ON r.tenant = $1 AND r.namespace = wanted.namespace AND r.key = wanted.key
     ORDER BY wanted.rank`;
 
 const SQL = statements("records", {
   /**
-   * Every write of records takes the tenant's row first: there may be no row of a record to lock yet,
-   * and the feed's end takes this lock anyway. A transaction that locks a session never waits for a record.
+   * Every write of records locks the tenant's row first: a record may have no row to lock yet, and
+   * the feed takes this lock anyway. A transaction that locks a session never waits for a record.
    */
   lockTenant: `SELECT tenant FROM tenants WHERE tenant = $1 FOR UPDATE`,
   info: `SELECT ${PART_COLUMNS.info} ${AT}`,
@@ -93,7 +93,7 @@ export async function readRecords(
   return { records: (await rowsAt(tx, page, parts)).map(toRecord), more };
 }
 
-/** Deletes up to `limit` records whose time has run out; gives how many. */
+/** Deletes up to `limit` expired records; gives their number. */
 export async function deleteExpiredRecords(
   tx: Transaction,
   now: number,

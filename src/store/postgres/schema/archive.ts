@@ -1,10 +1,10 @@
 /**
- * How far each transcript was read, the bytes of transcripts, which sessions were derived from them,
- * and a view of ingested sessions as rows.
+ * Read positions of transcripts, their bytes, the sessions derived from them, and a view of
+ * ingested sessions as rows.
  *
- * A part is a range of a file as one zstd frame with a checksum. Text of more than 4 KB is kept apart
- * and compressed: the view's `content` has its beginning. The view shows what its reader may see:
- * row-level security stands behind it.
+ * A part is a range of a file as one zstd frame with a checksum. Text of more than 4 KB is stored
+ * separately and compressed: the view's `content` has its head. The view is subject to row-level
+ * security.
  */
 export const ARCHIVE: string = `
 CREATE TABLE ingested_files (

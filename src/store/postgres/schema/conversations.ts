@@ -5,8 +5,8 @@
  * bytes (COLLATE "C"), whatever the database's locale is, so that both sort alike.
  *
  * `sessions` holds the fields that rarely change, `session_state` those that each append moves.
- * Content is bytes, so that it comes back as it went in. A session whose `short_id` is null has its
- * id for one; `own_id` is the id that its agent knows it by.
+ * Content is bytes, so that it round-trips unchanged. A null `short_id` means that the id itself is
+ * the short id; `own_id` is the agent's own id.
  */
 export const CONVERSATIONS: string = `
 CREATE TABLE tenants (

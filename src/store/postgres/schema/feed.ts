@@ -1,4 +1,4 @@
-/** The feed of changes, the tombstones of deleted sessions, and the function that ends a write. */
+/** The change feed, the tombstones of deleted sessions, and the function that ends a write. */
 export const FEED: string = `
 CREATE TABLE changes (
   tenant bigint NOT NULL,

@@ -1,10 +1,10 @@
 /**
- * Row-level security keeps tenants apart even where a statement forgets to: a transaction sees the
- * rows of the tenant in `backscroll.tenant`, and none without it. `tenants` is the directory that the
- * number is looked up in, and is left open.
+ * Row-level security separates tenants even if a statement omits the tenant: a transaction sees the
+ * rows of the tenant in `backscroll.tenant`, and none without it. `tenants` maps names to numbers
+ * and stays open.
  *
- * A token is looked for before its tenant is known, so the row whose id the transaction has named is
- * visible, too: without an id none is.
+ * A token is looked up before its tenant is known, so the row whose id the transaction has set is
+ * visible too.
  */
 export const ROW_SECURITY: string = `
 -- Once set, the setting is an empty string in later transactions, not null.

@@ -77,13 +77,13 @@ const answer: Required<SearchAnswer> = {
   },
 };
 
-test("an answer arrives as it was sent", () => {
+test("an answer round-trips", () => {
   expect(unpackAnswer(structuredClone(packAnswer(answer)))).toStrictEqual(answer);
   const empty: SearchAnswer = { ...answer, hits: [] };
   expect(unpackAnswer(structuredClone(packAnswer(empty)))).toStrictEqual(empty);
 });
 
-test("an answer about notes arrives as it was sent", () => {
+test("an answer about notes round-trips", () => {
   const notes: NoteSearchAnswer = {
     notes: [{ key: "ana\0home", score: 2 }],
     indexing: false,

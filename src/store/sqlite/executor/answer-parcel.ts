@@ -1,9 +1,9 @@
 /**
- * The answer of a search on its way from the thread that found it.
+ * Serialises the answer of a search between threads.
  *
- * Twenty hits have about two hundred messages in their windows. As objects their copy takes 0.6 ms,
- * half of it on the host's thread; as one flat list of values 0.2; with the numbers in an array of
- * their own, and each agent, role and actor once, 0.1.
+ * Twenty hits have about two hundred messages in their windows. As objects their structured clone
+ * takes 0.6 ms, half of it on the host's thread; as one flat list of values 0.2; with numbers in a
+ * typed array, and each agent, role and actor once, 0.1.
  */
 
 import type {
@@ -27,7 +27,7 @@ export type AnswerParcel =
 interface PackedHits {
   readonly texts: readonly (string | null)[];
   readonly numbers: Float64Array;
-  /** Texts that many messages have, which `numbers` name by their places. */
+  /** Repeated texts, which `numbers` refer to by index. */
   readonly names: readonly (string | null)[];
   /** Score parts of each hit that has them. */
   readonly parts: readonly Parts[];
@@ -37,7 +37,7 @@ const HIT_NUMBERS = 12;
 const HIT_TEXTS = 4;
 const ITEM_NUMBERS = 8;
 const ITEM_TEXTS = 2;
-/** In place of a number. */
+/** Stands for a missing number. */
 const NONE = -1;
 
 export function packAnswer(answer: IndexAnswer): AnswerParcel {
@@ -77,7 +77,7 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
     numbers[at + 8] = window.length;
     numbers[at + 9] = meta.lateBranches;
     numbers[at + 10] = nameOf(hit.branch);
-    // A cosine may be -1: NaN is none.
+    // A cosine may be -1, so NaN means none.
     numbers[at + 11] = hit.similarity ?? Number.NaN;
     at += HIT_NUMBERS;
     for (const item of window) {

@@ -35,7 +35,7 @@ const full: Required<Omit<NewEntry, "encoded">> = {
   status: "aborted",
 };
 
-/** On the other thread: what is handed over is gone here. */
+/** On the other thread: transferred buffers are detached here. */
 function arrived(sent: AppendParcel): [string, AppendRequest] {
   const transfer = sent.contents === null ? [] : [sent.contents];
   const unpacked = unpackAppend(structuredClone(sent, { transfer }));
@@ -43,7 +43,7 @@ function arrived(sent: AppendParcel): [string, AppendRequest] {
   return unpacked;
 }
 
-test("a request arrives as it was sent", () => {
+test("a request round-trips", () => {
   const request: Required<AppendRequest> = {
     sessionId: "s",
     entries: [plain, full, { ...plain, parentId: "a" }],
@@ -58,7 +58,7 @@ test("a request arrives as it was sent", () => {
   expect(arrived(packAppend("default", request))).toStrictEqual(["default", request]);
 });
 
-test("the content of a history arrives as bytes, behind room for a nonce", () => {
+test("the content of a history arrives as bytes, with room for a nonce", () => {
   const texts = ["[]", '["héllo €"]', ""];
   const entries = texts.map((content): NewEntry => ({ ...full, content }));
   const sent = packAppend("default", { sessionId: "s", entries, now: 9, isHistory: true });
@@ -70,7 +70,7 @@ test("the content of a history arrives as bytes, behind room for a nonce", () =>
   }
 });
 
-test("payloads take nothing along of the memory that they lie in", () => {
+test("payloads are transferred without the memory around them", () => {
   const pool = new Uint8Array(64 * 1024).fill(7);
   const payloads = [3, 5].map((size) => ({ hash: `0${size}`, bytes: pool.subarray(8, 8 + size) }));
   const entries: NewEntry[] = [{ ...plain, payloads }, plain, { ...plain, payloads }];

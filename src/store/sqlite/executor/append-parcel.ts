@@ -1,9 +1,9 @@
 /**
- * An append on its way to the writer's thread.
+ * Serialises an append for the writer's thread.
  *
- * The content of a history travels as bytes that are handed over and not copied: that is how the
- * writer needs it, and making text of it there would cost as much as storing it. So do payloads: a
- * copied view takes along all of the memory that it is a view of, which is ten payloads large.
+ * The content of a history is transferred as bytes instead of cloned: the writer needs bytes, and
+ * decoding it there would cost as much as storing it. Payloads too: a cloned view copies its whole
+ * underlying buffer, about ten payloads large.
  */
 
 import { NONCE_BYTES } from "../../../transcript/hash.ts";
@@ -11,7 +11,7 @@ import type { AppendRequest, NewEntry } from "../../records.ts";
 
 export interface AppendParcel {
   readonly tenant: string;
-  /** Its payloads have no bytes, and the entries of a history no content. */
+  /** Without the payloads' bytes and a history's content. */
   readonly request: AppendRequest;
   /** Sizes in bytes, per entry: its content, if it is a history's, then each payload. */
   readonly sizes: readonly number[];
@@ -37,7 +37,7 @@ export function packAppend(tenant: string, request: AppendRequest): AppendParcel
     }
   }
   if (room === 0) return { tenant, request, sizes, contents: null };
-  // Not out of the pool: the memory leaves this thread.
+  // Not pooled: the buffer is transferred.
   const contents = Buffer.allocUnsafeSlow(room);
   let end = 0;
   const bare = entries.map((entry) => {
@@ -55,7 +55,7 @@ export function packAppend(tenant: string, request: AppendRequest): AppendParcel
   return { tenant, request: { ...request, entries: bare }, sizes, contents: contents.buffer };
 }
 
-/** The arguments of `append`, as they were packed; `encoded` has the content of a history. */
+/** The unpacked arguments of `append`; `encoded` has the content of a history. */
 export function unpackAppend(parcel: AppendParcel): [string, AppendRequest] {
   const { tenant, request, sizes, contents } = parcel;
   if (contents === null) return [tenant, request];

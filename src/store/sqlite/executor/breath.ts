@@ -1,9 +1,8 @@
 /**
- * Lets the host's event loop have its turn.
+ * Yields to the host's event loop.
  *
- * An answer that needs no other thread is there before the event loop goes round, so that a loop of
- * awaited calls would keep timers and sockets waiting for as long as it runs. Every few milliseconds
- * an answer is therefore given one turn later.
+ * A synchronous answer resolves before the event loop turns, so a loop of awaited calls would
+ * starve timers and sockets. So every few milliseconds an answer is delayed by one turn.
  */
 
 const LONGEST_MS = 2;
@@ -11,7 +10,7 @@ const LONGEST_MS = 2;
 export class Breath {
   #lastTurn = performance.now();
 
-  /** Undefined while the event loop has had a turn lately; else resolves after the next one. */
+  /** Undefined if the event loop has turned lately; else resolves after the next turn. */
   take(): Promise<void> | undefined {
     if (performance.now() - this.#lastTurn < LONGEST_MS) return undefined;
     return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The port behind which SQLite runs: on threads of its own, or on the caller's. */
+/** The port to a running SQLite: on its own threads, or on the caller's. */
 
 import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
@@ -12,9 +12,9 @@ export type ReadArguments<Name extends ReadName> =
   Parameters<(typeof READS)[Name]> extends [SqliteConnection, ...infer Rest] ? Rest : never;
 
 export interface Executor {
-  /** The one connection of a store in memory; undefined for a file, which takes any number of them. */
+  /** The single connection of an in-memory store; undefined for a file. */
   readonly only: SqliteConnection | undefined;
-  /** SQLite runs on the caller's own thread, so that upkeep in the background is not free. */
+  /** True: SQLite runs on the caller's thread, so background maintenance is not free. */
   readonly inThread: boolean;
   write<Name extends WriteName>(
     name: Name,
@@ -31,7 +31,7 @@ export interface Executor {
     task: MaintenanceTask,
     unreadable: readonly number[],
   ): Promise<UpkeepReport>;
-  /** Ends the upkeep in progress at its next yield. */
+  /** Stops the current maintenance step at its next yield. */
   stopMaintenance(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,14 +43,13 @@ export interface ExecutorOptions {
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;
   readonly indexing: IndexingOptions;
-  /** Searches run on a thread of their own. */
+  /** True: searches have their own thread. */
   readonly searchThread: boolean;
 }
 
 /**
- * How many pages are written before the write-ahead log is moved into the database: about 1,300
- * appends, or 16 MB. Four times as often took a twentieth of what batches reach. Done by the
- * appending connection at SQLite's own default of 4 MB, it cost 3.8 ms at the 99th percentile; on
- * another thread it does not delay appends.
+ * Pages written before a checkpoint: about 1,300 appends, or 16 MB. Four times as often cost
+ * batches a twentieth. At SQLite's default of 4 MB on the appending connection it cost 3.8 ms at
+ * the 99th percentile; on another thread it does not delay appends.
  */
 export const CHECKPOINT_PAGES = 8_192;

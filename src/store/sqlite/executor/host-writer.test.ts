@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe("a loop of awaited calls leaves the event loop its turns", () => {
+describe("a loop of awaited calls lets the event loop turn", () => {
   async function check(address: string, options: OpenOptions): Promise<void> {
     await using engine = await open(address, options);
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -37,7 +37,7 @@ describe("a loop of awaited calls leaves the event loop its turns", () => {
   test("in memory", () => check(":memory:", {}));
 });
 
-test("appends that are not awaited are stored in the order of their calls", async () => {
+test("unawaited appends are stored in call order", async () => {
   await using engine = await open(file);
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
   const large = "y".repeat(200_000);
@@ -47,7 +47,7 @@ test("appends that are not awaited are stored in the order of their calls", asyn
   expect(messages.map((message) => textOf(message.blocks))).toEqual(texts);
 });
 
-test("a file that lost its write-ahead log gets one again", async () => {
+test("a deleted write-ahead log is created again", async () => {
   const first = await open(file);
   const { id } = await first.createSession({ agent: "coder", createdBy: "ana" });
   await first.close();
@@ -61,7 +61,7 @@ test("a file that lost its write-ahead log gets one again", async () => {
   expect((await session.meta()).messageCount).toBe(2);
 });
 
-test("closing waits for the writes that wait for a lock", async () => {
+test("closing waits for writes that wait for a lock", async () => {
   const engine = await open(file);
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
   const other = new DatabaseSync(file);

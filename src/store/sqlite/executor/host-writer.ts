@@ -20,9 +20,9 @@ import { Breath } from "./breath.ts";
 import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
-/** More than this is not worth a stall of the host. */
+/** A larger write would stall the host. */
 const MAX_ENTRIES = 128;
-/** Where many callers wait for the same event loop: at most about a third of a millisecond. */
+/** For hosts with many callers: at most about a third of a millisecond. */
 const MAX_ENTRIES_SHARED = 16;
 const MAX_BYTES = 64 * 1024;
 
@@ -30,13 +30,16 @@ export class HostWriter {
   readonly #options: ExecutorOptions;
   readonly #db: SqliteConnection;
   readonly #queue: WriteQueue;
-  /** The write-ahead log, to sync it. SQLite holds no lock on this file that closing it could drop. */
+  /**
+   * The write-ahead log's descriptor, for fsync. SQLite holds no lock on this file, so closing it
+   * drops none.
+   */
   #log: number | undefined;
   readonly #breath = new Breath();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    // The commit itself does not sync: that is done by `sync`.
+    // The commit does not sync; `sync` does.
     this.#db = new SqliteConnection(options.path, { durability: "process" });
     this.#queue = new WriteQueue(this.#db, 0);
   }
@@ -51,8 +54,8 @@ export class HostWriter {
   }
 
   /**
-   * Resolves when the write is durable; undefined if it already is, and the event loop has had a
-   * turn lately.
+   * Resolves when the write is durable; undefined if it already is, and the event loop has turned
+   * lately.
    */
   sync(): Promise<void> | undefined {
     const log = this.#log;
@@ -75,7 +78,7 @@ export class HostWriter {
     }
   }
 
-  /** Whether the log has grown enough to be moved into the database. True once for each growth. */
+  /** Whether the log has grown enough for a checkpoint. True once per growth. */
   takeLogLarge(): boolean {
     if (this.#db.pagesWritten < CHECKPOINT_PAGES) return false;
     this.#db.pagesWritten = 0;

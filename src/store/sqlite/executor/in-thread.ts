@@ -1,4 +1,4 @@
-/** SQLite on the caller's own thread: for `:memory:`, short commands, and where no thread can start. */
+/** SQLite on the caller's thread: for `:memory:`, short commands, and hosts without threads. */
 
 import { pause } from "../../../async/pause.ts";
 import { BackscrollError } from "../../../model/errors.ts";
@@ -6,6 +6,7 @@ import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { loadIndexCode } from "../../index/index-code.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
+import { MEMORY } from "../../store-options.ts";
 import { closeAll } from "../close-all.ts";
 import { Maintainer } from "../index/maintainer.ts";
 import { InMemoryMaintainer } from "../index/memory-maintainer.ts";
@@ -20,7 +21,6 @@ import {
 } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { Breath } from "./breath.ts";
 import {
@@ -127,7 +127,7 @@ export class InThread implements Executor {
     await this.#breath.take();
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
-      // The store may have been closed while this read waited.
+      // The store may be closed by now.
       if (this.#closed) throw new BackscrollError("store_closed", "the store is closed");
       try {
         return read();
@@ -138,7 +138,7 @@ export class InThread implements Executor {
     }
   }
 
-  /** Waits for the writes that wait: each is carried out, or fails by itself after a while. */
+  /** Waits for queued writes: each is carried out, or fails by its timeout. */
   async close(): Promise<void> {
     this.#queue.drain();
     while (!this.#queue.idle) await pause(2);
@@ -176,7 +176,7 @@ export class InThread implements Executor {
   }
 }
 
-/** Leaves one file behind where it can: the write-ahead log goes into the database. */
+/** Checkpoints if possible, so that one file is left. */
 export function closeWriter(db: SqliteConnection, readOnly: boolean): void {
   try {
     if (!readOnly && db.path !== MEMORY) db.checkpoint("TRUNCATE");

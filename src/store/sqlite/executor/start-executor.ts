@@ -1,4 +1,4 @@
-/** Which executor a store gets. */
+/** Chooses the executor of a store. */
 
 import type { Executor, ExecutorOptions } from "./executor.ts";
 import { InThread } from "./in-thread.ts";
@@ -9,7 +9,7 @@ export function startExecutor(options: ExecutorOptions, inThread: boolean): Exec
   try {
     return new Threads(options);
   } catch {
-    // Some hosts allow no worker threads. The store works without, at the host's own cost.
+    // Some hosts forbid worker threads. The store then runs on the host's thread.
     return new InThread(options);
   }
 }

@@ -1,7 +1,8 @@
 /**
- * A storage thread: the writer, the reader, or the one that keeps the index.
+ * A storage thread: the writer, the reader or the indexer.
  *
- * The writer drains its port before it commits, so that waiting writes share a commit (group commit).
+ * The writer drains its port before it commits, so that queued writes share a commit (group
+ * commit).
  */
 
 import {
@@ -42,10 +43,10 @@ import { WriteQueue } from "./write-queue.ts";
 const data = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
-/** The last element is set to 1 once the caller has given up. */
+/** The last element is set to 1 once the caller has aborted. */
 type SearchArguments = [string, IndexRequest, Int32Array | undefined];
 
-/** Reads go all over the file, which the system keeps as well: more took memory and saved no time. */
+/** Reads are random, and the system caches the file too: a larger cache saved no time. */
 const READER_CACHE_KIB = 4_096;
 
 if (data.role === "writer") serveWrites();
@@ -74,7 +75,7 @@ function serveWrites(): void {
       replies.push({ id, failure: toFailure(error) });
     }
   };
-  /** Each write that waits is carried out, or fails by itself after a while. */
+  /** Each queued write is carried out, or fails by its timeout. */
   const closeWhenIdle = (id: number) => {
     if (!queue.idle) {
       setTimeout(() => closeWhenIdle(id), 2);
@@ -171,7 +172,7 @@ function serveMaintenance(): void {
 
 function answerEach(answer: (request: Request) => Promise<unknown>): void {
   let ready: Reply[] = [];
-  /** Answers that come in one turn travel together, as what they answer did. */
+  /** Replies of one turn are sent in one message. */
   const reply = (one: Reply) => {
     ready.push(one);
     if (ready.length > 1) return;

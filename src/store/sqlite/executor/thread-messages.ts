@@ -24,7 +24,7 @@ export interface Requests {
   readonly requests: readonly Request[];
 }
 
-/** Names of requests other than operations. */
+/** Names of requests that are not operations. */
 export const CHECKPOINT = "checkpoint";
 export const CLOSE = "close";
 export const SEARCH = "search";
@@ -35,13 +35,13 @@ export type Reply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: Failure };
 
-/** Replies travel together; `walLarge` asks the host to have the log moved into the database. */
+/** Batched replies; `walLarge` asks the host for a checkpoint. */
 export interface Replies {
   readonly replies: readonly Reply[];
   readonly walLarge: boolean;
 }
 
-/** An error in a form that survives the way between threads: a class does not. */
+/** An error as plain data: structured clone loses its class. */
 export type Failure =
   | {
       readonly code: ErrorCode;

@@ -3,7 +3,7 @@
  *
  * Indexing is not urgent: searches also read the unindexed tail. With as many threads as cores, a
  * search or an append would otherwise wait for it. The scheduler still gives it a share under full
- * load, so it does not fall behind for ever.
+ * load, so it does not starve.
  */
 
 import { readlinkSync } from "node:fs";
@@ -19,6 +19,6 @@ export function lowerPriority(): void {
     const thread = readlinkSync("/proc/thread-self").split("/").at(-1);
     setPriority(Number(thread), NICE);
   } catch {
-    // Not allowed here: then it is one among others.
+    // Not permitted: keep the normal priority.
   }
 }

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { open } from "../../../open.ts";
 
-test("answers that come together leave the event loop turns between them", async () => {
+test("replies that arrive together leave the event loop turns between them", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   try {
     await using engine = await open(join(folder, "store.db"));
@@ -21,7 +21,7 @@ test("answers that come together leave the event loop turns between them", async
       if (answers < 500) setImmediate(turn);
     };
     setImmediate(turn);
-    // Far more than are handed out in one turn; the writer commits up to 256 of them together.
+    // Far more than are settled in one turn; the writer commits up to 256 of them together.
     await Promise.all(
       Array.from({ length: 500 }, async () => {
         await session.append({ role: "user", content: "x" });
@@ -38,7 +38,7 @@ test("answers that come together leave the event loop turns between them", async
 
 test("an aborted search releases the thread", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
-  // An index whose searches end only when they are told that they were aborted.
+  // An index whose searches end only on abort.
   const module = `data:text/javascript,export const indexCode = {
     createCache() {}, *maintain() {},
     *search(request) { while (!request.isAbandoned()); throw new Error("given up"); } }`;
@@ -47,18 +47,18 @@ test("an aborted search releases the thread", async () => {
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     const gone = new AbortController();
     const search = engine.searchSessions("x", { signal: gone.signal });
-    // It runs once a read that was asked for later is still not answered.
+    // It runs if a later read is still unanswered.
     const read = session.history();
     setTimeout(() => gone.abort(new Error("typed on")), 50);
     await expect(search).rejects.toThrow("typed on");
-    // On the same thread: it would wait for ever.
+    // On the same thread: otherwise it would wait forever.
     expect(await read).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
 
-test("the log is written over once a piece of upkeep has let go of what it read", async () => {
+test("the log is reused once a maintenance step has ended its snapshot", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   const path = join(folder, "store.db");
   try {
@@ -83,7 +83,7 @@ test("the log is written over once a piece of upkeep has let go of what it read"
   }
 });
 
-test("concurrent calls run in their order, and to their end when the store closes", async () => {
+test("concurrent calls run in order, and complete when the store closes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   const path = join(folder, "store.db");
   try {

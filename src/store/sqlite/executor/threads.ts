@@ -1,10 +1,10 @@
 /**
- * SQLite on two threads: one writes, one reads. A third, which keeps the index, starts when there is
- * something to do for it, and where there are many callers a fourth, which searches.
+ * SQLite on two threads: one writes, one reads. A third, the indexer, starts on demand, and for
+ * hosts with many callers a fourth searches.
  *
- * An fsync, a wait for another process's lock or a long read then never stalls the host's event
- * loop. The threads keep the process alive only while something is asked of them. A small write that
- * finds the writer idle runs on the host's thread: see `host-writer.ts`.
+ * So an fsync, a wait for another process's lock or a long read never stalls the host's event loop.
+ * The threads keep the process alive only while requests are pending. A small write that finds the
+ * writer idle runs on the host's thread: see `host-writer.ts`.
  */
 
 import { getHeapStatistics } from "node:v8";
@@ -44,11 +44,11 @@ export class Threads implements Executor {
   readonly #writer: Thread;
   readonly #reader: Thread;
   #indexer: Thread | undefined;
-  /** Where there are many callers: a search then delays no other read. */
+  /** For hosts with many callers: a search then delays no other read. */
   #searcher: Thread | undefined;
   readonly #turns = new SearchTurns();
   #host: HostWriter | undefined;
-  /** A write of the host's that is not yet durable. */
+  /** A write of the host's thread that is not yet durable. */
   #hostWrite: Promise<unknown> | undefined;
   #checkpointing: Promise<void> | undefined;
   /** The checkpoint was partial: a reader held an older snapshot. */
@@ -98,7 +98,7 @@ export class Threads implements Executor {
       this.#searcher = alive(this.#searcher) ?? this.#start("reader");
     }
     const thread = this.#searcher ?? this.#reader;
-    // A thread that searches takes no messages: it looks at this from time to time.
+    // A searching thread takes no messages: it polls this flag.
     const abandoned = signal && new Int32Array(new SharedArrayBuffer(4));
     const abandon = () => abandoned && Atomics.store(abandoned, 0, 1);
     signal?.addEventListener("abort", abandon, { once: true });
@@ -156,9 +156,9 @@ export class Threads implements Executor {
   }
 
   /**
-   * Checkpoints on the reader's thread, so that no append waits for it. The writer then checkpoints
-   * the small rest: SQLite restarts only a fully checkpointed log, and otherwise the log would grow
-   * without bound.
+   * Checkpoints on the reader's thread, while the writer goes on appending. The writer then
+   * checkpoints the small rest, and only for that appends wait: SQLite restarts only a fully
+   * checkpointed log, so the log would otherwise grow without bound.
    */
   #checkpoint(): Promise<void> {
     // The next growth of the log retries a failed checkpoint.
@@ -178,7 +178,7 @@ export class Threads implements Executor {
   }
 
   /**
-   * Snapshots of the indexer keep checkpoints partial, so the next piece of upkeep waits for the
+   * The indexer's snapshots keep checkpoints partial, so the next maintenance step waits for the
    * pending checkpoint.
    */
   async #moveRest(): Promise<void> {
@@ -187,12 +187,14 @@ export class Threads implements Executor {
   }
 }
 
-/** Answers in one turn of the event loop: what follows them takes about half a millisecond. */
+/**
+ * Replies settled per turn of the event loop: their continuations take about half a millisecond.
+ */
 const REPLIES_PER_TURN = 16;
 
 /**
- * With so many requests under way, the next one waits for the end of this turn of the event loop, and
- * goes with what others ask in it: to wake a thread costs more than most requests do.
+ * With this many requests pending, further ones wait for the end of the turn and are sent together:
+ * waking a thread costs more than most requests.
  */
 const MANY_WAITING = 8;
 
@@ -278,14 +280,14 @@ class Thread {
     });
   }
 
-  /** All that was asked since the last one, in one message. */
+  /** Sends all queued requests in one message. */
   #send(): void {
     const requests = this.#unsent;
     const handed = this.#handed;
     this.#unsent = [];
     this.#handed = [];
     if (this.#post(requests, handed) === undefined || requests.length === 1) return;
-    // One of them cannot be copied: the others can.
+    // One of them cannot be cloned: send the others.
     for (const request of requests) this.#post([request]);
   }
 
@@ -301,7 +303,7 @@ class Thread {
     }
   }
 
-  /** The thread died, and its callers got the reason: there is nothing to close. */
+  /** The thread has died, and its callers were rejected: nothing to close. */
   async close(): Promise<void> {
     await closeAll(
       () => alive(this)?.ask(CLOSE, []),
@@ -310,7 +312,7 @@ class Thread {
   }
 
   /**
-   * Settles received answers a few at a time: each continuation runs at once and usually sends the
+   * Settles received replies a few at a time: each continuation runs at once and usually sends the
    * next request, so a whole group would hold the event loop for milliseconds.
    */
   #deliver(): void {

@@ -50,7 +50,7 @@ test.each([
   expect(queue.idle).toBe(true);
 });
 
-test("a write that fails takes nothing of those beside it with it, the first time and later", () => {
+test("a failed write does not affect those beside it, the first time and later", () => {
   const db = new SqliteConnection(":memory:");
   onTestFinished(() => db.close());
   migrate(db);
@@ -80,7 +80,7 @@ test("a write that fails takes nothing of those beside it with it, the first tim
   expect(db.get("SELECT feed_position FROM tenants")).toEqual({ feed_position: 6 });
 });
 
-test("a history goes on by itself, piece by piece, and who waits for one hears of it at once", async () => {
+test("a history is written in pieces, and each caller is answered at once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const db = new SqliteConnection(join(folder, "store.db"));
@@ -100,7 +100,7 @@ test("a history goes on by itself, piece by piece, and who waits for one hears o
     return promise;
   });
   queue.drain();
-  // The session is missing: that is told, and no piece keeps the next from its turn.
+  // The session is missing: that is reported, and later pieces still run.
   expect(settled).toEqual([0]);
   for (const outcome of await Promise.all(pieces)) expect(outcome).toHaveProperty("error");
   expect(settled).toEqual([0, 1, 2]);

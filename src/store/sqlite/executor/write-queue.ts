@@ -1,10 +1,10 @@
 /**
- * Group commit: one connection commits waiting writes together.
+ * Group commit: one connection commits queued writes together.
  *
- * A commit that survives power loss costs an fsync; appends that arrive while one is under way
- * share the next. If one fails, all are retried, each in its own savepoint. While another process
- * holds the write lock, the queue retries every one or two milliseconds: SQLite's busy handler
- * would block the thread, and is unfair.
+ * A commit that survives power loss costs an fsync; appends that arrive during one share the next.
+ * If one fails, all are retried, each in its own savepoint. While another process holds the write
+ * lock, the queue retries every one or two milliseconds: SQLite's busy handler would block the
+ * thread, and is unfair.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -19,22 +19,22 @@ import { checkVersion } from "../sqlite-schema.ts";
 /** Operations in one transaction: more would make the first wait for the last. */
 const MAX_GROUP = 256;
 
-/** And entries of a history: others, in other processes, wait for the lock meanwhile. */
+/** And entries of a history: other processes wait for the lock meanwhile. */
 const MAX_GROUP_HISTORY = 64;
 
 /**
  * Waiting processes retry every one or two milliseconds. After a batch of an import the lock stays
- * free for as long, so that others get it; meanwhile the next batch is prepared.
+ * free for as long, so that others can take it; the next batch is prepared meanwhile.
  */
 const PAUSE_MS = 2;
 
 /**
- * SQLite copies each page that is changed behind a savepoint, and operations rarely fail. So they do
- * without, unless one has failed lately: then the next groups have them.
+ * SQLite copies each page changed after a savepoint, and operations rarely fail. So savepoints are
+ * used only for some groups after a failure.
  */
 const CAREFUL_GROUPS = 16;
 
-/** Pages per commit in addition to those that are counted per row. */
+/** Pages per commit in addition to those counted per row. */
 const PAGES_PER_COMMIT = 5;
 
 export interface QueuedWrite {
@@ -48,12 +48,12 @@ export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 export class WriteQueue {
   readonly #db: SqliteConnection;
   readonly #busyTimeoutMs: number;
-  /** Whether others, in other processes, may want the lock. */
+  /** Whether other processes may want the lock. */
   readonly #isShared: boolean;
   readonly #waiting: QueuedWrite[] = [];
   #waitingSince: number | undefined;
   #retry: NodeJS.Timeout | NodeJS.Immediate | undefined;
-  /** The lock is left alone until then. */
+  /** The lock is left free until then. */
   #pausedUntil = 0;
   #seenVersion: number | undefined;
   #carefulGroups = 0;
@@ -72,7 +72,7 @@ export class WriteQueue {
     return this.#waiting.length === 0;
   }
 
-  /** Commits what waits. If the lock is taken, goes on by itself later. */
+  /** Commits queued writes. If the lock is taken, retries later by itself. */
   drain(): void {
     if (this.#retry !== undefined) return;
     while (this.#waiting.length > 0) {
@@ -143,7 +143,7 @@ export class WriteQueue {
         compressAhead(this.#db, tenant, request);
         packAhead(request);
       } catch (error) {
-        // Another process recovers the log: the transaction waits for it and does the rest.
+        // Another process is recovering the log: the transaction waits for it and does the rest.
         if (isBusy(error)) break;
         failed.add(write);
         write.settle({ error });
@@ -214,12 +214,12 @@ export class WriteQueue {
     try {
       return group.map((write) => ({ value: this.#call(write) }));
     } catch {
-      // All are retried, and those that fail then are rejected.
+      // All are retried, each in a savepoint, and those that fail again are rejected.
       return undefined;
     }
   }
 
-  /** The transaction is this operation's own: a failure takes it back as a whole. */
+  /** The transaction has one operation: a failure rolls all of it back. */
   #runAlone(write: QueuedWrite): Outcome {
     try {
       return { value: this.#call(write) };
@@ -241,7 +241,7 @@ export class WriteQueue {
       this.#db.run("RELEASE one");
       return { value };
     } catch (error) {
-      // A full disk ends the whole transaction; then there is no savepoint to go back to.
+      // A full disk ends the whole transaction, so there is no savepoint to roll back to.
       if (!this.#db.handle.isTransaction) throw error;
       this.#db.tenants.clear();
       this.#db.packs.clear();
@@ -255,7 +255,7 @@ export class WriteQueue {
 
   #call(write: QueuedWrite): unknown {
     const { cache } = this.#db;
-    // Appends keep the cache up to date; the others change rows behind its back.
+    // Appends update the cache; other writes invalidate it.
     if (write.name !== "append") cache.forget();
     const value = callWrite(this.#db, write.name, write.args);
     if (write.name !== "append") cache.forget();
@@ -263,7 +263,7 @@ export class WriteQueue {
   }
 }
 
-/** How many of the writes that wait share a transaction, and how many entries of a history they have. */
+/** The number of queued writes in the next transaction, and their entries of histories. */
 function nextGroup(waiting: readonly QueuedWrite[]): { count: number; history: number } {
   let count = 0;
   let history = 0;

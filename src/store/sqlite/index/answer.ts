@@ -1,4 +1,4 @@
-/** Answers what the index asks for when it reads. */
+/** Answers the index's reads. */
 
 import type { Answers, Need } from "../../../search/port.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -23,7 +23,7 @@ export function answerRead(
     case "feed":
       return readFeedSlice(db, tenant, need.after, need.limit, need.whole);
     case "blobs":
-      return need.keys.map((key) => file.read(tenant, key));
+      return file.readAll(tenant, need.keys);
     case "paths":
       return readPaths(db, tenant, need.sessions);
     case "scope":

@@ -1,4 +1,4 @@
-/** The feed from one position on, with the entries and notes that it names as they are now. */
+/** Reads the feed from a position on, with the current state of its entries and notes. */
 
 import type { Block } from "../../../model/block.ts";
 import { namespaceOf } from "../../../model/record.ts";
@@ -111,7 +111,7 @@ function unfoldMessage(db: SqliteConnection, tenant: number, row: SqlRow): SqlRo
   return unfold(db, tenant, session, row);
 }
 
-/** Usually one of them is empty. */
+/** Usually one of the two is empty. */
 function byPosition(fed: SqlRow[], others: SqlRow[]): SqlRow[] {
   if (others.length === 0) return fed;
   if (fed.length === 0) return others;

@@ -1,5 +1,5 @@
 /**
- * Upkeep of the segment file. An error of the file discards the file, and is no error of the store.
+ * Maintains the segment file. An error of the file discards the file, and does not fail the store.
  */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
@@ -11,10 +11,10 @@ import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
 import { whenFree } from "./when-free.ts";
 
-/** The log is moved into the file when so many pages were written to it: about four megabytes. */
+/** Pages written before a checkpoint: about four megabytes. */
 const LARGE_LOG_PAGES = 512;
 
-/** They survive power loss once `syncSegments` has resolved. */
+/** Durable once `syncSegments` has resolved. */
 export async function writeSegment(
   file: SegmentFile,
   tenant: number,
@@ -25,7 +25,7 @@ export async function writeSegment(
   await write(file, timeoutMs, (db) => writeBlobs(db, tenant, segment, blobs));
 }
 
-/** Notes how far the segments of a tenant reach in its feed: see `index-ahead.ts`. */
+/** Records the indexed position of a tenant's feed: see `index-ahead.ts`. */
 export async function noteIndexed(
   file: SegmentFile,
   tenant: { readonly tenant: number; readonly name: string },
@@ -37,7 +37,7 @@ export async function noteIndexed(
 
 /**
  * Syncs the segment file. No other operation syncs: a segment without a manifest is unreachable,
- * and one that reappears after its deletion is deleted again.
+ * and a deleted one that reappears is deleted again.
  */
 export async function syncSegments(file: SegmentFile): Promise<void> {
   // Checkpointed pages were synced.
@@ -52,7 +52,7 @@ export async function syncSegments(file: SegmentFile): Promise<void> {
 }
 
 /**
- * Starts the grace period of segments that are not among `named`. Merged ones (`joined`) go at the
+ * Starts the grace period of segments outside `named`. Merged ones (`joined`) are deleted at the
  * next cleaning. Others stay: a manifest may be about to name them.
  */
 export async function dropSegments(
@@ -69,8 +69,8 @@ export async function dropSegments(
 }
 
 /**
- * Drops segments that are not among `named`, and deletes merged and long dropped ones bit by bit.
- * Vacuums at `leisure` only: further upkeep would fill the free pages again.
+ * Drops segments outside `named`, and incrementally deletes merged and long dropped ones. Vacuums
+ * only at `leisure`: further maintenance would fill the free pages again.
  */
 export async function cleanSegments(
   file: SegmentFile,
@@ -89,10 +89,10 @@ export async function cleanSegments(
   if (leisure) await shrink(file, keptMs === 0 ? NO_ROOM : USUAL_ROOM, timeoutMs);
 }
 
-/** Pages that are given back at a time: 4 MB. */
+/** Pages vacuumed at a time: 4 MB. */
 const PAGES = 512;
 
-/** How much of the file may be empty: giving room back costs as much as writing it did. */
+/** The tolerated free pages: vacuuming costs as much as writing them did. */
 interface Room {
   readonly part: number;
   readonly pages: number;
@@ -103,7 +103,7 @@ const USUAL_ROOM: Room = { part: 0.25, pages: 0 };
 const LEFT_ROOM: Room = { part: 0.05, pages: PAGES };
 const CLOSING_MS = 1_000;
 
-/** Gives empty pages back to the file system, with what they held. */
+/** Incremental vacuum: returns free pages to the file system. */
 async function shrink(
   file: SegmentFile,
   room: Room,
@@ -125,7 +125,7 @@ async function shrink(
   }
 }
 
-/** Best effort: a later checkpoint moves the rest. False if a reader blocked all of it. */
+/** Best effort: a later checkpoint completes it. False if a reader blocked all of it. */
 export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolean {
   try {
     const db = file.open();
@@ -143,7 +143,7 @@ export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolea
 /** How long to wait for the snapshots of running searches: four times their default deadline. */
 const SEARCHES_MS = 2_000;
 
-/** Purged bytes are gone once the log is empty, so wait for running searches. */
+/** Purged bytes disappear when the log is emptied, so wait for running searches. */
 export async function emptyLog(file: SegmentFile): Promise<void> {
   const deadline = performance.now() + SEARCHES_MS;
   while (!moveLog(file, "TRUNCATE") && performance.now() < deadline) {
@@ -153,7 +153,7 @@ export async function emptyLog(file: SegmentFile): Promise<void> {
 
 /**
  * Closes the file, checkpointed if possible. `hasBuilt`: this process wrote segments, so it vacuums
- * the file. Other processes leave the free pages to the process that writes segments.
+ * the file; other processes leave that to the writer of segments.
  */
 export async function closeSegments(file: SegmentFile, hasBuilt: boolean): Promise<void> {
   try {

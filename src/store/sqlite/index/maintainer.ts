@@ -1,12 +1,13 @@
 /**
- * Upkeep of the index, on its own thread or in slices on the caller's.
+ * Index maintenance, on its own thread or in slices on the caller's.
  *
- * It reads the main file, writes the file of segments in small transactions, and takes the lock of
- * the main file only for the lease and for the swap. Two ordering constraints for power loss: a
- * segment is synced before a manifest names it, and a manifest that no longer names a segment is
- * synced before the segment is deleted.
+ * It reads the main file, writes the segment file in small transactions, and locks the main file
+ * only for the lease and the swap. Two ordering constraints for power loss: a segment is synced
+ * before a manifest names it, and a manifest that no longer names a segment is synced before the
+ * segment is deleted.
  */
 
+import { LEASE_MS } from "../../../model/lease.ts";
 import {
   type Answers,
   type MaintenanceTask,
@@ -15,7 +16,7 @@ import {
   type UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
-import { LEASE_MS, type Lease, newHolder } from "../../index/lease.ts";
+import { type Lease, newHolder } from "../../index/lease.ts";
 import { droppedSegments } from "../../index/manifest-codec.ts";
 import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
 import { upkeepOptions } from "../../index/upkeep-options.ts";
@@ -60,7 +61,7 @@ export class Maintainer {
   readonly #file: SegmentFile;
   #signal = { stopped: false };
   #running: Promise<unknown> = Promise.resolve();
-  /** Segments were written. */
+  /** This process has written segments. */
   #hasBuilt = false;
 
   constructor(options: ExecutorOptions) {
@@ -71,7 +72,7 @@ export class Maintainer {
     this.#file = new SegmentFile(options.path, false, () => readEpoch(this.#writer));
   }
 
-  /** One after the other: a second call waits for the first. */
+  /** Sequential: a second call waits for the first. */
   maintain(
     code: IndexCode,
     name: string,
@@ -88,7 +89,7 @@ export class Maintainer {
     return result;
   }
 
-  /** Ends the piece in progress at its next yield. */
+  /** Ends the current step at its next yield. */
   async stop(): Promise<void> {
     this.#signal.stopped = true;
     await this.#running;
@@ -119,7 +120,8 @@ export class Maintainer {
       busyTimeoutMs: this.#options.busyTimeoutMs,
       leaseMs: this.#options.indexing.leaseMs ?? LEASE_MS,
     });
-    // Another process may have changed it: both would rebuild each other's segments.
+    // Another process may have changed it; with different settings, both would rebuild each other's
+    // segments.
     const indexing = {
       ...this.#options.indexing,
       ...readSetting(this.#writer, this.#options.indexing),
@@ -201,7 +203,7 @@ class FileUpkeep implements IndexUpkeep {
         break;
       case "feed":
         if (need.now) this.endSnapshot();
-        // A request for no rows asks for the feed's end.
+        // A request for no rows queries the feed's end.
         if (need.limit > 0) this.#feedRead = need.now !== true;
         break;
     }
@@ -210,7 +212,7 @@ class FileUpkeep implements IndexUpkeep {
   }
 
   async rest(): Promise<void> {
-    // A snapshot keeps the log from being written over.
+    // A snapshot prevents the log from being reused.
     if (!this.#feedRead) this.endSnapshot();
     moveLog(this.#file, "PASSIVE");
   }
@@ -255,7 +257,7 @@ class FileUpkeep implements IndexUpkeep {
     return true;
   }
 
-  /** Under the lock of the store: no two processes then make the file at once. */
+  /** Under the store's lock, so that two processes never create the file at once. */
   async #makeFile(): Promise<void> {
     if (this.#file.open() !== undefined) return;
     await this.#locked(() => this.#file.create());

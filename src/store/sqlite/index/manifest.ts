@@ -49,7 +49,7 @@ export function swapManifest(
   return db.run(SQL.swap, version, through, body, tenant, expected, holder, epoch) === 1;
 }
 
-/** Inside a write transaction. Undefined while another holder lives whose lease has not run out. */
+/** Inside a write transaction. Undefined while another holder's lease is valid. */
 export function takeLease(
   db: SqliteConnection,
   tenant: number,
@@ -79,7 +79,7 @@ export function indexStatus(db: SqliteConnection, name: string): IndexStatus {
   return toIndexStatus(toManifest(row), head, (row?.["holder"] ?? null) as string | null);
 }
 
-/** How many changes of the feed are in no segment yet. */
+/** The number of unindexed changes. */
 export function indexLag(db: SqliteConnection, name: string): number {
   const tenant = findTenant(db, name);
   const row = tenant === undefined ? undefined : db.get(SQL.lag, tenant);

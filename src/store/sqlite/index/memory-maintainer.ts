@@ -1,7 +1,7 @@
 /**
- * Upkeep of the index of a store that lives in memory.
+ * Index maintenance of an in-memory store.
  *
- * It has a single connection, so a piece of upkeep runs synchronously. Such stores are small.
+ * It has a single connection, so a step runs synchronously. Such stores are small.
  */
 
 import { runNow } from "../../../search/drive.ts";

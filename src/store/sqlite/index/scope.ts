@@ -1,8 +1,8 @@
 /**
- * The sessions that a search looks at.
+ * The sessions in a search's scope.
  *
- * Each list that is given is answered by an index of its own where there is one, and the answers are
- * intersected here: a filter that keeps few sessions then costs little among many.
+ * Each filter uses its own index where there is one, and the results are intersected here: a
+ * selective filter costs little among many sessions.
  */
 
 import type { SessionCondition } from "../../../search/port.ts";
@@ -17,7 +17,7 @@ const SQL = statements("scope", {
     AND owner IN (SELECT value FROM json_each(?))`,
   participants: `SELECT DISTINCT session FROM participants WHERE tenant = ?
     AND actor IN (SELECT value FROM json_each(?))`,
-  /** By id, which has an index; or by the whole path or its last parts, which have none. */
+  /** By id, which has an index; or by the path or its last parts, which have none. */
   projects: `SELECT session FROM sessions WHERE tenant = ?1 AND project_id IS NOT NULL
       AND project_id IN (SELECT value FROM json_each(?2) WHERE value <> '')
     UNION SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.project_path IS NOT NULL
@@ -40,7 +40,7 @@ const SQL = statements("scope", {
   count: `SELECT session_count FROM tenants WHERE tenant = ?`,
 });
 
-/** The statement of each list that a session must be in. */
+/** The statement of each filter list. */
 const LISTS = {
   sessionIds: SQL.sessionIds,
   participants: SQL.participants,

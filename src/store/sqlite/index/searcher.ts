@@ -1,8 +1,8 @@
 /**
- * Searches on the connection that reads.
+ * Runs searches on the reading connection.
  *
- * All reads of a search see one moment of the main file, and one of the file of segments, which is
- * not earlier. So segments that are joined and deleted while it runs are there to its end.
+ * All reads of a search see one snapshot of the main file, and one of the segment file that is not
+ * earlier. So segments merged and deleted during the search stay readable to its end.
  */
 
 import { runNow } from "../../../search/drive.ts";
@@ -12,17 +12,17 @@ import { emptyFeedSlice } from "../../index/feed-slice.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { encodeSetting } from "../../index/stored-indexing.ts";
+import { MEMORY } from "../../store-options.ts";
 import { findTenant } from "../operations/feed.ts";
 import { inSnapshot } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { answerRead } from "./answer.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { readSetting } from "./setting.ts";
 
-/** The state that the last search read first. */
+/** The last search's first reads. */
 interface Known {
-  /** The version of the data that it saw. */
+  /** The data version that it saw. */
   readonly version: number | undefined;
   readonly tenant: number;
   readonly manifest: Manifest;
@@ -35,7 +35,7 @@ export class Searcher {
   readonly #file: SegmentFile;
   readonly #indexing: IndexingOptions;
   #cache: unknown;
-  /** Which setting of the index it was made for. */
+  /** The index setting that the cache was built for. */
   #setting: string | undefined;
   #known: Known | undefined;
 
@@ -105,8 +105,8 @@ export class Searcher {
   }
 
   /**
-   * Cached while the store is unchanged: then the feed's end is, too. Other connections' commits
-   * change `data_version`; a store in memory has no other connection.
+   * Cached while the store is unchanged, with the feed's end. Other connections' commits change
+   * `data_version`; an in-memory store has no other connection.
    */
   #manifest(tenant: number): Manifest {
     const db = this.#db;

@@ -11,7 +11,7 @@ test("a search reads its snapshot to the end, whatever is deleted", () => {
   const { writer, reader, db } = beingRead();
 
   retire(db, 1, [7]);
-  // Dropped segments go at once here.
+  // Dropped segments are deleted at once here.
   expect(listOld(db, 1, 60_000)).toEqual([7]);
   while (deletePart(db, 1, 7));
   expect(writer.read(1, { segment: 7, blob: 0 })).toBe("missing");
@@ -51,7 +51,7 @@ test("closing the file returns its free pages, if they are many", async () => {
   fill(again, 3, 300);
   while (deletePart(again.create(), 1, 3));
   await closeSegments(again, true);
-  // A little is filled again sooner than it is given back.
+  // A few free pages are kept for reuse.
   expect(statSync(path).size).toBeGreaterThanOrEqual(small);
 });
 
@@ -72,6 +72,36 @@ test("closing the file beside others leaves their snapshots, and the free pages 
   reader.endSnapshot();
   await closeSegments(open(reader.path.replace(/-index$/, "")), true);
   expect(statSync(reader.path).size).toBeLessThan(8 * 1024 * 1024);
+});
+
+test("many blobs are read as single ones are: missing and damaged ones, in any order", () => {
+  const store = join(createFolder(), "store.db");
+  closeSync(openSync(store, "a"));
+  const [writer, reader] = [open(store), open(store)];
+  const db = writer.create();
+  for (const segment of [7, 8]) {
+    const blobs = Array.from({ length: 40 }, (_, blob) => ({
+      blob,
+      bytes: new Uint8Array([segment, blob]),
+    }));
+    writeBlobs(db, 1, segment, blobs);
+  }
+  db.run("UPDATE index_blobs SET crc = crc + 1 WHERE segment = 8 AND blob = 5");
+  db.run("DELETE FROM index_blobs WHERE segment = 7 AND blob = 6");
+  const keys = Array.from({ length: 80 }, (_, i) => ({
+    segment: 7 + (i % 2),
+    blob: 39 - (i >> 1),
+  }));
+  const few = keys.filter(({ blob }) => blob < 4);
+  for (const some of [keys, few]) {
+    const answers = reader.readAll(1, some);
+    for (const [i, { segment, blob }] of some.entries()) {
+      const isDamaged = segment === 8 && blob === 5;
+      const isMissing = segment === 7 && blob === 6;
+      const sound = isMissing ? "missing" : new Uint8Array([segment, blob]);
+      expect(answers[i]).toEqual(isDamaged ? "damaged" : sound);
+    }
+  }
 });
 
 /** A file with a segment and an open snapshot of it. */

@@ -1,7 +1,7 @@
 /**
- * The file of segments beside a database: `x.db-index`, with a write-ahead log of its own.
+ * The segment file beside a database: `x.db-index`, with its own write-ahead log.
  *
- * It is derived, so its damage is no error of the store. For a reader without a usable file every
+ * It is derived, so damage in it is no error of the store. For a reader without a usable file every
  * blob is missing. A writer replaces an unusable file: it deletes one of ours, which may hold
  * deleted text, and moves any other aside.
  */
@@ -9,14 +9,17 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
 import { CheckedBlobs } from "../../index/blob-check.ts";
+import { MEMORY } from "../../store-options.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { createSegmentTables, isMade, isOurs, isUsable } from "./segment-schema.ts";
-import { readBlob, takeSnapshot } from "./segments.ts";
+import { readBlob, readBlobs, takeSnapshot } from "./segments.ts";
 
-/** Segments are cached decoded; what SQLite keeps of them would be kept twice. */
+/** Segments are cached decoded, so SQLite's cache would duplicate them. */
 const CACHE_KIB = 2_048;
+
+/** From so many blobs of a segment on, one statement is faster than one for each. */
+const WORTH_A_LIST = 16;
 
 export class SegmentFile {
   readonly path: string;
@@ -25,7 +28,7 @@ export class SegmentFile {
   readonly #epoch: () => string;
   readonly #checked = new CheckedBlobs();
   #db: SqliteConnection | undefined;
-  /** The file that the connection was opened on: another process may have replaced it. */
+  /** The identity of the opened file: another process may have replaced it. */
   #identity = "";
   #condemned = false;
 
@@ -43,7 +46,21 @@ export class SegmentFile {
     return this.#readBlob(tenant, key);
   }
 
-  /** Until it ends, reads see the file as it is now, whatever is deleted. */
+  readAll(tenant: number, keys: readonly BlobKey[]): readonly BlobAnswer[] {
+    const found = new Map<BlobKey, BlobAnswer>();
+    for (const [segment, own] of Map.groupBy(keys, (key) => key.segment)) {
+      if (own.length < WORTH_A_LIST) continue;
+      const answers = this.#readList(tenant, segment, own) ?? [];
+      for (const [i, answer] of answers.entries()) found.set(own[i] as BlobKey, answer);
+    }
+    // Single reads tell which blob is damaged, and find a file that replaced this one.
+    return keys.map((key) => {
+      const answer = found.get(key) ?? "missing";
+      return answer === "missing" ? this.read(tenant, key) : answer;
+    });
+  }
+
+  /** Until it ends, reads see the current state, whatever is deleted. */
   beginSnapshot(): void {
     this.endSnapshot();
     const db = this.#db ?? this.open();
@@ -54,7 +71,7 @@ export class SegmentFile {
     this.#db?.rollback();
   }
 
-  /** The connection to a file that can be used; undefined if there is none. */
+  /** The connection to a usable file; undefined if there is none. */
   open(): SqliteConnection | undefined {
     if (this.path === MEMORY) return this.#db;
     if (this.#db !== undefined && this.#identity === identityOf(this.path)) return this.#db;
@@ -70,13 +87,13 @@ export class SegmentFile {
     return this.#db;
   }
 
-  /** Calls `action` with the connection, if there is a file that can be used. */
+  /** Calls `action` with the connection, if there is a usable file. */
   use(action: (db: SqliteConnection) => void): void {
     const db = this.open();
     if (db !== undefined) quietly(() => action(db));
   }
 
-  /** Makes a file where there is none to be used. The caller holds the write lock of the store. */
+  /** Creates a file if none is usable. The caller holds the store's write lock. */
   create(): SqliteConnection {
     const there = this.open();
     if (there !== undefined) return there;
@@ -90,7 +107,7 @@ export class SegmentFile {
     return db;
   }
 
-  /** The file is damaged: it is to be replaced before anything is written to it. */
+  /** Marks the file as damaged: it is replaced before the next write. */
   condemn(): void {
     this.close();
     this.#condemned = true;
@@ -106,6 +123,14 @@ export class SegmentFile {
     const db = this.#db ?? this.open();
     if (db === undefined) return "missing";
     return quietly(() => readBlob(db, tenant, key, this.#checked)) ?? "damaged";
+  }
+
+  /** Undefined if there is no file, or if one of the blobs cannot be read. */
+  #readList(tenant: number, segment: number, keys: readonly BlobKey[]): BlobAnswer[] | undefined {
+    const db = this.#db ?? this.open();
+    if (db === undefined) return undefined;
+    const blobs = keys.map(({ blob }) => blob);
+    return quietly(() => readBlobs(db, tenant, segment, blobs, this.#checked));
   }
 
   #connect(): SqliteConnection {
@@ -125,12 +150,12 @@ export class SegmentFile {
         db.close();
         return known;
       });
-      // The database before its log: SQLite drops a log that it finds beside an empty database.
+      // The database before its log: SQLite drops a log beside an empty database.
       renameSync(this.path, `${this.path}.aside`);
       for (const suffix of ["-wal", "-shm"]) rmSync(`${this.path}${suffix}`, { force: true });
       if (ours) rmSync(`${this.path}.aside`);
     }
-    // Its owner's only, as the store is. One that exists is not opened here: see sqlite-file.ts.
+    // Owner only, as the store. An existing one is not opened here: see sqlite-file.ts.
     if (!existsSync(this.path)) closeSync(openSync(this.path, "a", 0o600));
   }
 }
@@ -145,7 +170,7 @@ function quietly<Result>(action: () => Result): Result | undefined {
   }
 }
 
-/** Changes when the path leads to another file. */
+/** Changes when the path refers to another file. */
 function identityOf(path: string): string {
   if (path === MEMORY) return MEMORY;
   const found = statSync(path, { throwIfNoEntry: false });

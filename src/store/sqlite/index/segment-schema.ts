@@ -1,18 +1,18 @@
 /** The schema of the segment file. Never migrated: a file of another version is rebuilt. */
 
+import { MEMORY } from "../../store-options.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { statements } from "../sqlite-statements.ts";
 
 /** "BkSx": marks the file as ours. */
 const APPLICATION_ID = 0x426b5378;
 
-/** A file of another version is put aside, and the index built again. */
+/** A file of another version is moved aside, and the index rebuilt. */
 const VERSION = 2;
 
 /**
- * Most blobs have 16 KB, long lists more. Reading one of 256 KB takes 0.18 ms from pages of 4 KB, 0.13 of
- * 8 and 0.11 of 16; a tenant with one small segment wastes half a page.
+ * Most blobs have 16 KB, long lists more. Reading one of 256 KB takes 0.18 ms from pages of 4 KB,
+ * 0.13 from 8 and 0.11 from 16; a tenant with one small segment wastes half a page.
  */
 export const SEGMENT_PAGE_BYTES = 8_192;
 
@@ -21,12 +21,12 @@ const SQL = statements("segment_schema", {
   setEpoch: `INSERT INTO index_store (key, value) VALUES ('epoch', ?)`,
 });
 
-/** Whether the file was made by us, in whatever version and for whatever store. */
+/** Whether the file is ours, of any version and store. */
 export function isOurs(db: SqliteConnection): boolean {
   return db.get("PRAGMA application_id")?.["application_id"] === APPLICATION_ID;
 }
 
-/** Whether the file holds segments of the store with this epoch, in a form that we know. */
+/** Whether the file holds segments of the store with this epoch, in this version. */
 export function isUsable(db: SqliteConnection, epoch: string): boolean {
   return (
     isOurs(db) &&
@@ -42,7 +42,7 @@ export function isMade(db: SqliteConnection): boolean {
 /** Makes the tables in an empty file. */
 export function createSegmentTables(db: SqliteConnection, epoch: string): void {
   db.exec(`PRAGMA page_size = ${SEGMENT_PAGE_BYTES}`);
-  // Joined segments leave as much room as they had: it is given back.
+  // Merged segments leave free pages, which are vacuumed.
   db.exec("PRAGMA auto_vacuum = INCREMENTAL");
   if (db.path !== MEMORY) db.get("PRAGMA journal_mode = WAL");
   db.begin();

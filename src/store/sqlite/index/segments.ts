@@ -1,4 +1,4 @@
-/** The rows of segments: writing, reading, dropping. */
+/** Rows of segments: writing, reading, dropping. */
 
 import { BackscrollError } from "../../../model/errors.ts";
 import type { BlobAnswer, BlobKey } from "../../../search/port.ts";
@@ -14,13 +14,15 @@ const SQL = statements("segments", {
     ON CONFLICT (tenant, segment, blob) DO UPDATE SET crc = excluded.crc, bytes = excluded.bytes`,
   anything: `SELECT 1 FROM index_store`,
   readBlob: `SELECT crc, bytes FROM index_blobs WHERE tenant = ? AND segment = ? AND blob = ?`,
-  /** Every segment that the manifest does not name. */
+  readBlobs: `SELECT blob, crc, bytes FROM index_blobs
+    WHERE tenant = ? AND segment = ? AND blob IN (SELECT value FROM json_each(?))`,
+  /** Marks every segment that the manifest does not name. */
   drop: `UPDATE index_segments SET dropped_at = ${NOW} WHERE tenant = ? AND dropped_at IS NULL
     AND segment NOT IN (SELECT value FROM json_each(?))`,
-  /** One that a manifest names again, or for the first time, after it was taken for a leftover. */
+  /** Unmarks a segment that a manifest names again, or for the first time. */
   keep: `UPDATE index_segments SET dropped_at = NULL WHERE tenant = ? AND dropped_at IS NOT NULL
     AND segment IN (SELECT value FROM json_each(?))`,
-  /** One that a manifest has named, and none ever will again. */
+  /** Marks a segment that no manifest will name again. */
   retire: `UPDATE index_segments SET dropped_at = 0
     WHERE tenant = ? AND segment IN (SELECT value FROM json_each(?))`,
   listStored: `SELECT segment FROM index_segments WHERE tenant = ?`,
@@ -30,10 +32,10 @@ const SQL = statements("segments", {
   deleteSegment: `DELETE FROM index_segments WHERE tenant = ? AND segment = ?`,
 });
 
-/** Blobs that are deleted in one transaction: overwriting them with zeros takes its time. */
+/** Blobs deleted per transaction: overwriting them with zeros takes time. */
 const DELETED_AT_ONCE = 64;
 
-/** Pages that deleting a blob writes to the log, about: zeros, and the page that named it. */
+/** Approximate pages logged per deleted blob: zeros, and the page that named it. */
 const PAGES_PER_DELETED = 3;
 
 export function readBlob(
@@ -45,13 +47,30 @@ export function readBlob(
   return toBlobAnswer(db.get(SQL.readBlob, tenant, key.segment, key.blob), key, checked);
 }
 
+/**
+ * Blobs of one segment, in the order of `blobs`. SQLite looks them up in ascending order, with half the
+ * time of single reads in random order.
+ */
+export function readBlobs(
+  db: SqliteConnection,
+  tenant: number,
+  segment: number,
+  blobs: readonly number[],
+  checked: CheckedBlobs,
+): BlobAnswer[] {
+  const names = ["blob", "crc", "bytes"] as const;
+  const rows = db.records(SQL.readBlobs, names, tenant, segment, JSON.stringify(blobs));
+  const found = new Map(rows.map((row) => [row.blob as number, row]));
+  return blobs.map((blob) => toBlobAnswer(found.get(blob), { segment, blob }, checked));
+}
+
 /** Begins a read transaction; its first read fixes the snapshot. */
 export function takeSnapshot(db: SqliteConnection): void {
   db.run("BEGIN");
   db.get(SQL.anything);
 }
 
-/** Inside a transaction of the caller's. */
+/** Inside the caller's transaction. */
 export function writeBlobs(
   db: SqliteConnection,
   tenant: number,
@@ -65,7 +84,7 @@ export function writeBlobs(
   }
 }
 
-/** Starts the time after which segments go that the manifest does not name. */
+/** Starts the grace period of segments that the manifest does not name. */
 export function dropOthers(db: SqliteConnection, tenant: number, named: readonly number[]): void {
   const list = JSON.stringify(named);
   db.run(SQL.drop, tenant, list);
@@ -80,7 +99,7 @@ export function retire(db: SqliteConnection, tenant: number, joined: readonly nu
   if (joined.length > 0) db.run(SQL.retire, tenant, JSON.stringify(joined));
 }
 
-/** The segments that are there. Without a file, or in one that cannot be read, there are none. */
+/** The stored segments; none without a readable file. */
 export function listStored(db: SqliteConnection | undefined, tenant: number): number[] {
   try {
     return (db?.all(SQL.listStored, tenant) ?? []).map((row) => Number(row["segment"]));
@@ -94,7 +113,7 @@ export function listOld(db: SqliteConnection, tenant: number, keptMs: number): n
   return db.all(SQL.listOld, tenant, keptMs).map((row) => Number(row["segment"]));
 }
 
-/** Deletes a part of a segment; false once it is gone. Inside a transaction. */
+/** Deletes a part of a segment; false once it is complete. Inside a transaction. */
 export function deletePart(db: SqliteConnection, tenant: number, segment: number): boolean {
   const blobs = db.all(SQL.firstBlobs, tenant, segment, DELETED_AT_ONCE);
   for (const row of blobs) db.run(SQL.deleteBlob, tenant, segment, Number(row["blob"]));

@@ -1,4 +1,4 @@
-/** The setting of the index in the table `store`. */
+/** The index setting in the table `store`. */
 
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import {
@@ -18,7 +18,7 @@ const SQL = statements("index-setting", {
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 });
 
-/** `told` for what the store does not say. */
+/** `told` is the default for missing values. */
 export function readSetting(db: SqliteConnection, told: IndexingOptions): IndexSetting {
   return decodeSetting(db.get(SQL.read)?.["value"]) ?? firstSetting(told);
 }

@@ -1,4 +1,4 @@
-/** Background writes: short, whenever no other connection writes. */
+/** Background writes: short, and only while no other connection writes. */
 
 import { pause } from "../../../async/pause.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";

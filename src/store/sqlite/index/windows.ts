@@ -39,12 +39,12 @@ const SQL = statements("windows", {
     CROSS JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session`,
   place: `SELECT m.chain, m.depth, m.ordinal FROM entries m
     WHERE m.tenant = ? AND m.session = ? AND m.sequence = ? AND ${IS_SHOWN}`,
-  /** The last entry of a chain that something could be appended to. */
+  /** The last node of a chain. */
   tip: `SELECT id, chain, depth, ordinal FROM entries
     WHERE tenant = ? AND session = ? AND chain = ? AND status = 'committed'
       AND kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
     ORDER BY ordinal DESC, depth DESC LIMIT 1`,
-  /** A hit in a chain and its neighbours there, no deeper than so. */
+  /** A hit in a chain and its neighbours there, up to a depth. */
   around: `SELECT ${COLUMNS} FROM entries e CROSS JOIN entries m
     ON m.tenant = e.tenant AND m.session = e.session AND m.chain = e.chain
       AND m.ordinal BETWEEN e.ordinal - ? AND e.ordinal + ? AND m.depth <= ? AND ${IS_SHOWN}
@@ -70,7 +70,7 @@ export function readWindows(
   });
 }
 
-/** Heads of the sessions for which the request has none; deleted sessions are absent. */
+/** Heads of the sessions that the request lacks; deleted sessions are absent. */
 function readHeads(
   db: SqliteConnection,
   tenant: number,
@@ -87,7 +87,7 @@ function readHeads(
   return heads;
 }
 
-/** Undefined if the hit is not in the first chain, or the path goes on in another. */
+/** Undefined if the hit is not in the first chain, or the path continues in another. */
 function readPlain(
   db: SqliteConnection,
   tenant: number,
@@ -142,7 +142,7 @@ function toWindow(
   for (const row of rows) {
     if (row[8] !== null) row[7] = shownContent(db, tenant, session, row[1], row[8], row[7]);
   }
-  // Only the match is looked into; of its neighbours the heads are shown.
+  // Only the match needs its whole text; neighbours show their heads.
   const matched = rows.find((row) => row[1] === sequence);
   const payloads = readSoundPayloads(db, tenant, [textOrNull(matched?.[7])]);
   return { head, leaf, entries: rows.map((row) => toWindowEntry(row, payloads)) };

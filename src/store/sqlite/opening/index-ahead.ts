@@ -25,7 +25,7 @@ const SQL = statements("index_ahead", {
     FROM index_store WHERE key LIKE 'through/%'`,
   forgetNote: `DELETE FROM index_store WHERE key = 'through/' || ?`,
 
-  /** In the store. The counters of `tenants` may be behind, those of `tenants_now` are not. */
+  /** In the store. The counters of `tenants` may lag, those of `tenants_now` do not. */
   heads: `SELECT t.tenant, t.name, t.feed_position, m.through
     FROM tenants t LEFT JOIN index_manifest m ON m.tenant = t.tenant`,
   head: `SELECT feed_position FROM tenants_now WHERE tenant = ?`,
@@ -38,7 +38,7 @@ const SQL = statements("index_ahead", {
     WHERE tenant = ?`,
 });
 
-/** As it is recorded. */
+/** As recorded. */
 interface IndexLoss {
   readonly name: string;
   readonly through: number;
@@ -46,7 +46,7 @@ interface IndexLoss {
   readonly foundAt: number;
 }
 
-/** Notes in the file of segments how far they reach. Inside a transaction of the caller's. */
+/** Records the indexed position in the segment file. Inside the caller's transaction. */
 export function noteThrough(
   segments: SqliteConnection,
   tenant: number,
@@ -57,8 +57,8 @@ export function noteThrough(
 }
 
 /**
- * Losses that were not accepted: recorded ones and new findings, which are recorded unless the
- * store is read-only.
+ * Unacknowledged losses: recorded ones and new findings, which are recorded unless the store is
+ * read-only.
  */
 export function findIndexLosses(
   db: SqliteConnection,
@@ -78,7 +78,10 @@ export function listIndexLosses(db: SqliteConnection): StoreLoss[] {
   return toStoreLosses(readRecorded(db));
 }
 
-/** Deletes the recorded losses and the index, which upkeep rebuilds. Gives the accepted losses. */
+/**
+ * Deletes the recorded losses and the index, which maintenance rebuilds. Gives the acknowledged
+ * losses.
+ */
 export function acceptIndexLosses(db: SqliteConnection): StoreLoss[] {
   const recorded = readRecorded(db);
   if (recorded.size === 0) return [];
@@ -129,7 +132,7 @@ function record(db: SqliteConnection, found: ReadonlyMap<number, IndexLoss>): vo
   });
 }
 
-/** Damage of the segment file is no error of the store: see `segment-file.ts`. */
+/** Damage in the segment file is no error of the store: see `segment-file.ts`. */
 function withSegments(
   db: SqliteConnection,
   readOnly: boolean,

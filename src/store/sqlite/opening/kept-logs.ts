@@ -1,7 +1,7 @@
 /**
- * Damaged logs that were kept aside: `x.db-wal.kept-…`, beside the store.
+ * Damaged logs kept aside: `x.db-wal.kept-…`, beside the store.
  *
- * The files are the record. Their names hold the reported figures; accepting a loss adds
+ * The files are the record. Their names hold the reported figures; acknowledging a loss adds
  * `.accepted` to the name and keeps the bytes.
  */
 
@@ -19,14 +19,14 @@ interface KeptLog extends LogLoss {
 
 const NAME = /^-(\d{8}T\d{6}Z)-([0-9a-f]{16})-frame-(\d+)-commits-(\d+)(\.accepted)?$/;
 
-/** Losses that were not accepted, the oldest first. */
+/** Unacknowledged losses, oldest first. */
 export function listKeptLosses(store: string): StoreLoss[] {
   return listUnaccepted(store).map(({ file, foundAt, commits }) => {
     return { kind: "log", foundAt, commits, kept: file };
   });
 }
 
-/** Gives the accepted losses. */
+/** Gives the acknowledged losses. */
 export function acceptKeptLosses(store: string): StoreLoss[] {
   const accepted = listKeptLosses(store);
   for (const { file, isAccepted } of listKept(store)) {
@@ -40,17 +40,17 @@ export async function isKept(store: string, loss: LogLoss): Promise<boolean> {
   const ofLog = listKept(store).filter(({ salts }) => salts === loss.salts);
   if (ofLog.some((kept) => isOf(kept, loss) && kept.commits >= loss.commits)) return true;
   for (const { file } of ofLog) {
-    // As long as another process reads the log, SQLite does not begin it anew: commits take the
-    // place of frames from the last commit before the damage on, and the others stay behind them.
-    // So the break moves to either side, and the kept copy has the commits behind it.
+    // While another process reads the log, SQLite does not restart it: new commits overwrite frames
+    // from the last commit before the damage on, and the others stay after them. So the break may
+    // move to either side, and the kept copy has the commits after it.
     if (await haveSameEnd(file, `${store}-wal`, loss.frame)) return true;
   }
   return false;
 }
 
 /**
- * Copies the log as it is, and returns once the copy is on the disk. A copy of the same loss that has
- * less, made while another process still wrote behind the damage, is replaced.
+ * Copies the log, and returns once the copy is synced. An earlier copy of the same loss with less
+ * in it, made while another process still wrote, is replaced.
  */
 export async function keepLog(store: string, loss: LogLoss, now: number): Promise<void> {
   const { salts, frame, commits } = loss;
@@ -70,7 +70,7 @@ export async function keepLog(store: string, loss: LogLoss, now: number): Promis
   for (const { file } of smaller) if (file !== target) await promises.rm(file, { force: true });
 }
 
-/** Unaccepted copies; where two processes found one loss at once, the copy that has the most. */
+/** Unacknowledged copies; where two processes found one loss at once, the larger copy. */
 function listUnaccepted(store: string): KeptLog[] {
   const kept = listKept(store);
   const byCommits = kept.toSorted((a, b) => b.commits - a.commits);
@@ -95,7 +95,7 @@ function listKept(store: string): KeptLog[] {
   });
 }
 
-/** A folder may forbid listing: then no log was kept in it either. */
+/** A folder may forbid listing: then it holds no kept log either. */
 function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);

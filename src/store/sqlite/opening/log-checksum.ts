@@ -26,11 +26,11 @@ export function isSame(a: Checksum, b: Checksum): boolean {
 }
 
 /**
- * Whether another value of a single word would turn `computed` into `stored`.
+ * Whether changing a single word would turn `computed` into `stored`.
  *
  * An error `e` in the first word of a pair adds (e, e) to the sums, one in the second word (0, e),
- * and each later pair maps (a, b) to (a + b, a + 2b). So the difference is taken back pair by pair
- * until it has one of those two forms. By chance it does once in eight million frames of 2 KB.
+ * and each later pair maps (a, b) to (a + b, a + 2b). So the difference is traced back pair by pair
+ * until it has one of those two forms. By chance it does so once in eight million frames of 2 KB.
  */
 export function differsInOneWord(stored: Checksum, computed: Checksum, pairs: number): boolean {
   let a = (stored.s1 - computed.s1) | 0;

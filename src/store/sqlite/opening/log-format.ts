@@ -10,7 +10,7 @@ import { type Checksum, checksumOf, isSame } from "./log-checksum.ts";
 export const HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
 
-/** The last bit says whether the words of the checksum are big-endian. */
+/** The last bit gives the byte order of the checksum's words. */
 const MAGIC = 0x377f0682;
 const VERSION = 3_007_000;
 const PAGE_SIZES: readonly number[] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
@@ -22,20 +22,20 @@ export interface LogShape {
 }
 
 export interface LogHeader extends LogShape {
-  /** Each time a log is written over from its start, it gets others: 16 hexadecimal digits. */
+  /** Changed each time the log restarts: 16 hexadecimal digits. */
   readonly salts: string;
   readonly checksum: Checksum;
 }
 
 export interface Frame {
   readonly page: number;
-  /** It ends a transaction: the size of the database after it is not 0. */
+  /** Whether it ends a transaction: its database size is not 0. */
   readonly isCommit: boolean;
   readonly salts: string;
   readonly checksum: Checksum;
 }
 
-/** Undefined if SQLite would not accept it, and so ignore the whole log. */
+/** Undefined if SQLite would ignore the log. */
 export function readHeader(bytes: Buffer): LogHeader | undefined {
   const magic = bytes.readUInt32BE(0);
   const bigEndian = (magic & 1) === 1;
@@ -56,7 +56,7 @@ export function readFrame(bytes: Buffer, offset: number): Frame {
   };
 }
 
-/** `words` are those of the bytes that hold the frame at `offset`: see `wordsOf`. */
+/** `words` are those of the bytes with the frame at `offset`: see `wordsOf`. */
 export function frameChecksum(
   words: Int32Array,
   offset: number,
@@ -74,22 +74,22 @@ export function frameChecksum(
 export function wordsOf(bytes: Buffer, bigEndian: boolean): Int32Array {
   const isNative = bigEndian === (endianness() === "BE");
   const own = isNative && bytes.byteOffset % 4 === 0 ? bytes : Buffer.from(bytes);
-  // `Buffer.from` may give a part of a shared pool, which is aligned to 8 bytes.
+  // `Buffer.from` may use a shared pool, which is aligned to 8 bytes.
   if (!isNative) own.swap32();
   return new Int32Array(own.buffer, own.byteOffset, own.byteLength >> 2);
 }
 
 /**
- * The seeds that the first frame may have if the header is damaged: the checksum in it, or the one
- * that it should have had.
+ * Possible seeds of the first frame if the header is damaged: its stored checksum, or the
+ * recomputed one.
  */
 export function possibleSeeds(header: Buffer, shape: LogShape): readonly Checksum[] {
   return [storedAt(header, 24), headerChecksum(header, shape.bigEndian)];
 }
 
 /**
- * The shape of a log whose header is damaged, by its first frames: the second follows the first, or
- * the first follows one of the header's checksums. Undefined if they are no frames.
+ * The shape of a log with a damaged header, from its first frames: the second follows the first, or
+ * the first follows one of the header's checksums. Undefined if they are not frames.
  */
 export function guessShape(header: Buffer, frames: Buffer): LogShape | undefined {
   for (const bigEndian of [false, true]) {

@@ -1,4 +1,4 @@
-/** Logs that SQLite itself has written, damaged and sound. What SQLite makes of each is the measure. */
+/** Logs written by SQLite itself, damaged and sound, compared with SQLite's own replay. */
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { scanLog } from "./read-log.ts";
 const PAGE = 2_048;
 const FRAME = FRAME_HEADER_BYTES + PAGE;
 
-/** A database with one row a commit, whose log is not moved into it. */
+/** A database with one row per commit, whose log is not checkpointed. */
 function createLog(commits: number): { readonly path: string; readonly db: DatabaseSync } {
   const path = join(createFolder(), "x.db");
   const db = new DatabaseSync(path);
@@ -24,7 +24,7 @@ function createLog(commits: number): { readonly path: string; readonly db: Datab
   return { path, db };
 }
 
-/** The log of forty commits, and a database that has none of them. */
+/** The log of forty commits, and a database without them. */
 function createSample(): {
   readonly path: string;
   readonly log: Buffer;
@@ -49,7 +49,7 @@ function scan(log: Buffer): LogLoss | undefined {
   return scanned?.finish();
 }
 
-/** Where each frame begins, and whether it is a commit. */
+/** The offset of each frame, and whether it is a commit. */
 function framesOf(log: Buffer): { readonly offset: number; readonly isCommit: boolean }[] {
   const count = Math.floor((log.length - HEADER_BYTES) / FRAME);
   return Array.from({ length: count }, (_, i) => {
@@ -64,7 +64,7 @@ function flip(log: Buffer, offset: number, bit = 3): Buffer {
   return flipped;
 }
 
-/** How many rows SQLite finds in the database with this log. */
+/** The number of rows that SQLite finds with this log. */
 function rowsWith(path: string, log: Buffer): number {
   const copy = join(createFolder(), "copy.db");
   copyFileSync(path, copy);
@@ -98,21 +98,21 @@ describe("a log in which a bit is flipped", () => {
       const behind = frames.slice(frame + 1).filter(({ isCommit }) => isCommit).length;
       const loss = scan(flip(log, offset));
       expect(loss, `frame ${frame}`).toMatchObject({ frame });
-      // A checksum that is damaged itself also hides the frame after it, unless that is seen through.
+      // A damaged checksum also hides the next frame, unless it is recomputed.
       expect(loss?.commits, `frame ${frame}`).toBe(behind);
     }
   });
 
-  test("is what SQLite loses without a word", () => {
+  test("reports what SQLite loses silently", () => {
     const { path, log, frames } = createSample();
     const middle = (frames[60]?.offset ?? 0) + 500;
     const damaged = flip(log, middle);
     expect(rowsWith(path, log)).toBe(40);
-    // The commit that the damaged frame is part of is one of those that are told.
+    // The commit with the damaged frame is among the reported ones.
     expect(rowsWith(path, damaged)).toBe(40 - (scan(damaged)?.commits ?? 0));
   });
 
-  test("in its header tells every commit", () => {
+  test("in its header reports every commit", () => {
     const { path, log, frames } = createSample();
     const commits = frames.filter(({ isCommit }) => isCommit).length;
     for (let bit = 0; bit < HEADER_BYTES * 8; bit += 3) {
@@ -122,7 +122,7 @@ describe("a log in which a bit is flipped", () => {
     }
   });
 
-  test("in several places tells what is behind the first", () => {
+  test("in several places reports the commits after the first", () => {
     const { log, frames } = createSample();
     const [first = 0, second = 0] = [frames[30]?.offset, frames[70]?.offset];
     const damaged = flip(flip(log, first + 900), second + 900);
@@ -135,7 +135,7 @@ describe("a log in which a bit is flipped", () => {
     for (const where of [3, 9, 17, 500]) expect(scan(flip(log, last + where))).toBeUndefined();
   });
 
-  test("is found where words are big-endian", () => {
+  test("is found with big-endian words", () => {
     const { path, log, frames } = createSample();
     const swapped = toBigEndian(log);
     expect(rowsWith(path, swapped)).toBe(40);
@@ -157,7 +157,7 @@ describe("a log in which more is damaged", () => {
     }
   });
 
-  test("a frame without a header tells the commit behind it, also if it is the only one", () => {
+  test("without a frame's header reports the commit after it, also a single one", () => {
     const { path, db } = createLog(20);
     const before = framesOf(readLog(path)).length;
     db.exec(manyRows(100));
@@ -177,7 +177,7 @@ describe("a sound log", () => {
     }
   });
 
-  test("may have hundreds of frames of a transaction that was rolled back", () => {
+  test("may have hundreds of frames of a rolled-back transaction", () => {
     const { path, db } = createLog(20);
     db.exec("PRAGMA cache_size = 5; BEGIN");
     for (let n = 0; n < 3_000; n++) insert(db, `spilled ${n} `.repeat(10));
@@ -191,7 +191,7 @@ describe("a sound log", () => {
     expect(scan(log)).toBeUndefined();
   });
 
-  test("may have frames of a transaction that changed pages twice and was cut off", () => {
+  test("may have frames of an interrupted transaction that changed pages twice", () => {
     const { path, db } = createLog(200);
     db.exec("PRAGMA cache_size = 5; BEGIN");
     for (let n = 0; n < 300; n++) db.exec(`UPDATE t SET text = text || 'x' WHERE n % 7 = ${n % 7}`);
@@ -204,7 +204,7 @@ describe("a sound log", () => {
     expect(scan(readLog(path))).toBeUndefined();
   });
 
-  test("may have the commits of the log that it was written over", () => {
+  test("may have commits of the log that it overwrote", () => {
     const { path, db } = createLog(60);
     const before = framesOf(readLog(path)).length;
     for (let n = 0; n < 5; n++) {
@@ -217,8 +217,8 @@ describe("a sound log", () => {
   });
 
   /**
-   * A process dies after it has written its commit and before it has told the others. One of those
-   * begins at the same frame, with less.
+   * A process dies after writing its commit and before publishing it. Another one restarts at the
+   * same frame, with fewer.
    */
   test("may hold the end of an unacknowledged commit", () => {
     const { path } = createLog(20);
@@ -235,7 +235,7 @@ describe("a sound log", () => {
     }
   });
 
-  test("is read a slice at a time", async () => {
+  test("is read in slices", async () => {
     const { path, db } = createLog(300);
     db.exec(manyRows(20_000));
     insert(db, "behind a large transaction");
@@ -250,7 +250,7 @@ describe("a sound log", () => {
     }
   });
 
-  test("is none where there is no log, or something else", async () => {
+  test("is absent where there is no log, or another file", async () => {
     const folder = createFolder();
     expect(await scanLog(join(folder, "none"))).toBeUndefined();
     for (const bytes of [Buffer.alloc(0), Buffer.alloc(31), Buffer.alloc(300_000, 0x37)]) {
@@ -265,7 +265,7 @@ function manyRows(count: number): string {
     INSERT INTO t (text) SELECT 'row ' || i || hex(randomblob(50)) FROM n`;
 }
 
-/** The log of a copy of the store that goes on in its own way, from the same frame. */
+/** The log of a diverging copy of the store, from the same frame. */
 function branch(path: string, write: (db: DatabaseSync) => void): Buffer {
   const copy = join(createFolder(), "branch.db");
   copyFileSync(path, copy);

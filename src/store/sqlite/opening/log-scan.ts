@@ -37,11 +37,11 @@ import {
 } from "./log-format.ts";
 
 export interface LogLoss {
-  /** Which log: see `LogHeader`. Of a damaged header those of the first frame. */
+  /** The log's salts: see `LogHeader`. With a damaged header, the first frame's. */
   readonly salts: string;
   /** The frame at which SQLite stops, counted from 0. */
   readonly frame: number;
-  /** Commits behind it that are whole. The transaction that is damaged itself may be one more. */
+  /** Complete commits after it. The damaged transaction may be one more. */
   readonly commits: number;
 }
 
@@ -52,7 +52,7 @@ export class LogScan {
   readonly frameBytes: number;
   readonly #shape: LogShape;
   readonly #salts: string;
-  /** Checksums that the next frame may run on from; the first is what the frame before it stores. */
+  /** Checksums that the next frame may continue; the first is the previous frame's stored one. */
   #seeds: readonly Checksum[];
   #previous: Frame | undefined;
   #frames = 0;
@@ -71,7 +71,7 @@ export class LogScan {
     this.#salts = start.salts;
     this.#seeds = start.seeds;
     this.frameBytes = FRAME_HEADER_BYTES + start.shape.pageBytes;
-    // SQLite ignores a log with a damaged header: it breaks before its first frame.
+    // SQLite ignores a log with a damaged header: the break is before its first frame.
     this.#break = start.isDamaged ? 0 : undefined;
     this.#wentOn = start.isDamaged;
   }
@@ -90,7 +90,7 @@ export class LogScan {
     return new LogScan({ shape, salts, seeds: possibleSeeds(start, shape), isDamaged: true });
   }
 
-  /** `slice` holds whole frames, which follow the last slice. */
+  /** `slice` has whole frames that follow the last slice. */
   add(slice: Buffer): void {
     const words = wordsOf(slice, this.#shape.bigEndian);
     const end = slice.length - this.frameBytes;
@@ -106,7 +106,7 @@ export class LogScan {
 
   #addFrame(frame: Frame, words: Int32Array, offset: number): void {
     const isOfLog = frame.salts === this.#salts && frame.page !== 0;
-    // Most frames behind the end belong to an earlier log: skip their checksums.
+    // Most frames after the end belong to an earlier log: skip their checksums.
     const seeds = isOfLog || this.#break === undefined ? this.#seeds : [];
     const sums = seeds.map((seed) => frameChecksum(words, offset, this.#shape, seed));
     const followed = sums.findIndex((sum) => isSame(sum, frame.checksum));
@@ -120,7 +120,7 @@ export class LogScan {
 
   #follow(frame: Frame, seed: number): void {
     if (this.#break === undefined) return;
-    // The second seed is the checksum that a frame or a header should have stored.
+    // The second seed is the recomputed checksum of a frame or a header.
     if (seed > 0 || this.#previous?.isCommit === true) this.#wentOn = true;
     if (!frame.isCommit) return;
     this.#commits++;

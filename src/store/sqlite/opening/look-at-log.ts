@@ -1,7 +1,7 @@
 /**
  * Checks the write-ahead log before SQLite opens a store.
  *
- * SQLite discards the frames behind a damaged one: the next commit overwrites them, and closing the
+ * SQLite discards the frames after a damaged one: the next commit overwrites them, and closing the
  * store removes the log. So the log is read first, and copied aside if commits would be lost.
  * Further openings in this process skip the check.
  */
@@ -16,19 +16,19 @@ import { scanLog } from "./read-log.ts";
 interface Holding {
   holders: number;
   readonly loss: Promise<LogLoss | undefined>;
-  /** While a copy of the log is made: openings at the same time wait for the same one. */
+  /** While a copy of the log is made, concurrent openings wait for it. */
   keeping?: Promise<void> | undefined;
 }
 
-/** The stores that this process has open, or is opening. */
+/** Stores that this process has open or is opening. */
 const holdings = new Map<string, Holding>();
 
 export interface HeldStore {
-  /** A loss that could not be kept aside: only of a store that is opened for reading. */
+  /** A loss that could not be kept aside: only of a read-only store. */
   readonly unkept: StoreLoss | undefined;
-  /** The log breaks before its end: what SQLite does not read of it is kept aside, or in `unkept`. */
+  /** The log breaks before its end: the part that SQLite ignores is kept aside, or in `unkept`. */
   readonly isBroken: boolean;
-  /** Once, when SQLite has closed the store. */
+  /** Called once, when SQLite has closed the store. */
   release(): void;
 }
 
@@ -81,14 +81,14 @@ async function keepOnce(store: string, loss: LogLoss, now: number): Promise<void
   if (!(await isKept(store, loss))) await keepLog(store, loss, now);
 }
 
-/** Between two looks, so that a write that is under way has its end. */
+/** Between two reads, so that a write in progress can end. */
 const PAUSE_MS = 20;
 const MAX_LOOKS = 8;
 
 /**
- * What two looks in a row agree on. While another process writes, one look may see a frame before it
- * was written and the frames behind it after, or a log that is begun anew as it is read. The second
- * look finds the frame, or other salts.
+ * The result on which two reads agree. While another process writes, one read may see a frame
+ * before it was written and later frames after, or a log that restarts meanwhile. The second read
+ * finds the frame, or other salts.
  */
 export async function findLoss(log: string): Promise<LogLoss | undefined> {
   let seen = await scan(log);

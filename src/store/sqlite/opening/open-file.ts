@@ -1,4 +1,4 @@
-/** Opens a database file and reports losses found on the way. */
+/** Opens a database file and reports losses. */
 
 import { pause } from "../../../async/pause.ts";
 import type { StoreLoss } from "../../../model/store-loss.ts";
@@ -14,18 +14,18 @@ import { holdStore } from "./look-at-log.ts";
 import { copyForReading } from "./read-only-folder.ts";
 
 export interface OpenedFile {
-  /** Where the store is. `options.path` is another one if it is read from a copy. */
+  /** The store's path. `options.path` differs if it is read from a copy. */
   readonly path: string;
   readonly options: ExecutorOptions;
-  /** Losses that were not accepted. */
+  /** Unacknowledged losses. */
   readonly losses: readonly StoreLoss[];
-  /** Those of them that could not be recorded beside the store or in it. */
+  /** Those that could not be recorded. */
   readonly unrecorded: readonly StoreLoss[];
-  /** Once, when every connection is closed. */
+  /** Called once, when every connection is closed. */
   release(): void;
 }
 
-/** Looks at the log before anything else does: SQLite cuts it where it is damaged. */
+/** Checks the log first: SQLite truncates it where it is damaged. */
 export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
   const { path, readOnly, busyTimeoutMs } = wanted;
   const held = await holdStore(path, readOnly);
@@ -53,7 +53,7 @@ export async function openFile(wanted: ExecutorOptions): Promise<OpenedFile> {
   }
 }
 
-/** Accepts the recorded losses and gives them. */
+/** Acknowledges the recorded losses and gives them. */
 export async function acceptLosses(path: string, busyTimeoutMs: number): Promise<StoreLoss[]> {
   const db = new SqliteConnection(path);
   try {
@@ -64,7 +64,7 @@ export async function acceptLosses(path: string, busyTimeoutMs: number): Promise
   }
 }
 
-/** Opening takes locks, too: several processes may create or migrate one file at once. */
+/** Opening takes locks too: several processes may create or migrate one file at once. */
 export async function withoutBusy<Result>(
   timeoutMs: number,
   action: () => Result,
@@ -80,7 +80,7 @@ export async function withoutBusy<Result>(
   }
 }
 
-/** Checks or brings up to date the schema, on a connection of its own, and looks at the index. */
+/** Checks or migrates the schema on its own connection, and checks the index. */
 function makeReady(
   { path, readOnly, indexing }: ExecutorOptions,
   isBroken: boolean,
@@ -90,7 +90,7 @@ function makeReady(
     if (readOnly) refuseForeign(db);
     else migrate(db);
     checkVersion(db, readOnly ? "read" : "write");
-    // Restart the log, so that the frames behind its break are not found again. While another
+    // Restarts the log, so that the frames after its break are not found again. While another
     // process reads it, the kept copy identifies the known loss.
     if (isBroken && !readOnly) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     const setting = readOnly ? readSetting(db, indexing) : settleSetting(db, indexing);

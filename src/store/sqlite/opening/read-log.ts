@@ -1,5 +1,5 @@
 /**
- * Reads a write-ahead log for `LogScan`, a slice at a time.
+ * Reads a write-ahead log for `LogScan` in slices.
  *
  * With plain file calls: SQLite holds its locks on the database and on the `-shm` file, none on the
  * log, so closing it drops no lock of this process.
@@ -9,7 +9,7 @@ import { promises } from "node:fs";
 import { FRAME_HEADER_BYTES, HEADER_BYTES } from "./log-format.ts";
 import { type LogLoss, LogScan } from "./log-scan.ts";
 
-/** The most that is in memory at a time. */
+/** The slice size. */
 const SLICE_BYTES = 2 * 1024 * 1024;
 /** Bytes up to the second frame of the largest page (64 KB): two frames identify a headless log. */
 const START_BYTES = HEADER_BYTES + 2 * (FRAME_HEADER_BYTES + 65_536);
@@ -49,7 +49,7 @@ async function scanFile(file: promises.FileHandle): Promise<LogLoss | undefined>
   }
 }
 
-/** As much as there is from `position` on. */
+/** As much as exists from `position` on. */
 async function readSlice(
   file: promises.FileHandle,
   buffer: Buffer,

@@ -1,11 +1,12 @@
 /**
- * Reading a store in a folder that may not be written.
+ * Reads a store in a read-only folder.
  *
- * SQLite reads a database with a write-ahead log through the `-shm` file, which it makes if need be.
- * Where it may not:
+ * SQLite reads a database in WAL mode through the `-shm` file, which it creates if needed. Where it
+ * may not:
  *
  * - with both `-wal` and `-shm` it reads the log without writing to either;
- * - without a log the database is opened as immutable: writes of processes with more rights become visible at the next opening;
+ * - without a log the database is opened as immutable: writes of processes with more rights become
+ *   visible at the next opening;
  * - a log without `-shm` cannot be read in place: the store is copied to a temporary folder.
  */
 
@@ -24,7 +25,7 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BackscrollError } from "../../../model/errors.ts";
 
-/** Where SQLite opens a file that is only read. */
+/** The location at which SQLite opens a read-only file. */
 export function locationForReading(path: string): string | URL {
   if (isWritable(dirname(path)) || logBytes(path) > 0) return path;
   if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return path;
@@ -38,7 +39,7 @@ export interface StoreCopy {
   remove(): void;
 }
 
-/** Undefined if the store can be read where it is. */
+/** Undefined if the store can be read in place. */
 export function copyForReading(path: string): StoreCopy | undefined {
   if (!needsCopy(path)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), "backscroll-read-"));
@@ -67,8 +68,8 @@ function needsCopy(path: string): boolean {
 }
 
 /**
- * With plain file calls: while there is no `-shm` file, no connection has the store open whose
- * locks they could drop. False if it changed meanwhile.
+ * With plain file calls: without a `-shm` file no connection has the store open, so they drop no
+ * lock. False if it changed meanwhile.
  */
 function copyStore(path: string, copy: string): boolean {
   const before = stampOf(path);
@@ -93,7 +94,7 @@ function isWritable(folder: string): boolean {
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
-    // Not allowed, or on a device that is mounted for reading.
+    // Not permitted, or a read-only mount.
     return false;
   }
 }

@@ -5,7 +5,7 @@ import { FRAME_HEADER_BYTES, HEADER_BYTES, readHeader } from "./log-format.ts";
 
 const SLICE_BYTES = 1024 * 1024;
 
-/** False as well if one has no sound header. `frame` is counted from 0. */
+/** False also if one has no sound header. `frame` is counted from 0. */
 export async function haveSameEnd(first: string, second: string, frame: number): Promise<boolean> {
   const a = await promises.open(first, "r");
   try {

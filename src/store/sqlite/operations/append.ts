@@ -1,4 +1,4 @@
-/** Appending entries: read the state, plan, carry out, all in one transaction. */
+/** Appends entries: reads the state, plans, and executes the plan in one transaction. */
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
@@ -122,7 +122,7 @@ function planOf(
   return planReplacement(state, end, request, points);
 }
 
-/** Copies a compaction's summary, unless another one or another branch came between. */
+/** Copies a compaction's summary, unless another compaction or branch came between. */
 function keepSummary(
   db: SqliteConnection,
   tenant: number,
@@ -143,7 +143,9 @@ function keepSummary(
   db.run(SQL.setSummarized, summary.through, tenant, number);
 }
 
-/** Writes all that a plan says, but of the feed only what entries tell. `parts` are those of its rows. */
+/**
+ * Writes a plan, and of the feed only the changes stored in entries. `parts` are the rows' parts.
+ */
 export function carryOut(
   db: SqliteConnection,
   tenant: number,
@@ -182,11 +184,11 @@ export function carryOut(
     tenant,
     session,
   ];
-  // A column that is set is taken out of its index and put in again, even if its value is the same.
+  // Setting a column rewrites its index entry even if the value is the same.
   if (plan.interacted) db.run(SQL.moveStateAndInteraction, plan.lastInteractionAt, ...moved);
   else db.run(SQL.moveState, ...moved);
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-  // Most appends have no usage to add.
+  // Most appends have no usage.
   if (inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens === 0) return;
   const used = [inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens];
   db.run(SQL.addUsage, ...used, tenant, session);
@@ -267,7 +269,7 @@ export function findPoint(
   return row === undefined ? undefined : toPoint(row);
 }
 
-/** The result that an earlier request had, found again by its ids. */
+/** The result of an earlier request, by its ids. */
 export function replayedResult(
   db: SqliteConnection,
   tenant: number,

@@ -1,4 +1,7 @@
-/** Large payloads: compressed, stored once per tenant, held by the entries that name them. */
+/**
+ * Large payloads: content-addressed, compressed, stored once per tenant, reference-counted by
+ * entries.
+ */
 
 import type { Block } from "../../../model/block.ts";
 import { blobsOf, nestedBlobsOf, type Payload } from "../../../transcript/content.ts";
@@ -39,7 +42,7 @@ const SQL = statements("blobs", {
 /** Payloads compressed before the write lock was taken. */
 const compressed = new WeakMap<Uint8Array, StoredPayload>();
 
-/** Outside of a transaction: compresses what an append will store, as far as can be known by now. */
+/** Outside of a transaction: compresses the payloads that an append will probably store. */
 export function compressAhead(db: SqliteConnection, name: string, request: AppendRequest): void {
   const tenant = findTenant(db, name);
   for (const { payloads } of request.entries) {
@@ -52,7 +55,7 @@ export function compressAhead(db: SqliteConnection, name: string, request: Appen
   }
 }
 
-/** Stores payloads that are not there yet, and makes the entry hold all of them. */
+/** Stores missing payloads, and adds the entry's references to all. */
 export function storePayloads(
   db: SqliteConnection,
   tenant: number,
@@ -71,7 +74,7 @@ export function storePayloads(
   }
 }
 
-/** Makes a copy of an entry hold the same payloads, without reading them. */
+/** Adds an original's references to its copy, without reading the payloads. */
 export function holdPayloadsOf(
   db: SqliteConnection,
   tenant: number,
@@ -82,7 +85,7 @@ export function holdPayloadsOf(
   db.run(SQL.holdSame, session, sequence, tenant, originalId);
 }
 
-/** The payloads that `contents` name, by hash. `store_corrupt` if one of them is damaged. */
+/** The payloads that `contents` name, by hash. Throws `store_corrupt` for a damaged one. */
 export function readPayloads(
   db: SqliteConnection,
   tenant: number,
@@ -93,7 +96,7 @@ export function readPayloads(
   );
 }
 
-/** The same for a search, all or those in blocks of some types: it goes on without the damaged ones. */
+/** The same for a search, all or those in blocks of some types, without damaged ones. */
 export function readSoundPayloads(
   db: SqliteConnection,
   tenant: number,
@@ -126,7 +129,7 @@ function collectPayloads(
   return payloads;
 }
 
-/** Releases all payloads of a session, and deletes unreferenced ones. */
+/** Removes a session's references, and deletes unreferenced payloads. */
 export function releasePayloads(db: SqliteConnection, tenant: number, session: number): number {
   const held = db.all(SQL.heldBySession, tenant, session);
   db.run(SQL.release, tenant, session);

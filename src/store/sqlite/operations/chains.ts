@@ -1,4 +1,4 @@
-/** The chains that a path goes through. */
+/** The chains of a path. */
 
 import type { Chain } from "../../../transcript/place.ts";
 import { toChain } from "../../rows/state-row.ts";
@@ -6,7 +6,7 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 
 const SQL = statements("chains", {
-  /** The chains from one to the root. UNION ends also where damage has made a circle. */
+  /** The chains from one to the root. UNION also ends a cycle caused by damage. */
   chainsToRoot: `WITH RECURSIVE up (chain, parent_chain, fork_depth, fork_ordinal) AS (
       SELECT chain, parent_chain, fork_depth, fork_ordinal FROM chains
         WHERE tenant = ?1 AND session = ?2 AND chain = ?3

@@ -1,4 +1,4 @@
-/** The columns of an entry, as SQLite gives them soonest, and where the rest of it is. */
+/** The columns of an entry in SQLite, and the place of its packed parts. */
 
 import { ENTRY_NAMES, entryColumns } from "../../rows/entry-row.ts";
 import { asText } from "../as-text.ts";
@@ -6,7 +6,7 @@ import { PARENT_ID } from "../packs/parent-column.ts";
 
 const COLUMNS = entryColumns(asText, (column) => `lower(hex(${column}))`);
 
-/** Rows with these are to be unfolded: `pack` says where the content and the metadata may be. */
+/** Rows with these must be unfolded: `pack` is the place of packed content and metadata. */
 export const ENTRY_COLUMNS: string = `e.pack, ${COLUMNS.replace("e.parent_id", `${PARENT_ID} AS parent_id`)}`;
 
 /** Their names, in order. */

@@ -1,4 +1,4 @@
-/** Erasing content that was summarised, and finding the sessions where that is still to be done. */
+/** Erases content that was summarised, and finds the sessions where that is due. */
 
 import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";
@@ -87,7 +87,7 @@ export function eraseContent(
     db.run(SQL.deleteFact, tenant, fact);
     return noteChange("fact_deleted", sessionId, now, { fact });
   });
-  // Before the entries lose anything: they tell the tenant's counters.
+  // Before the entries change: they hold the tenant's counters.
   const feed = planFeed(db, tenant, [plan.change, ...changes]);
   eraseRows(db, tenant, session, plan.rows);
   for (const { sequence } of plan.rows) releaseEntryPayloads(db, tenant, session, sequence);

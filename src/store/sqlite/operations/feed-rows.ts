@@ -1,8 +1,8 @@
 /**
- * Feed rows inside entries: most changes are an appended message, and the message's row already has
- * all their fields. So the message doubles as its feed row. Its rowid gives its position, so a
- * range of the feed is a range of entries in file order. The following `context_usage` change is in
- * the same row.
+ * Feed rows inside entries: most changes are an appended message, whose row already has all of the
+ * change's fields. So the message doubles as its feed row. Its rowid gives its position, so a range
+ * of the feed is a range of entries in file order. The following `context_usage` change is in the
+ * same row.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -46,7 +46,7 @@ export interface FeedRow {
   readonly usage: PlacedChange | undefined;
 }
 
-/** Row numbers are JavaScript's numbers, too: there is room for two million tenants. */
+/** Row numbers must be exact JavaScript numbers: there is room for two million tenants. */
 export function tooManyTenants(): BackscrollError {
   return new BackscrollError(
     "quota_exceeded",
@@ -54,7 +54,7 @@ export function tooManyTenants(): BackscrollError {
   );
 }
 
-/** Whether the row of an entry tells `change`, which comes next to `previous`. */
+/** Whether an entry's row stores `change`, which follows `previous`. */
 export function isToldByEntry(change: NewChange, previous: PlacedChange | undefined): boolean {
   if (change.kind === "entry_appended") return change.details === null;
   return (
@@ -66,7 +66,7 @@ export function isToldByEntry(change: NewChange, previous: PlacedChange | undefi
   );
 }
 
-/** The feed rows of entries, whose changes are among `changes` in the same order. */
+/** The feed rows of entries, whose changes are in `changes` in the same order. */
 export function feedRows(
   rows: readonly EntryRow[],
   changes: readonly PlacedChange[],
@@ -85,7 +85,10 @@ export function feedRows(
   });
 }
 
-/** Gives the changes of a session's entries rows of their own, so that the entries can go. */
+/**
+ * Moves the changes of a session's entries to rows of their own, so that the entries can be
+ * deleted.
+ */
 export function keepFeedRows(
   db: SqliteConnection,
   tenant: number,

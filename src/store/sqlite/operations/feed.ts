@@ -1,4 +1,4 @@
-/** The tenant row and the change feed: the last things that a write transaction touches. */
+/** The tenant row and the change feed: the last rows that a write transaction touches. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
@@ -16,12 +16,12 @@ import { statements } from "../sqlite-statements.ts";
 import type { TenantState } from "../write-cache.ts";
 import { isToldByEntry, type PlacedChange, tooManyTenants } from "./feed-rows.ts";
 
-/** How many rows one page of the feed looks at, however few of them a filter keeps. */
+/** Rows scanned for one page of the feed, however few a filter keeps. */
 const SCANNED_ROWS = 10_000;
 
 /**
- * How many changes the tenant's row may be behind what the entries tell. Writing it is a seventh of
- * an append; readers add the messages since. The view `tenants_now` has the same number.
+ * How far the tenant's row may lag behind the entries. Writing it is a seventh of an append;
+ * readers add the messages since. The view `tenants_now` uses the same number.
  */
 const UNWRITTEN_POSITIONS = 64;
 
@@ -29,7 +29,7 @@ const CHANGE_INSERT = `INSERT INTO changes
     (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Takes the tenant and positions, and the rows before the feed: see `stretchOf`. */
+/** Takes the tenant and positions, and the row numbers before the feed: see `stretchOf`. */
 const FEED_STRETCH = `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
     FROM changes WHERE tenant = ? AND position > ? AND position <= ?
     UNION ALL
@@ -79,7 +79,7 @@ export function findTenant(db: SqliteConnection, name: string): number | undefin
   return tenant;
 }
 
-/** The tenant's number, made on its first write. */
+/** The tenant's number, created on its first write. */
 export function ensureTenant(db: SqliteConnection, name: string, now: number): number {
   const known = findTenant(db, name);
   if (known !== undefined) return known;
@@ -90,7 +90,7 @@ export function ensureTenant(db: SqliteConnection, name: string, now: number): n
   return tenant;
 }
 
-/** The number that the tenant's next session gets. */
+/** The number of the tenant's next session. */
 export function nextSessionNumber(db: SqliteConnection, tenant: number): number {
   return readTenant(db, tenant).lastSession + 1;
 }
@@ -122,7 +122,7 @@ export function planFeed(
   return { changes: placed, tenant };
 }
 
-/** Ends a write that no entry is part of: see `writePlannedFeed`. */
+/** Ends a write without entries: see `writePlannedFeed`. */
 export function writeFeed(
   db: SqliteConnection,
   tenant: number,
@@ -134,8 +134,8 @@ export function writeFeed(
 }
 
 /**
- * Ends a write: checks the quota, writes the changes that no entry tells, and moves the counters.
- * `sessionNumber` is the greatest session number that the write gave out, if it gave one.
+ * Ends a write: checks the quota, writes the changes that no entry stores, and updates the
+ * counters. `sessionNumber` is the highest session number assigned by the write, if any.
  */
 export function writePlannedFeed(
   db: SqliteConnection,
@@ -203,7 +203,7 @@ export function setQuota(
 ): void {
   const tenant = ensureTenant(db, name, now);
   db.run(SQL.setQuota, quota.maxSessions, quota.maxEntries, quota.maxContentBytes, tenant);
-  // The row that the writer remembers has the old limits.
+  // The cached row has the old limits.
   db.cache.forget();
   writeFeed(db, tenant, [quotaChanged(quota, now, by)]);
 }

@@ -1,4 +1,4 @@
-/** Forking: a new session that starts with a copy of another one's path. */
+/** Forks a session: a new session with a copy of a path. */
 
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";

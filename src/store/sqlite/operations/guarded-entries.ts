@@ -1,4 +1,4 @@
-/** Entries that an append compares with what its writer has seen. */
+/** Reads the entries of an append's guard. */
 
 import { type AppendGuard, checkGuard, guardedIds } from "../../plan/append-guard.ts";
 import type { SessionState } from "../../plan/plan-append.ts";

@@ -1,7 +1,7 @@
 /**
  * Every operation of the port as a synchronous function of a connection.
  *
- * The tables below are what a storage thread can be asked for by name.
+ * A storage thread calls them by name from the tables below.
  */
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
@@ -138,12 +138,12 @@ export const READS: Operations<StoreReads> & {
 export type WriteName = keyof typeof WRITES;
 export type ReadName = keyof typeof READS;
 
-/** Calls a read by name. Its statements see one moment, whatever is committed between them. */
+/** Calls a read by name, in one snapshot. */
 export function callRead(db: SqliteConnection, name: ReadName, args: readonly unknown[]): unknown {
   return inSnapshot(db, () => callOperation(READS[name], db, args));
 }
 
-/** Calls a write by name, within the transaction of the caller. */
+/** Calls a write by name, within the caller's transaction. */
 export function callWrite(
   db: SqliteConnection,
   name: WriteName,
@@ -179,7 +179,7 @@ export function endRead(db: SqliteConnection): void {
   }
 }
 
-/** The arguments have crossed a thread as a list: `Executor` has checked their types. */
+/** The arguments crossed a thread as a list: `Executor` has checked their types. */
 function callOperation(
   operation: unknown,
   db: SqliteConnection,

@@ -1,4 +1,4 @@
-/** How far files were read. */
+/** Read positions of files. */
 
 import type { IngestedFile } from "../../ingested-file.ts";
 import {

@@ -1,4 +1,4 @@
-/** The rows of entries that an append has planned. */
+/** Inserts the rows of planned entries. */
 
 import { NONCE_BYTES } from "../../../transcript/hash.ts";
 import type { EntryRow } from "../../plan/plan-append.ts";
@@ -23,13 +23,13 @@ const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id,
     content_bytes, nonce, hash, fed_at, fed_hash, fed_usage, fed_usage_hash, pack)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** For what most entries are: committed messages without the columns that are left out here. */
+/** For most entries: committed messages without the columns omitted here. */
 const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
     depth, ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce,
     hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** For what most entries of a history are: committed, with their metadata in a pack. */
+/** For most entries of a history: committed, with packed metadata. */
 const PACKED_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
     depth, ordinal, kind, role, actor, status, model, input_tokens, output_tokens,
     cache_creation_tokens, cache_read_tokens, created_at, content, content_bytes, nonce, hash,
@@ -48,7 +48,7 @@ const SQL = statements("insert_entries", {
 /** Packs compressed before the write lock was taken. */
 const prepared = new WeakMap<AppendRequest, PreparedPack>();
 
-/** Outside of a transaction: what an append of a history will need. */
+/** Outside of a transaction: prepares the packs of a history. */
 export function packAhead(request: AppendRequest): void {
   if (request.isHistory && !prepared.has(request)) prepared.set(request, packOf(request));
 }
@@ -75,7 +75,7 @@ export function packRows(
   return writePack(db, tenant, session, first, prepared.get(request) ?? packOf(request));
 }
 
-/** The stored columns of an entry that is in no pack. */
+/** The stored columns of an unpacked entry. */
 function ownParts({ entry, content }: EntryRow): StoredParts {
   return { content, metadata: toBytes(entry.metadata), pack: null };
 }
@@ -84,7 +84,7 @@ function toBytes(text: string | null | undefined): Buffer | null {
   return text === null || text === undefined ? null : Buffer.from(text);
 }
 
-/** Values that are not handed over are not converted either: plain rows take a fifth less time. */
+/** Unused values are not converted: plain rows take a fifth less time. */
 export function insertEntries(
   db: SqliteConnection,
   tenant: number,

@@ -1,4 +1,4 @@
-/** Leases: which process does what only one should. */
+/** Leases: elect one process for a task. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { NOW, statements } from "../sqlite-statements.ts";

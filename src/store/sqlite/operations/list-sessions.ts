@@ -1,10 +1,10 @@
 /**
  * Pages of sessions, newest interaction first.
  *
- * Two plans, and the cheaper one is taken. Walking the interaction index stops after a page, but
- * visits n/m sessions for each that a filter keeps; starting from the filter's own index visits all
- * m that it keeps. The second is used while m is small, so that no page costs more than about the
- * square root of the number of sessions, and no append has to maintain an index per filter.
+ * The cheaper of two plans. Walking the interaction index stops after a page, but visits n/m
+ * sessions for each that a filter keeps; starting from the filter's own index visits all m that it
+ * keeps. The second is used while m is small, so that no page costs more than about the square root
+ * of the number of sessions, and no append has to maintain an index per filter.
  */
 
 import type { Session } from "../../../model/session.ts";
@@ -19,7 +19,7 @@ import { toSessions } from "./sessions.ts";
 /** Up to this many sessions are sorted by hand instead of walking the interaction index. */
 const FEW = 1_000;
 
-/** As a search's filter by project has it: the id, the path, or the end of the path. */
+/** As in a search's filter by project: the id, the path, or the end of the path. */
 function inProject(name: string): string {
   return `s.project_id = ${name} OR s.project_path = ${name}
     OR substr(s.project_path, -length(${name}) - 1) IN ('/' || ${name}, '\\' || ${name})`;
@@ -61,7 +61,7 @@ const SQL = statements("list_sessions", {
     WHERE t.tenant = ?1 AND ${FILTERS}
       AND t.last_interaction_at >= ?17 AND (t.last_interaction_at, t.session) < (?18, ?19)
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
-  /** The order of a few sessions, without reading what they are. */
+  /** The order of a few sessions, by key columns only. */
   sortFew: `SELECT t.session FROM json_each(?2) few
     CROSS JOIN session_state t ON t.tenant = ?1 AND t.session = few.value
     WHERE t.tenant = ?1 AND t.last_interaction_at >= ?3
@@ -80,7 +80,7 @@ const SQL = statements("list_sessions", {
     AND (${inProject("?2")}) LIMIT ?3`,
   bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
   byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
-  /** No code point is above the last one, so the range holds every key that begins so. */
+  /** The range up to the last code point holds every key with the prefix. */
   byKeyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
     AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
   byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
@@ -138,7 +138,7 @@ export function listSessions(
   return { sessions, next };
 }
 
-/** The page lies before this: where the last one ended, or where the filter says. */
+/** The page's upper bound: the end of the last page, or the filter's. */
 function endOf(filter: SessionFilter, page: SessionPage): SessionPosition {
   const until = { lastInteractionAt: filter.until ?? Number.MAX_SAFE_INTEGER, number: 0 };
   if (page.after === undefined) return until;

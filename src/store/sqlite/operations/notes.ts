@@ -42,7 +42,7 @@ export function putMemory(db: SqliteConnection, tenantName: string, memory: NewM
   const { agent, name, content, now } = memory;
   const tenant = ensureTenant(db, tenantName, now);
   const metadata = Buffer.from(JSON.stringify(memory.metadata));
-  // As JSON text: a note may hold anything that a string can, half a surrogate pair included.
+  // As JSON text: a note may hold any string, lone surrogates included.
   db.run(
     SQL.putMemory,
     tenant,

@@ -8,7 +8,7 @@ import { statements } from "../sqlite-statements.ts";
 import { ensureTenant, findTenant } from "./feed.ts";
 import { sessionNumber } from "./sessions.ts";
 
-/** The originals that session ?2 of tenant ?1 was derived from. */
+/** The originals of session ?2 of tenant ?1. */
 const OF_SESSION = `(workstation, path) IN (SELECT workstation, path FROM original_sessions
     WHERE tenant = ?1 AND session = ?2)`;
 
@@ -111,7 +111,7 @@ export function readOriginalPart(
   return db.get(SQL.part, tenant, workstation, path, start)?.["bytes"] as Uint8Array | undefined;
 }
 
-/** Drops the bytes of all sessions of a file with several: they cannot be told apart. */
+/** Drops the bytes of all sessions of a shared file: they cannot be separated. */
 export function dropOriginals(db: SqliteConnection, tenant: number, session: number): void {
   db.run(SQL.forgetParts, tenant, session);
   db.run(SQL.forgetOriginals, tenant, session);

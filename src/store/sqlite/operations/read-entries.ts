@@ -1,4 +1,4 @@
-/** Reading entries: pages of a path or of the whole tree, never a whole session. */
+/** Reads entries: pages of a path or of the whole tree. */
 
 import { toHex, ZERO_HASH } from "../../../transcript/hash.ts";
 import {
@@ -36,7 +36,7 @@ const SQL = statements("read_entries", {
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal BETWEEN ? AND ?
       AND e.depth <= ? AND e.kind = 'message' AND e.status = 'committed'
     ORDER BY e.ordinal LIMIT ?`,
-  /** Backwards: the newest of a range first. */
+  /** Backwards: newest first. */
   history: `SELECT ${ENTRY_COLUMNS} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND e.status = 'committed' AND e.kind IN (?, ?, ?, ?)
@@ -230,7 +230,7 @@ function readHistory(
   for (const range of ranges.toReversed()) {
     if (newest.length >= limit) break;
     const maxDepth = Math.min(range.maxDepth, (stop?.depth ?? Number.POSITIVE_INFINITY) - 1);
-    // Both bounds, though the depth alone would do: the index is ordered by ordinals.
+    // Both bounds, though the depth would suffice: the index is ordered by ordinals.
     const maxOrdinal = Math.min(range.maxOrdinal, stop?.ordinal ?? Number.POSITIVE_INFINITY);
     const room = limit - newest.length;
     newest.push(
@@ -281,7 +281,7 @@ function readPath(
   return rows;
 }
 
-/** An entry that must be on the path that `ranges` describe. */
+/** An entry that must be on the path of `ranges`. */
 function pathPoint(scope: Scope, ranges: readonly PathRange[], id: string): Point {
   const point = findPoint(scope.db, scope.tenant, scope.session, id);
   if (point === undefined || !isOnPath(point, ranges)) throw entryNotFound(id, scope.sessionId);
@@ -300,7 +300,7 @@ function toPage(
   return { entries, payloads: payloadsOf(db, tenant, entries, payloads), total };
 }
 
-/** Entries as they are stored, damaged or not. */
+/** Entries as stored, unchecked. */
 function storedEntries(scope: Scope, rows: readonly SqlRow[]): EntryRecord[] {
   const { db, tenant, session, sessionId } = scope;
   return rows.map((row) => wholeEntry(db, tenant, session, sessionId, row));

@@ -1,4 +1,4 @@
-/** Routes: which session a key leads to. */
+/** Routes: session keys and their sessions. */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
 import type { RouteSession, SessionRoute } from "../../../model/route.ts";

@@ -101,7 +101,7 @@ export function createSession(db: SqliteConnection, name: string, session: NewSe
   return getSession(db, name, session.id);
 }
 
-/** Writes the rows of a new session and gives its number; the feed is the caller's. */
+/** Writes the rows of a new session and gives its number; the caller writes the feed. */
 export function insertSession(
   db: SqliteConnection,
   tenant: number,
@@ -156,7 +156,7 @@ export function updateSession(
   return getSession(db, name, id);
 }
 
-/** A present actor keeps its position. */
+/** An existing participant keeps its position. */
 export function addParticipants(
   db: SqliteConnection,
   tenant: number,
@@ -204,7 +204,7 @@ export function findSessionByOrigin(
   return toSessions(db, name, tenant, db.all(SQL.findByOrigin, tenant, key))[0];
 }
 
-/** The sessions that `ref` names, or whose ids begin with it: see `namedRefs`. */
+/** The sessions that `ref` names, or whose ids have it as a prefix: see `namedRefs`. */
 export function findSessionRefs(db: SqliteConnection, name: string, ref: string): SessionRef[] {
   const tenant = findTenant(db, name);
   if (tenant === undefined) return [];

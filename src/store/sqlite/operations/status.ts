@@ -1,13 +1,13 @@
-/** The store's counts and sizes, and whether its file is sound. */
+/** The store's counts and sizes, and its integrity check. */
 
 import { existsSync, statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
+import { MEMORY } from "../../store-options.ts";
 import { listIndexLosses } from "../opening/index-ahead.ts";
 import { checkSchemaText } from "../schema/check-schema.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 
@@ -38,7 +38,7 @@ export function status(db: SqliteConnection): StoreStatus {
   };
 }
 
-/** SQLite's own check of every page and index, and of every foreign key; and the schema's text. */
+/** SQLite's own check of every page, index and foreign key; and of the schema's text. */
 export function checkIntegrity(db: SqliteConnection): string[] {
   try {
     const damage = db
@@ -47,7 +47,7 @@ export function checkIntegrity(db: SqliteConnection): string[] {
       .filter((line) => line !== "ok");
     return damage.length > 0 ? damage : [...checkSchemaText(db), ...danglingRows(db)];
   } catch (error) {
-    // Some damage stops even the check.
+    // Some damage makes even the check fail.
     if (BackscrollError.is(error, "store_corrupt")) return [error.message];
     throw error;
   }

@@ -1,8 +1,8 @@
 /**
- * Messages that are still being written.
+ * Open messages.
  *
- * A pending message has an id, a lease and chunks, but no place in the tree: it gets one at the
- * commit, on whatever is the leaf then, so that two open messages cannot fork a session by accident.
+ * A pending message has an id, a lease and chunks, but no place in the tree: the commit places it
+ * on the current leaf, so that two open messages cannot fork a session by accident.
  */
 
 import { messageChunk, messageOpened, messageTakenOver } from "../../plan/new-changes.ts";
@@ -134,7 +134,7 @@ export function abortStream(
   return place(db, tenant, session, abortedEntry(pending, request), request.now);
 }
 
-/** Aborts at most `limit` messages whose writer has let the lease run out. */
+/** Aborts at most `limit` messages with an expired lease. */
 export function abortExpired(
   db: SqliteConnection,
   name: string,
@@ -150,7 +150,7 @@ export function abortExpired(
   return ids;
 }
 
-/** Takes away the open messages of a session that is being deleted. */
+/** Deletes the open messages of a session that is being deleted. */
 export function dropStreams(db: SqliteConnection, tenant: number, session: number): void {
   for (const row of db.all(SQL.listBySession, tenant, session))
     remove(db, tenant, String(row["id"]));
@@ -188,7 +188,7 @@ function place(
   return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
 }
 
-/** The open message if `holder` still holds it; `stream_lost` if it was ended or taken. */
+/** The open message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
 function heldStream(
   db: SqliteConnection,
   tenant: number | undefined,

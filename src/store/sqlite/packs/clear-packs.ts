@@ -13,7 +13,7 @@ const SQL = statements("clear_packs", {
   deleteAll: `DELETE FROM packs WHERE tenant = ? AND session = ?`,
 });
 
-/** Takes entries out of their packs. Metadata goes back into their rows, content nowhere. */
+/** Removes entries from their packs. Metadata returns to their rows, content is erased. */
 export function eraseFromPacks(
   db: SqliteConnection,
   tenant: number,
@@ -24,7 +24,7 @@ export function eraseFromPacks(
   for (const sequence of sequences) {
     const number = db.get(SQL.packOf, tenant, session, sequence)?.["pack"];
     if (typeof number !== "number") continue;
-    // Another connection may have taken something out of it since it was read here.
+    // Another connection may have changed it since it was cached.
     if (!slots.has(number)) db.packs.drop(tenant, session, number);
     const slot = sequence - number;
     const metadata = readPack(db, tenant, session, number).metadata(slot);

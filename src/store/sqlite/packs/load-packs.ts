@@ -1,11 +1,11 @@
-/** Packs for entries that come from a dump, whose rows have everything themselves. */
+/** Packs entries from a dump, whose rows are complete. */
 
 import type { Row } from "../../records.ts";
 import { textOrNull } from "../../rows/text.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { preparePack, writePack } from "./write-pack.ts";
 
-/** As much as an import writes at once. */
+/** As many as an import writes at once. */
 const MAX_ENTRIES = 128;
 const MAX_BYTES = 128 * 1024;
 
@@ -25,7 +25,7 @@ export function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
   });
 }
 
-/** Rows whose sequences follow each other in one session, as many as make a pack. */
+/** Runs of consecutive sequences in one session, up to a pack's size. */
 function* runs(rows: readonly Row[]): Generator<Row[]> {
   let run: Row[] = [];
   let bytes = 0;

@@ -1,8 +1,8 @@
 /**
  * An LRU cache of packs: a page's entries are mostly in one or two.
  *
- * The number of a committed pack is never reused, and erased entries are not read any more, so
- * readers never see stale data. Rewriting a pack must bypass the cache. A rollback clears it.
+ * A committed pack's number is never reused, and erased entries are not read, so readers never see
+ * stale data. Rewriting a pack must bypass the cache. A rollback clears it.
  */
 
 import type { Pack } from "./pack.ts";
@@ -11,7 +11,7 @@ import type { Pack } from "./pack.ts";
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export class PackCache {
-  /** The one that was used last comes last. */
+  /** Most recently used last. */
   readonly #packs = new Map<string, Pack>();
   #bytes = 0;
 

@@ -14,7 +14,7 @@ function packed(
 }
 
 describe("a pack", () => {
-  test("gives back what it was made of", () => {
+  test("round-trips", () => {
     fc.assert(
       fc.property(slots, (entries) => {
         const pack = new Pack(packed(entries));
@@ -28,7 +28,7 @@ describe("a pack", () => {
     );
   });
 
-  test("without some slots has the others in their places", () => {
+  test("without some slots keeps the others in place", () => {
     const entries = ["a", "b", "c"].map((name) => ({ content: `"${name}"`, metadata: `{}` }));
     const pack = new Pack(packed(entries));
     const left = new Pack(pack.without(new Set([1])) ?? new Uint8Array());
@@ -37,7 +37,7 @@ describe("a pack", () => {
     expect(pack.without(new Set([0, 1, 2]))).toBeUndefined();
   });
 
-  test("is of texts that it can tell apart", () => {
+  test("refuses texts that contain its separator", () => {
     expect(["", "\0", "a\0b", "a"].map((each) => isPackable(Buffer.from(each)))).toEqual([
       false,
       false,
@@ -46,7 +46,7 @@ describe("a pack", () => {
     ]);
   });
 
-  test("that is short holds no more memory than it needs", () => {
+  test("that is short holds no excess memory", () => {
     const pack = new Pack(packed([{ content: '"short"', metadata: "{}" }]));
     expect(pack.size).toBeLessThan(1_100);
     expect(pack.content(0)).toBe('"short"');
@@ -61,7 +61,7 @@ describe("a pack", () => {
 describe("the cache of packs", () => {
   const large = new Pack(packed([{ content: `"${"x".repeat(700_000)}"`, metadata: null }]));
 
-  test("keeps those that were used last, up to its size", () => {
+  test("evicts the least recently used, up to its size", () => {
     const cache = new PackCache();
     cache.keep(1, 1, 1, large);
     cache.keep(1, 1, 2, large);
@@ -74,7 +74,7 @@ describe("the cache of packs", () => {
     ]);
   });
 
-  test("tells tenants and sessions apart, and forgets what it is told to", () => {
+  test("separates tenants and sessions, and drops on request", () => {
     const cache = new PackCache();
     cache.keep(1, 2, 3, large);
     expect([cache.find(2, 2, 3), cache.find(1, 3, 3)]).toEqual([undefined, undefined]);

@@ -1,8 +1,8 @@
 /**
- * Similar parts of neighbouring entries, compressed together.
+ * Packs: similar parts of neighbouring entries, compressed together.
  *
- * A tool call looks like the one before it, and so does what its source said of it: compressed one by
- * one such texts lose a third, forty of them together lose two thirds.
+ * Tool calls and their metadata resemble each other: compressed one by one such texts shrink by a
+ * third, forty together by two thirds.
  */
 
 import { constants, zstdCompressSync } from "node:zlib";
@@ -22,7 +22,7 @@ const PARAMS = {
   [constants.ZSTD_c_hashLog]: 15,
 };
 
-/** The objects round the bytes, which are most of a short pack. */
+/** The objects around the bytes, which dominate a short pack. */
 const OVERHEAD_BYTES = 1_000;
 
 /**
@@ -31,10 +31,10 @@ const OVERHEAD_BYTES = 1_000;
  */
 export class Pack {
   readonly #plain: Buffer;
-  /** Where each text ends: content and metadata of each slot in turn. */
+  /** The end of each text: content and metadata of each slot in turn. */
   readonly #ends: readonly number[];
 
-  /** Throws if the bytes are not those of a pack. */
+  /** Throws if the bytes are not a pack. */
   constructor(bytes: Uint8Array) {
     this.#plain = onItsOwn(unpackZstd(bytes));
     this.#ends = endsOf(this.#plain);
@@ -53,7 +53,7 @@ export class Pack {
     return this.#text(2 * slot + 1);
   }
 
-  /** The pack's bytes without `slots`; undefined if it is empty then. */
+  /** The pack's bytes without `slots`; undefined if it becomes empty. */
   without(slots: ReadonlySet<number>): Uint8Array | undefined {
     const left = this.#ends.map((end, i) =>
       this.#plain.subarray(slots.has(i >> 1) ? end : this.#start(i), end),
@@ -72,7 +72,7 @@ export class Pack {
   }
 }
 
-/** Node cuts short buffers off a long one; kept, they would keep all of it. */
+/** Node allocates short buffers from a pool; keeping one would keep the pool. */
 function onItsOwn(plain: Buffer): Buffer {
   if (2 * plain.length > plain.buffer.byteLength) return plain;
   return Buffer.from(new Uint8Array(plain).buffer);
@@ -85,7 +85,7 @@ function endsOf(plain: Buffer): number[] {
   return ends;
 }
 
-/** The bytes of a pack: content and metadata of each slot in turn, empty where it has none. */
+/** The bytes of a pack: content and metadata of each slot in turn, empty where missing. */
 export function packTexts(texts: readonly Uint8Array[]): Uint8Array {
   const size = texts.reduce((sum, text) => sum + text.length + 1, -1);
   const plain = Buffer.allocUnsafe(size);
@@ -101,7 +101,7 @@ export function packTexts(texts: readonly Uint8Array[]): Uint8Array {
   });
 }
 
-/** Whether a pack gives the text back as it is. */
+/** Whether a pack can hold the text unchanged. */
 export function isPackable(text: Uint8Array): boolean {
   return text.length > 0 && !text.includes(END);
 }

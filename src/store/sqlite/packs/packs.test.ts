@@ -21,7 +21,7 @@ const TURNS = [1, 2, 3, 4].flatMap((number) => turn(number));
 /** The same with other ids. */
 const TWINS = [1, 2, 3, 4].flatMap((number) => turn(number));
 
-/** A store in memory with a session whose entries an import has written. */
+/** An in-memory store with an imported session. */
 function imported(entries: readonly NewEntry[] = TURNS): { db: SqliteConnection; id: string } {
   const db = new SqliteConnection(":memory:");
   onTestFinished(() => db.close());
@@ -62,7 +62,7 @@ function countPacks(db: SqliteConnection): unknown {
   return db.get("SELECT count(*) AS count FROM packs")?.["count"];
 }
 
-test("spoken text stays in its row, readable by SQL, and all else goes into the pack", () => {
+test("message text stays in its row, readable by SQL, and everything else goes into the pack", () => {
   const { db } = imported();
   const kept = rowsOf(db).map((row) => row.kept);
   expect(kept.slice(0, 7)).toEqual([
@@ -81,7 +81,7 @@ test("spoken text stays in its row, readable by SQL, and all else goes into the 
   expect(session?.["content"]).toBe([1, 2, 3, 4].map(shown).join("\n"));
 });
 
-test("an entry that follows the row before has it as its parent without naming it", () => {
+test("an entry that follows the previous row has an empty parent column", () => {
   const { db, id } = imported();
   const column = db.all("SELECT parent_id FROM entries").map((row) => row["parent_id"]);
   const [first, second] = [TURNS[0]?.id, TURNS[1]?.id];
@@ -96,21 +96,21 @@ test("an entry that follows the row before has it as its parent without naming i
   expect(again.entries[1]?.parentId).toBe(request.entries[0]?.id);
 });
 
-test("live entries and small batches are in no pack", () => {
+test("live entries and small batches are not packed", () => {
   const { db, id } = imported(turn(1).slice(0, 2));
   append(db, "a", { sessionId: id, entries: TURNS, now: T0 });
   expect(rowsOf(db).every(({ pack, kept }) => pack === null && kept !== "")).toBe(true);
   expect(countPacks(db)).toBe(0);
 });
 
-test("a text that a pack could not tell apart stays in its row", () => {
+test("a text with the pack's separator stays in its row", () => {
   const odd = message("", { kind: "custom", role: null, content: "a\0b", metadata: '"\0"' });
   const { db, id } = imported([odd, ...TURNS]);
   expect(rowsOf(db)[0]).toMatchObject({ kept: "a\0b+", pack: null });
   expect(treeOf(db, id)[0]).toMatchObject({ content: "a\0b", metadata: '"\0"' });
 });
 
-test("erasing an entry leaves nothing of it in the pack, and the last one takes the pack along", () => {
+test("erasing an entry removes it from the pack, and the last one deletes the pack", () => {
   const { db, id } = imported();
   const ids = TURNS.map((entry) => entry.id);
   const erase = (entryIds: string[]) =>
@@ -126,7 +126,7 @@ test("erasing an entry leaves nothing of it in the pack, and the last one takes 
   expect(countPacks(db)).toBe(0);
 });
 
-test("a session that is deleted takes its packs along, and no others", () => {
+test("deleting a session deletes its packs, and no others", () => {
   const { db, id } = imported();
   const other = createSession(db, "a", newSession());
   write(db, other.id, turn(9));
@@ -142,7 +142,7 @@ test("a session that is deleted takes its packs along, and no others", () => {
   expect(countPacks(db)).toBe(0);
 });
 
-test("the cache holds nothing that was rolled back", () => {
+test("the cache holds no rolled-back pack", () => {
   const { db, id } = imported();
   db.begin();
   write(
@@ -166,7 +166,7 @@ test("the cache holds nothing that was rolled back", () => {
   ).toEqual([21, 22, 23, 24].flatMap((number) => turn(number)).map(({ metadata }) => metadata));
 });
 
-test("a pack that is damaged or missing is told", () => {
+test("a damaged or missing pack is reported", () => {
   for (const damage of ["UPDATE packs SET bytes = x'00'", "DELETE FROM packs"]) {
     const { db, id } = imported();
     db.exec(damage);
@@ -195,7 +195,7 @@ test("a dump fills another store with packs, for live and imported entries", asy
   expect(rowsOf(to)[1]).toEqual({ sequence: 2, kept: "", pack: 1 });
 });
 
-test("the index and the windows of a search see packed entries as they see others", () => {
+test("index and windows read packed entries like others", () => {
   const { db, id } = imported();
   const live = createSession(db, "a", newSession());
   append(db, "a", { sessionId: live.id, entries: TWINS, now: T0 });
@@ -215,7 +215,7 @@ test("the index and the windows of a search see packed entries as they see other
   }
 });
 
-test("content that another connection erased does not return when this one erases", () => {
+test("content erased by another connection does not return when this one erases", () => {
   const path = join(createFolder(), "store.db");
   const [first, second] = [new SqliteConnection(path), new SqliteConnection(path)];
   onTestFinished(() => {
@@ -238,7 +238,7 @@ test("content that another connection erased does not return when this one erase
   expect([1, 2, 3, 4].map((i) => held.includes(`word${i} ö`))).toEqual([false, false, true, true]);
 });
 
-test("a pack that is damaged keeps neither the index nor a search from the rest", () => {
+test("a damaged pack fails neither the index nor a search", () => {
   const { db, id } = imported();
   const whole = readFeedSlice(db, 1, 0, 100);
   db.run("UPDATE packs SET bytes = x'00'");
@@ -254,7 +254,7 @@ test("a pack that is damaged keeps neither the index nor a search from the rest"
   expect(window?.entries.map(({ erased }) => erased)).toEqual([false, true, true, true, false]);
 });
 
-test("a read that meets a lock says so in our terms", () => {
+test("a read that meets a lock reports our error", () => {
   const path = join(createFolder(), "store.db");
   const [reader, other] = [new SqliteConnection(path), new SqliteConnection(path)];
   onTestFinished(() => {

@@ -1,8 +1,8 @@
 /**
  * The parent of an entry, as SQLite stores it.
  *
- * Most entries of a history follow the one before, whose id is in the row before. There the column is
- * empty, and the id is looked up by the row number, which never changes.
+ * Most entries of a history follow the previous row. Their column is empty, and the id is looked up
+ * by row number, which never changes.
  */
 
 import type { EntryRow } from "../../plan/plan-append.ts";
@@ -17,7 +17,7 @@ export interface WrittenRow {
   readonly fed: FeedRow;
 }
 
-/** The column's value for an entry of a history that is written after another one. */
+/** The column's value for an entry of a history after another one. */
 export function parentAfter(
   row: EntryRow,
   fed: FeedRow,

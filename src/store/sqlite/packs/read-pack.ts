@@ -1,4 +1,4 @@
-/** Puts the packed parts of an entry back into its row. */
+/** Restores the packed parts of an entry's row. */
 
 import { isDamage, packDamaged } from "../../damage/damage-errors.ts";
 import { textOrNull } from "../../rows/text.ts";
@@ -31,7 +31,7 @@ export function unfold<Row extends SqlRow>(
   return row;
 }
 
-/** Whether what a row has in a pack can be had. The index goes on without it if not. */
+/** Whether a row's packed parts can be read. The index skips those that cannot. */
 export function isReadable(
   db: SqliteConnection,
   tenant: number,
@@ -42,7 +42,7 @@ export function isReadable(
 }
 
 /**
- * The content alone, for a search, which skips damaged packs. Content of text alone is in no pack.
+ * The content alone, for a search, which skips damaged packs. Text-only content is never packed.
  */
 export function shownContent(
   db: SqliteConnection,

@@ -12,7 +12,7 @@ const thought = fc.record({ type: fc.constant("thinking"), text: fc.string() });
 const blocks = fc.array(fc.oneof(text, call, thought));
 
 describe("spoken text", () => {
-  test("and the rest are the content again, to the byte", () => {
+  test("and the rest join to the same content, byte for byte", () => {
     fc.assert(
       fc.property(blocks, fc.option(fc.jsonValue()), (all, data) => {
         const content = JSON.stringify(data === null ? all : { blocks: all, data });
@@ -27,7 +27,7 @@ describe("spoken text", () => {
     );
   });
 
-  test("is what stays in the row", () => {
+  test("stays in the row", () => {
     const said = { type: "text", text: 'He said "\\", twice.' };
     const rest = { type: "thinking", text: "hm" };
     expect(splitSaid(JSON.stringify([rest, said, rest, said]))).toEqual({
@@ -36,7 +36,7 @@ describe("spoken text", () => {
     });
   });
 
-  test("stays with the rest where that is little, or not told apart", () => {
+  test("stays with the rest where that is short, or ambiguous", () => {
     const said = { type: "text", text: "yes" };
     const whole = [
       [said],

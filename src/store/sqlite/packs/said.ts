@@ -1,24 +1,24 @@
 /**
  * Splits a message's content into its texts and the rest.
  *
- * Some agents write a whole turn as one message: a thought, an answer and the calls of tools. The
- * answer stays in the entry's row, as a list of its blocks of text; the rest goes into the pack, with
- * a mark where each of these blocks was. Both are cut out of the content as it is, to the byte: the
- * entry's hash is over it.
+ * Some agents write a whole turn as one message: a thought, an answer and tool calls. The answer
+ * stays in the entry's row, as a list of its text blocks; the rest goes into the pack, with a mark
+ * in place of each text block. Both are slices of the content, byte for byte, because the entry's
+ * hash covers it.
  */
 
 export interface SplitContent {
-  /** Begins with a space, as no whole content does. */
+  /** Begins with a space, unlike any whole content. */
   readonly said: string;
   readonly rest: string;
 }
 
 const START = '{"type":"text","text":"';
 
-/** Stands in the rest for a block. No JSON has this character in it. */
+/** Marks a block's place in the rest. JSON never contains this character. */
 const MARK = "\u0001";
 
-/** Undefined for content that is better in one piece, or that has texts that are not told apart. */
+/** Undefined for content that is better unsplit, or whose texts are ambiguous. */
 export function splitSaid(content: string): SplitContent | undefined {
   // Texts inside other blocks do not count.
   if (!content.startsWith("[")) return undefined;
@@ -62,7 +62,7 @@ function textBlocks(json: string): { readonly start: number; readonly end: numbe
   return spans;
 }
 
-/** Where the text that goes on at `from` ends. */
+/** The end of the text that continues at `from`. */
 function closingQuote(json: string, from: number): number {
   let quote = json.indexOf('"', from);
   while (quote >= 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);

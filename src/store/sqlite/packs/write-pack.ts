@@ -1,4 +1,4 @@
-/** Which parts of entries go into a pack, and which stay in their rows. */
+/** Decides which parts of entries go into a pack, and which stay in their rows. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -9,7 +9,7 @@ const SQL = statements("write_pack", {
   insert: `INSERT INTO packs (tenant, session, pack, bytes) VALUES (?, ?, ?, ?)`,
 });
 
-/** Packing less than a page or two gains nothing, such as one line of a followed file. */
+/** Packing less than a page or two gains nothing, as for one line of a followed file. */
 const MIN_PACKED_BYTES = 2_048;
 
 /** The parts of an entry that may be packed. */
@@ -21,19 +21,22 @@ export interface PackableEntry {
   readonly metadata: Uint8Array | null;
 }
 
-/** The columns that a row keeps, and where the rest is. */
+/** The columns of a row, and the place of the rest. */
 export interface StoredParts {
   readonly content: Uint8Array | null;
   readonly metadata: Uint8Array | null;
-  /** The number of the pack; null if there is no rest. */
+  /** The pack's number; null without one. */
   readonly pack: number | null;
 }
 
-/** A pack before it has a place. Entries are what they are: this can be made before a lock is taken. */
+/**
+ * A pack before it has a place. Entries are immutable, so it can be prepared before a lock is
+ * taken.
+ */
 export interface PreparedPack {
-  /** The columns that the rows keep, and whether a part of each is packed. */
+  /** The columns of the rows, and whether a part of each is packed. */
   readonly parts: readonly { readonly stored: StoredParts; readonly isPacked: boolean }[];
-  /** Undefined if a pack is of no use. */
+  /** Undefined if a pack does not pay. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -84,16 +87,16 @@ function dividedContent(entry: PackableEntry): DividedContent {
     return { kept: content, packed: NOTHING };
   }
   if (!isSaid(entry, content)) return { kept: null, packed: content };
-  // Where to cut is told by ASCII alone, and no byte of another character is any: letters of a byte
-  // each are cheaper to make, and give the same bytes back.
+  // The cuts depend on ASCII alone, and no byte of another character is ASCII: latin1 strings are
+  // cheaper, and give the same bytes.
   const split = splitSaid(content.toString("latin1"));
   if (split === undefined) return { kept: content, packed: NOTHING };
   return { kept: Buffer.from(split.said, "latin1"), packed: Buffer.from(split.rest, "latin1") };
 }
 
 /**
- * What people and models said is read in its row, by SQL as well. A quotation mark inside a text is
- * escaped, so the words below are those of a block.
+ * Message text stays in its row, readable by SQL. A quotation mark inside a text is escaped, so the
+ * markers below are those of a block.
  */
 function isSaid({ kind, role }: PackableEntry, content: Buffer): boolean {
   const isSpeaker = role === "user" || role === "assistant";
@@ -102,5 +105,5 @@ function isSaid({ kind, role }: PackableEntry, content: Buffer): boolean {
 
 const TEXT_BLOCK = Buffer.from('"type":"text"');
 
-/** First byte of split content, and of no other. */
+/** The first byte of split content, and of no other. */
 const SPACE = 0x20;

@@ -84,7 +84,7 @@ export function readRecords(
   return { records: read(page, parts).map(toRecord), more };
 }
 
-/** Deletes up to `limit` records whose time has run out; gives how many. */
+/** Deletes up to `limit` expired records; gives their number. */
 export function deleteExpiredRecords(
   db: SqliteConnection,
   tenant: number,

@@ -1,5 +1,5 @@
 /**
- * Access tokens. `secret_hash` is the SHA-256 of a secret that is stored nowhere. `act_as` is JSON: a
+ * Access tokens. `secret_hash` is the SHA-256 of a secret that is not stored. `act_as` is JSON: a
  * list of names, or "any".
  */
 export const ACCESS: string = `

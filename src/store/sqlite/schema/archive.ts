@@ -1,11 +1,11 @@
 /**
- * How far each transcript was read, the bytes of transcripts, which sessions were derived from them,
- * and a view of ingested sessions as rows.
+ * Read positions of transcripts, their bytes, the sessions derived from them, and a view of
+ * ingested sessions as rows.
  *
- * A part is a range of a file as one zstd frame with a checksum. Text of more than 4 KB is kept apart
- * and compressed: the view's `content` has its beginning. SQLite before 3.44 does not know ORDER BY
- * inside an aggregate and would refuse the whole schema: in the view a subquery has the order, and its
- * LIMIT keeps SQLite from flattening it.
+ * A part is a range of a file as one zstd frame with a checksum. Text of more than 4 KB is stored
+ * separately and compressed: the view's `content` has its head. SQLite before 3.44 does not support
+ * ORDER BY inside an aggregate and would refuse the whole schema: in the view a subquery orders the
+ * rows, and its LIMIT prevents flattening.
  */
 export const ARCHIVE: string = `
 CREATE TABLE ingested_files (

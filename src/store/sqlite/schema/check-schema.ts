@@ -1,8 +1,8 @@
-/** Whether tables, indexes and views are those that the migrations made. */
+/** Checks that tables, indexes and views are those of the migrations. */
 
+import { MEMORY } from "../../store-options.ts";
 import { SQLITE_MIGRATIONS } from "../migrations.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
-import { MEMORY } from "../sqlite-file.ts";
 import { migrate, readSchema } from "../sqlite-schema.ts";
 
 const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema

@@ -1,20 +1,21 @@
 /**
  * Tenants, sessions and their entries.
  *
- * Every table is keyed by the tenant's number first. `sessions` holds the fields that rarely change,
- * `session_state` those that each append moves. Content is bytes, so that it comes back as it went in.
- * A session whose `short_id` is null has its id for one; `own_id` is the id that its agent knows it by.
+ * Every table is keyed by the tenant's number first. `sessions` holds the fields that rarely
+ * change, `session_state` those that each append moves. Content is bytes, so that it round-trips
+ * unchanged. A null `short_id` means that the id itself is the short id; `own_id` is the agent's
+ * own id.
  *
- * `packs`: tool calls, their results, thoughts and metadata that an import reads are much alike from
- * one entry to the next, so they are compressed together. An entry whose `pack` is set has its metadata
- * in the pack of its session with that number, and so its content, unless somebody said it: that stays
- * in the entry, where the view `indexed_sessions` reads it. A pack's number is the sequence of the
- * first entry that it was made for. `bytes` is zstd of UTF-8: the content and the metadata of each
- * sequence from that one on, each followed by a NUL but for the last, and empty where the pack has
- * none. A content that begins with a space is the blocks of text alone: the pack has the rest, with
- * U+0001 where they were.
+ * `packs`: tool calls, their results, thoughts and metadata of an import resemble those of
+ * neighbouring entries, so they are compressed together. An entry with a `pack` has its metadata in
+ * that pack of its session, and its content too, except for message text: that stays in the entry,
+ * where the view `indexed_sessions` reads it. A pack's number is the sequence of the first entry
+ * that it was made for. `bytes` is zstd of UTF-8: the content and the metadata of each sequence
+ * from that one on, each followed by a NUL but for the last, and empty where the pack has none. A
+ * content that begins with a space is the blocks of text alone: the pack has the rest, with U+0001
+ * where they were.
  *
- * An empty `parent_id` is the `id` of the row before: imports mostly go on from there, and a row
+ * An empty `parent_id` means the `id` of the previous row: imports mostly continue it, and a row
  * number never changes.
  */
 export const CONVERSATIONS: string = `

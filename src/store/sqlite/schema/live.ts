@@ -1,6 +1,4 @@
-/**
- * Streamed messages that are not complete yet, idempotency keys, and leases, which belong to no tenant.
- */
+/** Open messages, idempotency keys, and leases, which belong to no tenant. */
 export const LIVE: string = `
 CREATE TABLE streams (
   tenant INTEGER NOT NULL,

@@ -1,8 +1,8 @@
 /**
- * Which session a conversation's key leads to, and which it led to before.
+ * The current and past sessions of each key.
  *
  * `fields` is a JSON object as UTF-8. `version` grows with every change of a route; in
- * `route_sessions` it is the one at which the route began to lead there.
+ * `route_sessions` it is the version at which the session became current.
  */
 export const ROUTES: string = `
 CREATE TABLE routes (

@@ -1,11 +1,11 @@
 /**
- * The manifest and lease of each tenant's index, and the models whose messages a session has, for
- * filters and counts: `entries` has no index by model, and one would cost every append more. Triggers
- * maintain the table, and a restored copy fills it with its entries. Retention erases the oldest
- * entries first, so the look for another entry of a model begins after the erased one.
+ * The manifest and lease of each tenant's index, and the models of each session's messages, for
+ * filters and counts: `entries` has no index by model, and one would cost every append more.
+ * Triggers maintain the table, and a restored copy fills it with its entries. Retention erases the
+ * oldest entries first, so the search for another entry of a model begins after the erased one.
  *
- * The segments of the index are in a file beside this one: they are derived, large, and rewritten in
- * the background.
+ * The segments of the index are in a file beside this one: they are derived, large, and rewritten
+ * in the background.
  */
 export const SEARCH: string = `
 CREATE TABLE index_manifest (
