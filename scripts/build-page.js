@@ -14,8 +14,8 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src", "page");
 const ENTRY = "src/page/main.tsx";
 const EARLY = "src/page/early.ts";
-/** Modules whose chunks a link into a session needs beside the first script. */
-const READER = ["src/page/read/read.tsx", "src/page/markdown/rich.ts"];
+const READER = "src/page/read/read.tsx";
+const MARKDOWN = "src/page/markdown/rich.ts";
 const TARGET = join(ROOT, "dist", "page");
 
 /** The name of the script that the document asks for. */
@@ -101,12 +101,12 @@ async function bundle(rolldown, input, define, groups, format = "esm") {
  * @param {readonly import("rolldown").OutputChunk[]} chunks
  */
 async function bundleEarly(rolldown, chunks) {
-  const reader = READER.map((module) => {
+  const nameOf = (/** @type {string} */ module) => {
     const chunk = chunks.find(({ moduleIds }) => moduleIds.includes(join(ROOT, module)));
     if (chunk === undefined) throw new Error(`no chunk of the page has ${module}`);
-    return chunk.fileName;
-  });
-  const define = { __READER__: JSON.stringify(reader) };
+    return JSON.stringify(chunk.fileName);
+  };
+  const define = { __READER__: nameOf(READER), __MARKDOWN__: nameOf(MARKDOWN) };
   const [early] = await bundle(rolldown, { early: EARLY }, define, [], "iife");
   if (early === undefined) throw new Error(`there is no chunk of ${EARLY}`);
   return early;

@@ -8,18 +8,26 @@ import { sendEarly } from "./data/early-answers.ts";
 import { parse } from "./data/hash.ts";
 import { firstPaths } from "./read/first-requests.ts";
 
-/** The files of the reader's code, which the build defines. */
-declare const __READER__: readonly string[];
+/** The files of the reader and of the Markdown parser, which the build defines. */
+declare const __READER__: string;
+declare const __MARKDOWN__: string;
 
 const { view, id, params } = parse(location.hash);
 if (view === "session" && id !== "" && grant() !== undefined) {
   const first = (name: string) => params.get(name)?.[0] ?? "";
   const paths = firstPaths({ id, leaf: first("leaf"), at: first("m") });
   sendEarly(paths.map((path) => serverAddress() + path));
-  for (const file of __READER__) {
-    const link = document.createElement("link");
-    link.rel = "modulepreload";
-    link.href = `assets/${file}`;
-    document.head.append(link);
-  }
+  preload("modulepreload", __READER__);
+  // Fetched and not compiled: that would compete with the compilation of the scripts before it.
+  preload("preload", __MARKDOWN__);
+}
+
+function preload(rel: "modulepreload" | "preload", file: string): void {
+  const link = document.createElement("link");
+  link.rel = rel;
+  link.as = "script";
+  // Modules are fetched in this mode: a preload in another one would not be used.
+  link.crossOrigin = "anonymous";
+  link.href = `assets/${file}`;
+  document.head.append(link);
 }

@@ -25,7 +25,13 @@ export function RelatedSessions(props: {
     );
   }, [session.id]);
   const related = found.value;
-  if (related === undefined) return <p class="sub-list" aria-busy="true" />;
+  if (related === undefined) {
+    return (
+      <p class="sub-list" aria-busy="true">
+        Looking for similar sessions …
+      </p>
+    );
+  }
   const { sessions, asked } = related;
   if (sessions.length + asked.length === 0) {
     return <p class="sub-list">No similar session is stored.</p>;

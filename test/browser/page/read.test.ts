@@ -96,7 +96,12 @@ describeInBrowser("a session", () => {
           url,
         ).toHaveLength(1);
       }
-      expect(asked.filter((url) => /^\/assets\/read-[^/]+\.js$/.test(url))).toHaveLength(1);
+      for (const file of [/^\/assets\/read-[^/]+\.js$/, /^\/assets\/rich-[^/]+\.js$/]) {
+        expect(
+          asked.filter((url) => file.test(url)),
+          file.source,
+        ).toHaveLength(1);
+      }
     },
   );
 
