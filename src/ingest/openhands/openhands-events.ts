@@ -29,9 +29,11 @@ export const FORMAT = "openhands";
 /** States of the program, and copies of what other events say; the instructions are always the same. */
 const IGNORED: readonly unknown[] = [
   "SystemPromptEvent",
+  "SystemPromptUpdateEvent",
   "ConversationStateUpdateEvent",
   "CondensationRequest",
   "PauseEvent",
+  "InterruptEvent",
   "TokenEvent",
   "LLMCompletionLogEvent",
   "StreamingDeltaEvent",
