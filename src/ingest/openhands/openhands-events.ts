@@ -29,9 +29,11 @@ export const FORMAT = "openhands";
 /** Program states, and copies of other events; the instructions are always the same. */
 const IGNORED: readonly unknown[] = [
   "SystemPromptEvent",
+  "SystemPromptUpdateEvent",
   "ConversationStateUpdateEvent",
   "CondensationRequest",
   "PauseEvent",
+  "InterruptEvent",
   "TokenEvent",
   "LLMCompletionLogEvent",
   "StreamingDeltaEvent",

@@ -133,3 +133,25 @@ test("a conversation of the older versions is its events", async () => {
   expect(source).toBe("openhands");
   expect(outline(sessions[0]?.entries ?? [])).toEqual(OLD);
 });
+
+test("the file of one event is no conversation", () => {
+  const [line = ""] = EVENTS.split("\n");
+  const recognised = (path: string) => OPENHANDS.recognise(Buffer.from(line), path);
+  expect(recognised("/tmp/c1.jsonl")).toBe(true);
+  expect(recognised("/tmp/c1/events/event-00001-e1.json")).toBe(false);
+  expect(recognised("/tmp/c1/events/12.json")).toBe(false);
+});
+
+test("new instructions and interruptions are left out and counted", async () => {
+  const events = ["SystemPromptUpdateEvent", "InterruptEvent"].map((kind, i) =>
+    JSON.stringify({ id: `x${i}`, timestamp: "2026-05-04T10:00:00", source: "agent", kind }),
+  );
+  const [, said = ""] = EVENTS.split("\n");
+  const text = [said, ...events, ""].join("\n");
+  const { sessions, problems, ignored } = await readWith(OPENHANDS, text, {
+    path: "/tmp/c1.jsonl",
+  });
+  expect(sessions[0]?.entries).toHaveLength(1);
+  expect(problems).toEqual([]);
+  expect(Object.fromEntries(ignored)).toEqual({ SystemPromptUpdateEvent: 1, InterruptEvent: 1 });
+});

@@ -68,6 +68,8 @@ export const OPENHANDS: TranscriptSource = {
       return /"(workspace|persistence_dir|execution_status|agent)"/.test(text);
     }
     if (isFirst(path)) return /"source"/.test(text) && /"(action|observation)"/.test(text);
+    // In a folder that a person named every file is asked: an event alone would be a session of its own.
+    if (isPart(path)) return false;
     const first = firstRecord(head);
     if (first === undefined || textField(first, "source") === undefined) return false;
     if (isLegacy(first)) return "timestamp" in first && ("args" in first || "extras" in first);
@@ -116,6 +118,12 @@ function isOldEvent(name: string): boolean {
 
 function isFirst(path: string): boolean {
   return fileName(path) === FIRST && folderName(path) === EVENTS;
+}
+
+/** An event's file, which is read with the conversation's state or first event. */
+function isPart(path: string): boolean {
+  const name = fileName(path);
+  return folderName(path) === EVENTS && (isEvent(name) || isOldEvent(name)) && !isFirst(path);
 }
 
 const MAX_METADATA_BYTES = 1024 * 1024;

@@ -141,8 +141,8 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
 
 /** Whether the first pass suffices: a session then scores by its best message alone. */
 function isPlain({ profile, perSession }: SearchRequest): boolean {
-  const { neighbours, session, recurrence, coverage, verbatim, pairs } = profile;
-  const more = neighbours + session + recurrence + coverage + verbatim + pairs;
+  const { neighbours, session, recurrence, depth, coverage, verbatim, pairs } = profile;
+  const more = neighbours + session + recurrence + depth + coverage + verbatim + pairs;
   return more === 0 && perSession === 1;
 }
 
@@ -152,8 +152,8 @@ function isWithinOne(
   { sessions }: Pick<MessageFilter, "sessions">,
 ): boolean {
   if (sessions?.length !== 1) return false;
-  const { neighbours, session, recurrence } = profile;
-  const isAlone = neighbours === 0 && session === 0 && recurrence === 0;
+  const { neighbours, session, recurrence, depth } = profile;
+  const isAlone = neighbours + session + recurrence + depth === 0;
   return reach === "messages" || (isAlone && perSession >= limit);
 }
 

@@ -20,7 +20,14 @@ test("messages ranked with only their neighbours have the same scores as in thei
   const { store } = (
     engine as unknown as { engine: { store: import("../../store/store.ts").Store } }
   ).engine;
-  const profile = { ...DEFAULT_PROFILE, session: 0, recurrence: 0, misspelt: 0, candidates: 500 };
+  const profile = {
+    ...DEFAULT_PROFILE,
+    session: 0,
+    recurrence: 0,
+    depth: 0,
+    misspelt: 0,
+    candidates: 500,
+  };
   const request: SearchRequest = {
     query: "otter stoat",
     match: "words",

@@ -41,6 +41,11 @@ export interface RankingProfile {
    */
   readonly recurrence: number;
   /**
+   * Weight of the mean of the session's ten best passages, 0 for each that it lacks: a session that
+   * worked on the subject stands before one that has a single good message.
+   */
+  readonly depth: number;
+  /**
    * The weight of coverage, the share of the query in one passage, beside 1 for the best session's
    * score. 0: off.
    */
@@ -77,6 +82,7 @@ export const PLAIN_PROFILE: RankingProfile = {
   passage: BM25,
   session: 0,
   recurrence: 0,
+  depth: 0,
   coverage: 0,
   verbatim: 0,
   pairs: 0,
@@ -98,6 +104,7 @@ export const DEFAULT_PROFILE: RankingProfile = {
   passage: { k1: 1.2, b: 0.6 },
   session: 0.35,
   recurrence: 0.75,
+  depth: 0.75,
   coverage: 0.5,
   verbatim: 1,
   pairs: 0.25,

@@ -6,6 +6,7 @@ import { ECHO } from "./coverage.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { Passage } from "./passage-scores.ts";
 import type { RankingProfile } from "./profile.ts";
+import { recurrenceOf } from "./recurrence.ts";
 import {
   type ScoredMessage,
   type ScoredSession,
@@ -36,7 +37,7 @@ export interface ScoreParts {
   readonly message: number;
   /** Gain by the neighbours; negative where they are long and match little. */
   readonly neighbours: number;
-  /** The session as one document, and its recurrence. */
+  /** The session as one document, its recurrence and its depth. */
   readonly session: number;
   /** Title, summary and searchable facts. */
   readonly boost: number;
@@ -71,9 +72,11 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
   const points = (place: number) =>
     (scored.passages[place] as number) - left * (scored.outputs[place] as number);
   const boost = boosts.get(scored.session) ?? 0;
+  const { sum, depth } = recurrenceOf(scored, roleWeights);
   const whole =
     profile.session * sessionScore(scored, terms, sessionNorm) +
-    profile.recurrence * Math.log1p(sumOfPassages(scored, roleWeights));
+    profile.recurrence * Math.log1p(sum) +
+    profile.depth * depth;
   const ranked: Placed[] = [];
   for (const place of bestPlaces(scored, points, roleWeights, ranking.perSession)) {
     const spot = scored.spot(place);
@@ -164,18 +167,6 @@ function bestPlaces(
     if (scored.accepts(place)) best.push(place);
   }
   return best;
-}
-
-/** Without tool outputs: a long output would dominate the session. */
-function sumOfPassages(scored: ScoredSession, roleWeights: Float64Array): number {
-  const { count, scores, passages, outputs, roles } = scored;
-  let sum = 0;
-  for (let place = 0; place < count; place++) {
-    if (scores[place] === outputs[place]) continue;
-    const said = (passages[place] as number) - (outputs[place] as number);
-    sum += said * (roleWeights[roles[place] as number] as number);
-  }
-  return sum;
 }
 
 /** Descending score; of equal ones the newer message, then the older session. */

@@ -35,6 +35,7 @@ const weights = z
     neighbours: weight.optional(),
     session: weight.optional(),
     recurrence: weight.optional(),
+    depth: weight.optional(),
     coverage: weight.optional(),
     verbatim: weight.optional(),
     pairs: weight.optional(),
