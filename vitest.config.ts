@@ -38,45 +38,24 @@ const config: ViteUserConfig = defineConfig({
     sequence: { sequencer: LongFirst },
     globalSetup: [
       "./test/support/postgres-server.ts",
+      "./test/support/browser-server.ts",
       ...(isBuilt ? ["./test/support/bundled-children.ts"] : []),
     ],
-    projects: [
-      {
-        test: {
-          experimental,
-          // One project: a worker keeps the modules of one, and loads them anew for another.
-          name: "node",
-          env,
-          setupFiles,
-          include: [
-            "src/**/*.test.ts",
-            "test/**/*.test.ts",
-            ...(isStress ? ["test/**/*.stress.ts"] : []),
-          ],
-          exclude: ["test/browser/**", "**/node_modules/**"],
-          // One set of modules for all files of a worker: loading them anew took a third of the time.
-          isolate: false,
-          // Hundreds of processes start and die in some; on a busy machine that takes minutes.
-          testTimeout: isStress ? 3_600_000 : 900_000,
-          hookTimeout: isStress ? 3_600_000 : 900_000,
-          expect: { poll: { timeout: 60_000 } },
-        },
-      },
-      {
-        test: {
-          experimental,
-          name: "browser",
-          env,
-          setupFiles,
-          include: ["test/browser/**/*.test.ts"],
-          globalSetup: ["./test/support/browser-server.ts"],
-          isolate: false,
-          testTimeout: isStress ? 3_600_000 : 300_000,
-          hookTimeout: isStress ? 3_600_000 : 300_000,
-          expect: { poll: { timeout: 60_000 } },
-        },
-      },
+    experimental,
+    env,
+    setupFiles,
+    include: [
+      "src/**/*.test.ts",
+      "test/**/*.test.ts",
+      ...(isStress ? ["test/**/*.stress.ts"] : []),
     ],
+    // One set of modules for all files of a worker: loading them anew took a third of the time. So there
+    // are no projects, either: a worker would load the modules anew for each.
+    isolate: false,
+    // Hundreds of processes start and die in some; on a busy machine that takes minutes.
+    testTimeout: isStress ? 3_600_000 : 900_000,
+    hookTimeout: isStress ? 3_600_000 : 900_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });
 

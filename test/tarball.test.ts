@@ -136,10 +136,12 @@ describe.each([
     const listed = await cli("list", "--db", db, "--json");
     expect([listed.code, listed.stderr]).toEqual([0, ""]);
     expect(JSON.parse(listed.stdout)).toMatchObject({ sessions: [{ message_count: 2 }] });
-    const found = await cli("search", "cron", "--db", db);
-    expect([found.code, found.stderr]).toEqual([0, ""]);
     const served = await cli("mcp", "--no-ingest", "--db", db);
     expect([served.code, served.stdout, served.stderr]).toEqual([0, "", ""]);
+    // Other tests run what was built on the newest: these commands are for the oldest.
+    if (node !== OLDEST_NODE && !isStress) return;
+    const found = await cli("search", "cron", "--db", db);
+    expect([found.code, found.stderr]).toEqual([0, ""]);
     const copied = await cli("backup", join(place, "copy.db"), "--db", db);
     expect([copied.code, copied.stderr]).toEqual([0, ""]);
     const verified = await cli("doctor", "--verify", "--db", join(place, "copy.db"));

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../test/support/postgres.ts";
+import { isStress } from "../../test/support/repeats.ts";
 import { open } from "../open.ts";
 import { SECRET, snippetsOf, talk } from "./cases/search-fixture.cases.ts";
 import { searchHitCases } from "./cases/search-hits.cases.ts";
@@ -14,10 +15,17 @@ import type { TenantEngine } from "./tenant-engine.ts";
 
 let tenants = 0;
 
+type RegisterCases = typeof searchTreeCases;
+
+/** Those that read from the database what they find. */
+const READING_CASES: readonly RegisterCases[] = [searchTreeCases, searchScopeCases, searchHitCases];
+const ALL_CASES: readonly RegisterCases[] = [...READING_CASES, searchWordCases, searchToolCases];
+
 function searchCases(
   name: string,
   address: () => Promise<string>,
   settle: (tenant: TenantEngine) => Promise<unknown>,
+  which: readonly RegisterCases[] = ALL_CASES,
 ): void {
   describe(name, () => {
     let engine: Engine;
@@ -31,18 +39,20 @@ function searchCases(
         await settle(tenant);
       },
     };
-    searchTreeCases(cases);
-    searchScopeCases(cases);
-    searchHitCases(cases);
-    searchWordCases(cases);
-    searchToolCases(cases);
+    for (const register of which) register(cases);
   });
 }
 
 const memory = async () => ":memory:";
 searchCases("in the feed, on SQLite", memory, async () => undefined);
 searchCases("in segments, on SQLite", memory, (tenant) => tenant.maintainIndex("flush"));
-searchCases("in the feed, on PostgreSQL", createDatabase, async () => undefined);
+// Words are cut and matched alike on every database.
+searchCases(
+  "in the feed, on PostgreSQL",
+  createDatabase,
+  async () => undefined,
+  isStress ? ALL_CASES : READING_CASES,
+);
 searchCases("in segments, on PostgreSQL", createDatabase, async (tenant) => {
   await tenant.maintainIndex("flush");
   await tenant.maintainIndex("purge");

@@ -1,10 +1,9 @@
 /**
- * One browser for a whole test run, started by vitest before the first test that needs it.
+ * One browser for a whole test run, started by vitest before the first test if one of them needs it.
  *
  * Where there is none, the browser's tests are skipped, and the end of the run says so.
  */
 
-import { chromium } from "playwright-core";
 import type { TestProject } from "vitest/node";
 import { findBrowser, HOW_TO_GET_A_BROWSER } from "../../scripts/test-browser.js";
 
@@ -15,8 +14,44 @@ declare module "vitest" {
   }
 }
 
+/**
+ * What would be started for nobody: the address bar's suggestions are pages of their own, each with a
+ * renderer that takes a second of processor time a window. The others are playwright's own, which only
+ * the last list of features would replace.
+ */
+const UNUSED_FEATURES: readonly string[] = [
+  "AimEnabled",
+  "WebUIOmniboxAimPopup",
+  "WebUIOmniboxFullPopup",
+  "WebUIOmniboxPopup",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "ThirdPartyStoragePartitioning",
+];
+
+const ARGUMENTS: string[] = [
+  `--disable-features=${UNUSED_FEATURES.join(",")}`,
+  // A page that is emptied and loaded again keeps its renderer, which has compiled the scripts.
+  "--disable-site-isolation-trials",
+  "--process-per-site",
+  // A container has little shared memory.
+  "--disable-dev-shm-usage",
+];
+
+/** The files that need a browser. */
+const IN_BROWSER = /[\\/]test[\\/]browser[\\/]/;
+
 /** Vitest calls this once per run and calls what it returns at the end, whatever the tests did. */
-export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+export async function setup({ provide, vitest }: TestProject): Promise<() => Promise<void>> {
+  if (!vitest.state.getPaths().some((path) => IN_BROWSER.test(path))) return async () => undefined;
   const found = findBrowser();
   if (found === undefined) {
     return async () => {
@@ -25,11 +60,13 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
       );
     };
   }
+  // Its code is large: runs without a browser do without it.
+  const { chromium } = await import("playwright-core");
   const server = await chromium.launchServer({
     executablePath: found.path,
     env: { ...process.env, ...found.env },
-    // Root has no sandbox; a container has little shared memory.
-    args: ["--disable-dev-shm-usage"],
+    args: ARGUMENTS,
+    // Root has no sandbox.
     chromiumSandbox: process.getuid?.() !== 0 && found.env["LD_LIBRARY_PATH"] === undefined,
   });
   provide("browser", server.wsEndpoint());

@@ -73,12 +73,8 @@ export class LongFirst extends BaseSequencer {
   }
 }
 
-/** A worker keeps the modules of one project: so one after the other, the short files at the end. */
-const PROJECTS: readonly string[] = ["browser", "node"];
-
-function rankOf({ moduleId, project }: TestSpecification): number {
+function rankOf({ moduleId }: TestSpecification): number {
   const path = moduleId.split(sep).join("/");
   const place = LONG.findIndex((name) => path.endsWith(`/${name}`));
-  const ofProject = 2 * LONG.length * PROJECTS.indexOf(project.name);
-  return ofProject + (place === -1 ? LONG.length : place);
+  return place === -1 ? LONG.length : place;
 }
