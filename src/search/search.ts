@@ -42,7 +42,7 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
 }
 
 /** How many word-ranked sessions the vectors re-rank. */
-const WIDE = 60;
+const WIDE = 40;
 
 /** Undefined where words alone rank: vectors of another embedder cannot be compared. */
 function usableMeaning(
