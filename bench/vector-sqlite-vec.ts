@@ -3,12 +3,11 @@
 import { existsSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { DatabaseSync } from "node:sqlite";
+import { RESCORED } from "../src/search/vectors/quantize.ts";
 import { type Figures, peakRssMb, Timings } from "./measure.ts";
 import { DIMENSIONS, VectorCorpus } from "./vector-corpus.ts";
 
 const NEAREST = 20;
-/** As many as our own search ranks. */
-const CANDIDATES = 768;
 
 export interface SqliteVecTask {
   readonly path: string;
@@ -44,7 +43,7 @@ export function querySqliteVec({ path, folder, count }: SqliteVecTask): Figures 
     `SELECT rowid FROM vectors WHERE exact MATCH ? AND k = ${NEAREST} ORDER BY distance`,
   );
   const byBits = db.prepare(
-    `WITH near AS (SELECT rowid, exact FROM vectors WHERE code MATCH vec_quantize_binary(?1) AND k = ${CANDIDATES})
+    `WITH near AS (SELECT rowid, exact FROM vectors WHERE code MATCH vec_quantize_binary(?1) AND k = ${RESCORED})
      SELECT rowid FROM near ORDER BY vec_distance_cosine(exact, ?1) LIMIT ${NEAREST}`,
   );
   const corpus = new VectorCorpus();

@@ -27,9 +27,10 @@ import type { VectorColumns } from "./vectors/vector-columns.ts";
 const ADDED_SESSIONS = 40;
 /** The vectors scanned for them. */
 const LOOKED_AT = 400;
-/** The vectors of a session that tell its subject, and the weight of their mean beside 1 for the nearest. */
+/** The vectors of a session that tell its subject. */
 const SUBJECT_VECTORS = 5;
-const SUBJECT_WEIGHT = 2;
+/** The weight of a session's nearest vector, and of the mean of the five, beside 1 for a message's own. */
+const SESSION_WEIGHT = 1.5;
 
 /** A hit and its cosine; without vectors, `similarity` is undefined. */
 export interface RankedHit extends Ranked {
@@ -73,10 +74,13 @@ export function* rankByMeaning(
   }
   const weight = request.profile.meaning * trustInMeaning(byWords, request);
   const best = byWords[0]?.score || 1;
-  const subjectOf = isByMessage ? () => 0 : subjects(near);
+  const subjectOf = subjects(near);
   const add = (ranked: Ranked, similarity: number): RankedHit => {
-    const subject = SUBJECT_WEIGHT * subjectOf(ranked.session);
-    const points = weight * best * (Math.max(0, similarity) + Math.max(0, subject));
+    const own = Math.max(0, similarity);
+    const weighed = isByMessage
+      ? own
+      : SESSION_WEIGHT * (own + Math.max(0, subjectOf(ranked.session)));
+    const points = weight * best * weighed;
     const parts = { ...ranked.parts, meaning: points };
     return { ...ranked, score: ranked.score + points, parts, similarity };
   };

@@ -40,7 +40,7 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
 }
 
 /** The number of word-ranked sessions that the vectors re-rank. */
-const WIDE = 60;
+const WIDE = 40;
 
 /** Undefined where words alone rank: another embedder's vectors cannot be compared. */
 function usableMeaning(

@@ -61,8 +61,9 @@ export interface RankingProfile {
    */
   readonly pairs: number;
   /**
-   * The weight of the similarity of the session's nearest vector to the query's, beside 1 for the best
-   * score. 0, or a store without an embedder: words alone.
+   * The weight of a message's similarity to the query, beside 1 for the best score. Of a session, its
+   * nearest vector and the mean of its nearest five count one and a half times as much each. 0, or a
+   * store without an embedder: words alone.
    */
   readonly meaning: number;
 }

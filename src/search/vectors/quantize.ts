@@ -8,7 +8,8 @@
 
 /**
  * Candidates of the bits that int8 ranks. On clusters of 1,000 vectors of 384 dimensions, with noise as
- * wide as the clusters are apart, recall@20 is 0.95 with 400 and 0.98 with 800, as of int8 alone.
+ * wide as the clusters are apart, recall@20 is 0.956 with 400, 0.982 with 600, 0.985 with 768, as of int8
+ * alone.
  */
 export const RESCORED = 768;
 
