@@ -205,7 +205,7 @@ export class Engine extends TenantEngine {
 
   /**
    * Deletes all that a tenant has: its sessions, records, memories, facts, routes and tokens, in short
-   * transactions, the largest of which deletes one session. Interrupted, it goes on when it is called
+   * transactions, each of which deletes at most 5,000 entries. Interrupted, it goes on when it is called
    * again. The feed, the tombstones and the name stay, with a quota of nothing.
    */
   deleteTenant(name: string, options: DeleteTenantOptions = {}): Promise<TenantDeletion> {

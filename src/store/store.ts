@@ -79,7 +79,10 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
    */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
-  /** Purges the session and all that was derived from it; leaves a tombstone. */
+  /**
+   * Purges the session and all that was derived from it; leaves a tombstone. It may take several
+   * transactions: the session is not found from the first on, and a sweep finishes what was cut off.
+   */
   deleteSession(
     tenant: string,
     id: string,

@@ -181,9 +181,14 @@ export async function abortExpired(tx: Transaction, id: string, now: number): Pr
   return true;
 }
 
+/** Asks for messages whose lease has run out. */
+export function expiredQuestion(tx: Transaction, limit: number): Query {
+  return query(SQL.expired, tx.tenant, limit);
+}
+
 /** At most `limit` messages whose writer has let the lease run out. */
 export async function listExpired(tx: Transaction, limit: number): Promise<string[]> {
-  const rows = await tx.all(SQL.expired, tx.tenant, limit);
+  const [rows = []] = await tx.together([expiredQuestion(tx, limit)]);
   return rows.map((row) => String(row["id"]));
 }
 

@@ -94,6 +94,11 @@ export async function readRecords(
 }
 
 /** Deletes up to `limit` records whose time has run out; gives how many. */
+/** Asks for records whose time has run out. */
+export function expiredRecordsQuestion(tx: Transaction, now: number, limit: number): Query {
+  return query(SQL.expired, tx.tenant, now, limit);
+}
+
 export async function deleteExpiredRecords(
   tx: Transaction,
   now: number,
@@ -101,7 +106,7 @@ export async function deleteExpiredRecords(
 ): Promise<number> {
   const [, rows = []] = await tx.together([
     query(SQL.lockTenant, tx.tenant),
-    query(SQL.expired, tx.tenant, now, limit),
+    expiredRecordsQuestion(tx, now, limit),
   ]);
   const plan = planExpired(rows.map(toCurrent), now);
   carryOut(tx, plan);
