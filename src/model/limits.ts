@@ -61,10 +61,7 @@ export const MAX_SESSION_KEY_BYTES = 2_048;
 /** Names that one access token may write for; more than a few callers want `any`. */
 export const MAX_ACT_AS = 100;
 
-/**
- * Entries that one transaction of a deletion deletes, with what belongs to them. A session that has
- * more is deleted in several: from the first on, it is not found.
- */
+/** Entries that one transaction of a deletion deletes: a longer session takes several of them. */
 export const MAX_DELETED_ENTRIES = 5_000;
 
 /** How long an idempotency key is remembered. */
