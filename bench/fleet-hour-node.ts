@@ -19,6 +19,8 @@ export interface Minute {
   /** From 1. */
   readonly minute: number;
   readonly appends: readonly number[];
+  /** How much later than the schedule says each append began. */
+  readonly late: readonly number[];
   readonly questions: readonly number[];
   /** Changes that its subscriptions got. */
   readonly heard: number;
@@ -65,12 +67,12 @@ export async function keepLoad(task: HourTask): Promise<Figures> {
   const callers = Array.from({ length: CALLERS }, (_, caller) => call(caller));
   for (let n = 1; n <= task.minutes; n++) {
     await until(startedAt + n * MINUTE_MS);
-    const { appends, questions, heard, gaps, cpu } = minute;
+    const { appends, late, questions, heard, gaps, cpu } = minute;
     minute = emptyMinute();
     const { user, system } = process.cpuUsage(cpu);
     const cpuMs = (user + system) / 1_000;
     const rssBytes = process.memoryUsage.rss();
-    const done: Minute = { minute: n, appends, questions, heard, gaps, rssBytes, cpuMs };
+    const done: Minute = { minute: n, appends, late, questions, heard, gaps, rssBytes, cpuMs };
     process.send?.({ progress: done });
   }
   await Promise.all(callers);
@@ -79,7 +81,7 @@ export async function keepLoad(task: HourTask): Promise<Figures> {
   if (failures.length > 0) throw failures[0];
   return { appended };
 
-  /** Latencies count from the moment that the schedule names, so that waiting for others counts. */
+  /** A caller that is late goes on at once: the load stays the same, however slow the store is. */
   async function call(caller: number): Promise<void> {
     let session = await begin(caller);
     for (;;) {
@@ -88,8 +90,10 @@ export async function keepLoad(task: HourTask): Promise<Figures> {
       await until(due);
       if (session.left === 0) session = await begin(caller);
       session.left--;
+      const start = performance.now();
       await session.handle.append(messageOf(words));
-      minute.appends.push(performance.now() - due);
+      minute.appends.push(performance.now() - start);
+      minute.late.push(start - due);
       appended++;
     }
   }
@@ -128,6 +132,7 @@ export async function keepLoad(task: HourTask): Promise<Figures> {
 function emptyMinute() {
   return {
     appends: [] as number[],
+    late: [] as number[],
     questions: [] as number[],
     heard: 0,
     gaps: 0,

@@ -44,6 +44,7 @@ export async function benchHour(fleet: Fleet, report: Report, minutes: number): 
 
   const tell = async (minute: number, parts: readonly Minute[]) => {
     const appends = parts.flatMap((part) => part.appends);
+    const late = parts.flatMap((part) => part.late);
     const questions = parts.flatMap((part) => part.questions);
     gaps += sum(parts.map((part) => part.gaps));
     const sizes = await one(fleet, SIZES);
@@ -53,6 +54,7 @@ export async function benchHour(fleet: Fleet, report: Report, minutes: number): 
       appendsPerSecond: appends.length / 60,
       appendP50Ms: percentile(appends, 50),
       appendP99Ms: percentile(appends, 99),
+      lateP99Ms: percentile(late, 99),
       questionP50Ms: percentile(questions, 50),
       questionP99Ms: percentile(questions, 99),
       changesHeard: sum(parts.map((part) => part.heard)),

@@ -122,10 +122,7 @@ describe("compact", () => {
 
   test("refuses contradicting options, and an unknown model", async () => {
     const two = await cli("compact", id, "--keep", "half", "--preset", "claw");
-    expect([two.code, two.stderr]).toEqual([
-      2,
-      expect.stringContaining("preset replaces keep"),
-    ]);
+    expect([two.code, two.stderr]).toEqual([2, expect.stringContaining("preset replaces keep")]);
     const model = await cli("compact", id, "--keep", "none", "--summarizer", "model");
     expect([model.code, model.stderr]).toEqual([5, expect.stringContaining("model_unavailable")]);
   });

@@ -1,5 +1,6 @@
 /**
- * Deletes all data of a tenant in short transactions: a session each, or a page of records.
+ * Deletes all data of a tenant in short transactions: at most `MAX_DELETED_ENTRIES` entries of a
+ * session in each, or a page of records.
  *
  * First a quota of zero closes the tenant, then its tokens are revoked. Each step is durable before
  * the next, and a finished step is not repeated, so an interrupted deletion continues when called
@@ -14,6 +15,7 @@ import { didYouMean } from "../model/suggest.ts";
 import { checkInput } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { maintainIndex } from "./maintain-index.ts";
+import { sweepAll } from "./sweep.ts";
 
 /** Counts of deleted things; for tokens, revoked ones. */
 export interface TenantDeletion {
@@ -25,7 +27,7 @@ export interface TenantDeletion {
 }
 
 export interface DeleteTenantOptions {
-  /** Called after each transaction. */
+  /** Called after each token, session, memory, route and page of records. */
   readonly onProgress?: (progress: TenantDeletion) => void;
 }
 
@@ -84,6 +86,8 @@ export async function deleteTenant(
     async () => (await store.listSessions(tenant, {}, { limit: MAX_PAGE })).sessions,
     ({ id }, now) => store.deleteSession(tenant, id, "tenant", now, by),
   );
+  // Rows of a session whose deletion was interrupted: no list has it any more.
+  await sweepAll((limit) => store.sweep({ tenant, now: engine.now(), limit }));
   await drain(
     "memories",
     () => store.listMemories(tenant, undefined, undefined, MAX_PAGE),

@@ -206,7 +206,7 @@ export class Engine extends TenantEngine {
 
   /**
    * Deletes all data of a tenant: sessions, records, memories, facts, routes and tokens, in short
-   * transactions, the largest of which deletes one session. An interrupted deletion continues when
+   * transactions, each of which deletes at most 5,000 entries. An interrupted deletion continues when
    * called again. The feed, the tombstones and the name stay, with a quota of zero.
    */
   deleteTenant(name: string, options: DeleteTenantOptions = {}): Promise<TenantDeletion> {

@@ -63,6 +63,9 @@ export const MAX_SESSION_KEY_BYTES = 2_048;
 /** Actors of one access token; beyond a few, use `any`. */
 export const MAX_ACT_AS = 100;
 
+/** Entries that one transaction of a deletion deletes: a longer session takes several of them. */
+export const MAX_DELETED_ENTRIES = 5_000;
+
 /** How long an idempotency key is remembered. */
 export const IDEMPOTENCY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000;
 

@@ -80,7 +80,11 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
    */
   createSession(tenant: string, session: NewSession): Promise<Session>;
   updateSession(tenant: string, id: string, patch: SessionPatch, now: number): Promise<Session>;
-  /** Purges the session and everything derived from it; leaves a tombstone. */
+  /**
+   * Purges the session and everything derived from it; leaves a tombstone. It may take several
+   * transactions: from the first on the session is not found, and a sweep finishes an interrupted
+   * purge.
+   */
   deleteSession(
     tenant: string,
     id: string,

@@ -140,6 +140,12 @@ export function isRetryable(error: unknown): boolean {
   }
 }
 
+/** Whether an entry's id is taken in the tenant. */
+export function isEntryTaken(error: unknown): boolean {
+  if (!(error instanceof Error) || codeOf(error) !== "23505") return false;
+  return "constraint" in error && error.constraint === "entries_by_id";
+}
+
 /** Whether a statement hit `lock_timeout` or `statement_timeout`. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && ["55P03", "57014"].includes(codeOf(error) ?? "");

@@ -92,9 +92,10 @@ export const LOAD_START: TransactionStart = {
 
 /**
  * The lock timeout and the statement timeout of a migration of a store with data. Writers queue
- * behind a waiting migration, so it gives up after that and lets them through.
+ * behind a waiting migration, so it gives up after that and lets them through. An ended statement
+ * holds its locks for another tenth of a second.
  */
-const SHORT = { lockMs: 500, statementMs: 1_000 };
+const SHORT = { lockMs: 500, statementMs: 900 };
 /** For a store that is being created: no limit. */
 const UNLIMITED = { lockMs: 0, statementMs: 0 };
 const LOCK_PAUSE_MS = 500;

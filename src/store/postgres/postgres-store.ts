@@ -1,5 +1,6 @@
 /** The store on PostgreSQL: one database, many nodes. */
 
+import { MAX_DELETED_ENTRIES } from "../../model/limits.ts";
 import type {
   IndexAnswer,
   IndexRequest,
@@ -10,6 +11,7 @@ import type {
 import { loadIndexCode } from "../index/index-code.ts";
 import { bytesOfAppend, changesOfAppend, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
+import { type LeftRows, unlessLeft } from "../unless-left.ts";
 import type { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -47,6 +49,7 @@ import {
   retireFact,
 } from "./operations/notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
+import { deleteLeft } from "./operations/purge-deleted.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   deleteRoute,
@@ -78,6 +81,7 @@ import {
 import { sweep } from "./operations/sweep.ts";
 import { createToken, findToken, listTokens, revokeToken } from "./operations/tokens.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
+import { isEntryTaken } from "./postgres-errors.ts";
 import {
   LOAD_START,
   READ_START,
@@ -97,9 +101,11 @@ export class PostgresStore implements Store {
   readonly #searcher: Searcher;
   readonly #maintainer: Maintainer;
   readonly #indexer: Indexer;
+  readonly #left: LeftRows;
 
   constructor(db: PostgresDatabase, signal: ChangeSignal, options: StoreOptions) {
     this.#db = db;
+    this.#left = { isEntryTaken, deleteLeft: (tenant) => deleteLeft(db, tenant) };
     this.#signal = signal;
     this.#indexModule = options.indexing?.module;
     this.#searcher = new Searcher(db, options.indexing ?? {});
@@ -118,21 +124,22 @@ export class PostgresStore implements Store {
   }
 
   createSession: Store["createSession"] = (tenant, session) =>
-    this.#write(tenant, (tx) => createSession(tx, session));
+    unlessLeft(this.#left, tenant, () => this.#write(tenant, (tx) => createSession(tx, session)));
 
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
     this.#write(tenant, (tx) => updateSession(tx, id, patch, now));
 
-  deleteSession: Store["deleteSession"] = (tenant, id, reason, now, by) =>
-    this.#write(tenant, (tx) => deleteSession(tx, id, reason, now, by));
+  deleteSession: Store["deleteSession"] = async (tenant, id, reason, now, by) => {
+    const tombstone = await this.#write(tenant, (tx) => deleteSession(tx, id, reason, now, by));
+    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await deleteLeft(this.#db, tenant);
+    return tombstone;
+  };
 
-  append: Store["append"] = (tenant, request) =>
-    this.#write(
-      tenant,
-      (tx) => append(tx, request),
-      changesOfAppend(request),
-      bytesOfAppend(request),
-    );
+  append: Store["append"] = (tenant, request) => {
+    const [changes, bytes] = [changesOfAppend(request), bytesOfAppend(request)];
+    const write = () => this.#write(tenant, (tx) => append(tx, request), changes, bytes);
+    return unlessLeft(this.#left, tenant, write);
+  };
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) =>
     this.#write(tenant, (tx) => moveLeaf(tx, request));
@@ -141,7 +148,9 @@ export class PostgresStore implements Store {
     this.#write(tenant, (tx) => setPinned(tx, sessionId, entryId, pinned, now));
 
   forkSession: Store["forkSession"] = (tenant, request) =>
-    this.#write(tenant, (tx) => forkSession(tx, request), "many");
+    unlessLeft(this.#left, tenant, () =>
+      this.#write(tenant, (tx) => forkSession(tx, request), "many"),
+    );
 
   eraseContent: Store["eraseContent"] = (tenant, request) =>
     this.#write(tenant, (tx) => eraseContent(tx, request));
@@ -192,7 +201,7 @@ export class PostgresStore implements Store {
     this.#write(tenant, (tx) => revokeToken(tx, id, now, by));
 
   putRoute: Store["putRoute"] = (tenant, request) =>
-    this.#write(tenant, (tx) => putRoute(tx, request));
+    unlessLeft(this.#left, tenant, () => this.#write(tenant, (tx) => putRoute(tx, request)));
 
   patchRoute: Store["patchRoute"] = (tenant, request) =>
     this.#write(tenant, (tx) => patchRoute(tx, request));

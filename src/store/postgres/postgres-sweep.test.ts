@@ -50,3 +50,14 @@ test("a sweep spares a session that was appended to after the check", async () =
   const later = await store.sweep({ tenant: "ttl", now: T0 + 60_001, limit: 10 });
   expect(later.deletedSessions).toHaveLength(1);
 });
+
+test("a sweep takes no lock of a tenant in which nothing is due", async () => {
+  const store = await open();
+  await createSession(store, "idle");
+  const other = await connect(address);
+  await other.query("BEGIN; SELECT 1 FROM tenants FOR UPDATE");
+  const swept = await store.sweep({ tenant: "idle", now: T0, limit: 10 });
+  expect(swept).toMatchObject({ deletedSessions: [], deletedRecords: 0, more: false });
+  await other.query("ROLLBACK");
+  await other.end();
+});

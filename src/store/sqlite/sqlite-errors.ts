@@ -82,6 +82,16 @@ export function isBusy(error: unknown): boolean {
   return BackscrollError.is(error, "store_busy") && error.details["sqlite"] !== undefined;
 }
 
+/** Whether an entry has an id that another one of the tenant has. */
+export function isEntryTaken(error: unknown): boolean {
+  const errcode = errcodeOf(error);
+  return (
+    errcode !== undefined &&
+    NOT_UNIQUE.has(errcode) &&
+    (error as Error).message.endsWith("entries.tenant, entries.id")
+  );
+}
+
 export function isForeignKeyFailure(error: unknown): boolean {
   return errcodeOf(error) === FOREIGN_KEY;
 }

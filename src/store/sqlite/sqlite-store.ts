@@ -1,6 +1,7 @@
 /** The store on SQLite: one file, many processes. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import { MAX_DELETED_ENTRIES } from "../../model/limits.ts";
 import type { StoreLoss } from "../../model/store-loss.ts";
 import type { UpkeepReport } from "../../search/port.ts";
 import type {
@@ -16,6 +17,7 @@ import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { MEMORY } from "../store-options.ts";
+import { type LeftRows, unlessLeft } from "../unless-left.ts";
 import { closeAll } from "./close-all.ts";
 import { CommitSignal } from "./commit-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -30,6 +32,7 @@ import { listKeptLosses } from "./opening/kept-logs.ts";
 import { acceptLosses, type OpenedFile, withoutBusy } from "./opening/open-file.ts";
 import type { READS, ReadName, WRITES, WriteName } from "./operations/index.ts";
 import { SqliteConnection } from "./sqlite-driver.ts";
+import { isEntryTaken } from "./sqlite-errors.ts";
 
 /** The writes whose first argument is the indexed tenant. */
 type TenantWrite = Exclude<WriteName, "sweep" | "takeLease" | "dropLease">;
@@ -43,11 +46,13 @@ export class SqliteStore implements Store {
   /** Undefined in memory. */
   readonly #opened: OpenedFile | undefined;
   readonly #signal: CommitSignal;
+  readonly #left: LeftRows;
   #closed = false;
 
   /** `flushAt` 0: the index is maintained only on request. */
   constructor(executor: Executor, options: ExecutorOptions, flushAt: number, opened?: OpenedFile) {
     this.#executor = executor;
+    this.#left = { isEntryTaken, deleteLeft: (tenant) => this.#deleteLeft(tenant) };
     const store = {
       upkeep: (tenant: string, unreadable: readonly number[]) =>
         executor.maintain(tenant, "upkeep", unreadable),
@@ -64,16 +69,23 @@ export class SqliteStore implements Store {
   }
 
   createSession: Store["createSession"] = (tenant, session) =>
-    this.#write("createSession", [tenant, session]);
+    unlessLeft(this.#left, tenant, () => this.#write("createSession", [tenant, session]));
 
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
     this.#write("updateSession", [tenant, id, patch, now]);
 
-  deleteSession: Store["deleteSession"] = (tenant, id, reason, now, by) =>
-    this.#write("deleteSession", [tenant, id, reason, now, by]);
+  deleteSession: Store["deleteSession"] = async (tenant, id, reason, now, by) => {
+    const tombstone = await this.#write("deleteSession", [tenant, id, reason, now, by]);
+    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await this.#deleteLeft(tenant);
+    return tombstone;
+  };
 
-  append: Store["append"] = (tenant, request) =>
-    this.#write("append", [tenant, request], changesOfAppend(request), bytesOfAppend(request));
+  append: Store["append"] = (tenant, request) => {
+    const bytes = bytesOfAppend(request);
+    return unlessLeft(this.#left, tenant, () =>
+      this.#write("append", [tenant, request], changesOfAppend(request), bytes),
+    );
+  };
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) => this.#write("moveLeaf", [tenant, request]);
 
@@ -81,7 +93,7 @@ export class SqliteStore implements Store {
     this.#write("setPinned", [tenant, sessionId, entryId, pinned, now]);
 
   forkSession: Store["forkSession"] = (tenant, request) =>
-    this.#write("forkSession", [tenant, request], "many");
+    unlessLeft(this.#left, tenant, () => this.#write("forkSession", [tenant, request], "many"));
 
   eraseContent: Store["eraseContent"] = (tenant, request) =>
     this.#write("eraseContent", [tenant, request]);
@@ -130,7 +142,8 @@ export class SqliteStore implements Store {
   revokeToken: Store["revokeToken"] = (tenant, id, now, by) =>
     this.#write("revokeToken", [tenant, id, now, by]);
 
-  putRoute: Store["putRoute"] = (tenant, request) => this.#write("putRoute", [tenant, request]);
+  putRoute: Store["putRoute"] = (tenant, request) =>
+    unlessLeft(this.#left, tenant, () => this.#write("putRoute", [tenant, request]));
 
   patchRoute: Store["patchRoute"] = (tenant, request) =>
     this.#write("patchRoute", [tenant, request]);
@@ -355,6 +368,13 @@ export class SqliteStore implements Store {
     const result = await this.#told(this.#open().write(name, args));
     await this.#indexer.wrote(args[0], changes, bytes);
     return result;
+  }
+
+  /** Deletes what is left of deleted sessions; gives whether there was anything. */
+  async #deleteLeft(tenant: string): Promise<boolean> {
+    if (!(await this.#read("isLeft", [tenant]))) return false;
+    while (await this.#open().write("deletePiece", [tenant]));
+    return true;
   }
 
   async #read<Name extends ReadName>(

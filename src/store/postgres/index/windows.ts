@@ -63,11 +63,12 @@ const SQL = statements("windows", {
         AND d.status = 'committed'
         AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
       ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) tip`,
+  /** The depth is in no condition of the index: see `UNINDEXED_DEPTH`. */
   messages: `SELECT shown.rank, ${windowEntryColumns((column) => column)}
     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
       AS shown (rank, session, chain, low, high, max_depth)
     JOIN entries m ON m.tenant = $1 AND m.session = shown.session AND m.chain = shown.chain
-      AND m.ordinal BETWEEN shown.low AND shown.high AND m.depth <= shown.max_depth
+      AND m.ordinal BETWEEN shown.low AND shown.high AND m.depth + 0 <= shown.max_depth
     WHERE m.kind = 'message' AND m.status = 'committed' ORDER BY shown.rank, m.ordinal`,
 });
 

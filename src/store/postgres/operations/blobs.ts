@@ -32,6 +32,8 @@ const SQL = statements("blobs", {
     JOIN entry_blobs b ON b.tenant = $1 AND b.session = $2 AND b.sequence = copied.sequence`,
   read: `SELECT hash, codec, size, bytes FROM blobs WHERE tenant = $1 AND hash = ANY ($2::bytea[])`,
   release: `DELETE FROM entry_blobs WHERE tenant = $1 AND session = $2 RETURNING hash`,
+  releaseThrough: `DELETE FROM entry_blobs WHERE tenant = $1 AND session = $2 AND sequence <= $3
+    RETURNING hash`,
   releaseEntries: `DELETE FROM entry_blobs WHERE tenant = $1 AND session = $2
       AND sequence = ANY ($3::bigint[]) RETURNING hash`,
   collect: `DELETE FROM blobs b WHERE b.tenant = $1 AND b.hash = ANY ($2::bytea[])
@@ -146,6 +148,15 @@ export async function releasePayloads(tx: Transaction, session: number): Promise
   collectReleased(tx, await tx.all(SQL.release, tx.tenant, session));
 }
 
+/** The same for its entries up to a sequence. */
+export async function releasePayloadsThrough(
+  tx: Transaction,
+  session: number,
+  sequence: number,
+): Promise<void> {
+  collectReleased(tx, await tx.all(SQL.releaseThrough, tx.tenant, session, sequence));
+}
+
 /** The same for some entries. */
 export async function releaseEntryPayloads(
   tx: Transaction,
@@ -161,9 +172,14 @@ function collectReleased(tx: Transaction, rows: readonly Row[]): void {
   tx.defer(SQL.collect, tx.tenant, hashes);
 }
 
+/** Asks for unreferenced payloads. */
+export function garbageQuestion(tx: Transaction, limit: number): Query {
+  return query(SQL.garbage, tx.tenant, limit);
+}
+
 /** Deletes at most `limit` unreferenced payloads and gives their number. */
 export async function collectGarbage(tx: Transaction, limit: number): Promise<number> {
-  const garbage = await tx.all(SQL.garbage, tx.tenant, limit);
+  const [garbage = []] = await tx.together([garbageQuestion(tx, limit)]);
   if (garbage.length === 0) return 0;
   const hashes = [...toHashes(garbage)].sort().map(fromHex);
   const collected = await tx.all(SQL.collect, tx.tenant, hashes);

@@ -1,8 +1,13 @@
-/** Deletes a session and leaves its tombstone. */
+/**
+ * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is not found from
+ * here on, and `deletePiece` deletes the rest of its rows.
+ */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
+import { MAX_DELETED_ENTRIES } from "../../../model/limits.ts";
 import { sessionDeleted } from "../../plan/new-changes.ts";
 import { REIMPORT, type Tombstone } from "../../records.ts";
+import { MARK_DELETED } from "../../rows/deleted-session.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
@@ -11,6 +16,7 @@ import type { Transaction } from "../transaction.ts";
 import { releasePayloads } from "./blobs.ts";
 import { writeFeed } from "./feed.ts";
 import { dropOriginals, unlinkOriginals } from "./originals.ts";
+import { findUnfinished } from "./purge-deleted.ts";
 import { lockQuestion } from "./session-state.ts";
 import { dropStreams } from "./streams.ts";
 
@@ -31,6 +37,7 @@ const SQL = statements("delete_session", {
   deleteKeys: `DELETE FROM idempotency WHERE tenant = $1 AND session = $2`,
   deleteState: `DELETE FROM session_state WHERE tenant = $1 AND session = $2`,
   deleteSession: `DELETE FROM sessions WHERE tenant = $1 AND session = $2`,
+  markDeleted: `UPDATE sessions SET ${MARK_DELETED} WHERE tenant = $1 AND session = $2`,
   insertTombstone: `INSERT INTO tombstones (tenant, session, session_id, origin_key, entry_count,
       digest, reason, deleted_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
   findTombstone: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
@@ -43,15 +50,13 @@ const SQL = statements("delete_session", {
       WHERE s.tenant = $1 AND s.session = $2)`,
 });
 
-/** In foreign-key order. */
-const DELETIONS = [
-  SQL.forgetFile,
+/** In foreign-key order, after the rows that readers see without the session. */
+const VISIBLE = [SQL.forgetFile, SQL.deleteFacts, SQL.deleteState];
+const ROWS = [
   SQL.deleteEntries,
   SQL.deleteChains,
   SQL.deleteParticipants,
-  SQL.deleteFacts,
   SQL.deleteKeys,
-  SQL.deleteState,
   SQL.deleteSession,
 ];
 
@@ -62,7 +67,8 @@ export async function deleteSession(
   now: number,
   by?: ChangeAuthor,
 ): Promise<Tombstone> {
-  const tombstone = await purge(tx, id, { reason, now, by, onlyExpired: false });
+  const purged = await purge(tx, id, { reason, now, by, onlyExpired: false });
+  const tombstone = purged ?? (await findUnfinished(tx, id));
   if (tombstone === undefined) throw sessionNotFound(id);
   return tombstone;
 }
@@ -111,12 +117,15 @@ async function purge(
   const session = Number(remains["session"]);
   const tombstone = toTombstone({ ...remains, reason, deleted_at: now });
 
-  await releasePayloads(tx, session);
+  const { originKey, entryCount, digest } = tombstone;
+  const inPieces = entryCount > MAX_DELETED_ENTRIES;
+  if (!inPieces) await releasePayloads(tx, session);
   dropStreams(tx, session);
   if (reason === REIMPORT) unlinkOriginals(tx, session);
   else dropOriginals(tx, session);
-  for (const deletion of DELETIONS) tx.defer(deletion, tx.tenant, session);
-  const { originKey, entryCount, digest } = tombstone;
+  for (const deletion of [...VISIBLE, ...(inPieces ? [SQL.markDeleted] : ROWS)]) {
+    tx.defer(deletion, tx.tenant, session);
+  }
   tx.defer(SQL.insertTombstone, tx.tenant, session, id, originKey, entryCount, digest, reason, now);
   writeFeed(tx, [sessionDeleted(tombstone, by)], {
     sessions: -1,

@@ -16,7 +16,7 @@ import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
-import { ENTRY_COLUMNS } from "./entry-columns.ts";
+import { ENTRY_COLUMNS, UNINDEXED_SESSION } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
 import { dropOriginals } from "./originals.ts";
 import { lockQuestion, toState } from "./session-state.ts";
@@ -30,7 +30,7 @@ const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
 
 const SQL = statements("erase_content", {
   find: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM sessions s
-    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    JOIN entries e ON e.tenant = s.tenant AND ${UNINDEXED_SESSION} = s.session
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3::text[])`,
   newestCompaction: `SELECT max(e.sequence) AS sequence FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session

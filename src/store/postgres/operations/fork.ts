@@ -15,6 +15,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { carryOut } from "./append.ts";
 import { copyHolds } from "./blobs.ts";
+import { UNINDEXED_SESSION } from "./entry-columns.ts";
 import { eraseRows } from "./erase-content.ts";
 import { writeFeed } from "./feed.ts";
 import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
@@ -23,7 +24,8 @@ import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state
 import { claimSession, commitSession, getSession, insertSession } from "./sessions.ts";
 
 const SQL = statements("fork", {
-  pin: `UPDATE entries SET pinned = 1 WHERE tenant = $1 AND session = $2 AND id = ANY ($3)`,
+  pin: `UPDATE entries e SET pinned = 1
+    WHERE e.tenant = $1 AND ${UNINDEXED_SESSION} = $2 AND e.id = ANY ($3)`,
 });
 
 export async function forkSession(tx: Transaction, request: ForkRequest): Promise<Session> {

@@ -6,11 +6,12 @@ import type { Row } from "../../records.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
+import { UNINDEXED_SESSION } from "./entry-columns.ts";
 
 const SQL = statements("guarded_entries", {
   superseded: `SELECT id, superseded_by FROM entries WHERE tenant = $1 AND id = ANY ($2)`,
   parents: `SELECT e.id, e.parent_id FROM sessions s
-    JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+    JOIN entries e ON e.tenant = s.tenant AND ${UNINDEXED_SESSION} = s.session
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3)`,
 });
 

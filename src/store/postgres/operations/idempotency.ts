@@ -2,6 +2,7 @@
 
 import { fromHex } from "../../../transcript/hash.ts";
 import type { Idempotency, Row } from "../../records.ts";
+import { IS_THERE } from "../../rows/deleted-session.ts";
 import { keptFrom, replayedResult, type StoredResult } from "../../stored-result.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
@@ -12,7 +13,7 @@ const SQL = statements("idempotency", {
     WHERE i.tenant = $1 AND i.session = 0 AND i.key = $2`,
   findInSession: `SELECT i.request_hash, i.result FROM sessions s
     JOIN idempotency i ON i.tenant = s.tenant AND i.session = s.session
-    WHERE s.tenant = $1 AND s.id = $2 AND i.key = $3`,
+    WHERE s.tenant = $1 AND s.id = $2 AND ${IS_THERE} AND i.key = $3`,
   insert: `INSERT INTO idempotency (tenant, session, key, request_hash, result, created_at)
     VALUES ($1, $2, $3, $4, $5, $6)`,
 });

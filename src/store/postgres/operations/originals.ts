@@ -3,6 +3,7 @@
 import { REMOVED_KEY } from "../../../model/session.ts";
 import type { Original, OriginalQuery, OriginalUpdate } from "../../ingested-file.ts";
 import type { Row } from "../../records.ts";
+import { IS_THERE } from "../../rows/deleted-session.ts";
 import { ORIGINAL_COLUMNS, toOriginal } from "../../rows/original-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import { query } from "../postgres-driver.ts";
@@ -24,7 +25,8 @@ const SQL = statements("originals", {
       (position('"${REMOVED_KEY}":'::bytea IN s.metadata) > 0)::int AS has_removed FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = $1 AND s.id = ANY ($2::text[]) ORDER BY s.session FOR SHARE OF t`,
-  findSession: `SELECT session FROM sessions WHERE tenant = $1 AND id = $2`,
+  findSession: `SELECT s.session FROM sessions s
+    WHERE s.tenant = $1 AND s.id = $2 AND ${IS_THERE}`,
   put: `INSERT INTO originals (tenant, workstation, path, source, reader, size, mtime)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant, workstation, path) DO UPDATE SET
       source = excluded.source, reader = excluded.reader, size = excluded.size,

@@ -18,6 +18,7 @@ import {
   type HistoryKinds,
 } from "../../entry-query.ts";
 import type { EntryRecord, EntryUsage, Row } from "../../records.ts";
+import { IS_THERE } from "../../rows/deleted-session.ts";
 import { toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound } from "../../store-errors.ts";
@@ -26,7 +27,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
 import { allChainsQuestion, chainsQuestion, toChains } from "./chains.ts";
-import { ENTRY_COLUMNS, PARENT_HASH } from "./entry-columns.ts";
+import { ENTRY_COLUMNS, PARENT_HASH, UNINDEXED_DEPTH } from "./entry-columns.ts";
 import { pointsQuestion, stateQuestion, toPoints, toState } from "./session-state.ts";
 
 const CHECKED_COLUMNS = `${ENTRY_COLUMNS}, ${PARENT_HASH}`;
@@ -34,23 +35,25 @@ const CHECKED_COLUMNS = `${ENTRY_COLUMNS}, ${PARENT_HASH}`;
 const SQL = statements("read_entries", {
   messages: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal BETWEEN $4 AND $5
-      AND e.depth <= $6 AND e.kind = 'message' AND e.status = 'committed'
+      AND ${UNINDEXED_DEPTH} <= $6 AND e.kind = 'message' AND e.status = 'committed'
     ORDER BY e.ordinal LIMIT $7`,
   /** Backwards: newest first. */
   history: `SELECT ${CHECKED_COLUMNS} FROM entries e
-    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
+    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND ${UNINDEXED_DEPTH} <= $5
       AND e.status = 'committed' AND e.kind IN ($6, $7, $8, $9)
     ORDER BY e.ordinal DESC, e.depth DESC LIMIT $10`,
   path: `SELECT ${CHECKED_COLUMNS} FROM entries e
-    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND e.depth <= $5
+    WHERE e.tenant = $1 AND e.session = $2 AND e.chain = $3 AND e.ordinal <= $4 AND ${UNINDEXED_DEPTH} <= $5
       AND (e.ordinal, e.depth, e.sequence) > ($6::bigint, $7::bigint, $8::bigint)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT $9`,
   tree: `SELECT ${CHECKED_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.sequence > $3 ORDER BY e.sequence LIMIT $4`,
   findById: `SELECT ${CHECKED_COLUMNS}, e.nonce, s.id AS session_id, s.root_hash FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
-    WHERE e.tenant = $1 AND e.id = ANY ($2)`,
-  usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = $1 AND e.id = ANY ($2)`,
+    WHERE e.tenant = $1 AND e.id = ANY ($2) AND ${IS_THERE}`,
+  usage: `SELECT ${USAGE_COLUMNS} FROM entries e
+    JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+    WHERE e.tenant = $1 AND e.id = ANY ($2) AND ${IS_THERE}`,
   /** The end of a chain has no child on the chain. */
   leaves: `SELECT ${CHECKED_COLUMNS} FROM sessions s
     JOIN chains c ON c.tenant = s.tenant AND c.session = s.session
@@ -58,7 +61,7 @@ const SQL = statements("read_entries", {
       AND d.session = c.session AND d.chain = c.chain AND d.status = 'committed'
       AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
       ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1) e
-    WHERE s.tenant = $1 AND s.id = $2 AND e.tenant = s.tenant ORDER BY c.chain DESC LIMIT $3`,
+    WHERE s.tenant = $1 AND s.id = $2 AND ${IS_THERE} AND e.tenant = s.tenant ORDER BY c.chain DESC LIMIT $3`,
   label: `SELECT ${CHECKED_COLUMNS} FROM entries e
     WHERE e.tenant = $1 AND e.session = $2 AND e.kind = 'label'
     ORDER BY e.sequence DESC LIMIT $3`,

@@ -19,6 +19,7 @@ import { sessionNotFound } from "../../store-errors.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
+import { UNINDEXED_SESSION } from "./entry-columns.ts";
 
 const SQL = statements("session_state", {
   lock: `SELECT ${STATE_COLUMNS} FROM sessions s
@@ -32,8 +33,8 @@ const SQL = statements("session_state", {
     WHERE s.tenant = $1 AND s.id = $2`,
   findPoints: `SELECT e.id, e.sequence, e.chain, e.depth, e.ordinal, e.hash, e.kind, e.status,
       (NOT EXISTS (SELECT 1 FROM entries d WHERE d.tenant = e.tenant AND d.session = e.session
-        AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth > e.depth))::int AS at_tip
-    FROM sessions s JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
+        AND d.chain = e.chain AND d.ordinal >= e.ordinal AND d.depth + 0 > e.depth))::int AS at_tip
+    FROM sessions s JOIN entries e ON e.tenant = s.tenant AND ${UNINDEXED_SESSION} = s.session
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3)`,
 });
 

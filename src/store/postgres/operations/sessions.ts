@@ -19,6 +19,7 @@ import type {
   SessionSize,
   UsageSum,
 } from "../../records.ts";
+import { IS_THERE } from "../../rows/deleted-session.ts";
 import {
   SESSION_COLUMNS,
   toModelCount,
@@ -60,16 +61,19 @@ const SQL = statements("sessions", {
     WHERE s.tenant = $1 AND s.id = ANY ($2)`,
   models: `SELECT m.model, count(*) AS sessions FROM sessions s
     JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
-    WHERE s.tenant = $1 AND s.id = ANY ($2) GROUP BY m.model`,
+    WHERE s.tenant = $1 AND s.id = ANY ($2) AND ${IS_THERE} GROUP BY m.model`,
   usage: `SELECT ${USAGE_SUMS} FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
-    WHERE s.tenant = $1 AND s.id = ANY ($2)
+    WHERE s.tenant = $1 AND s.id = ANY ($2) AND ${IS_THERE}
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, s.id, e.model, span ORDER BY s.session, span, e.model NULLS FIRST`,
   insertSession: insertSessionSql((n) => `$${n}`),
+  /** Also those of deleted sessions of which rows are left. */
+  takenId: `SELECT session FROM sessions WHERE tenant = $1 AND id = $2`,
   shortIds: `SELECT short_id FROM sessions
     WHERE tenant = $1 AND short_id = ANY ($2)`,
-  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = $1 AND s.session IN (
+  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s
+    WHERE s.tenant = $1 AND ${IS_THERE} AND s.session IN (
       SELECT session FROM sessions WHERE tenant = $1 AND short_id = $2
       UNION (SELECT session FROM sessions WHERE tenant = $1 AND own_id = $2 LIMIT $5)
       UNION (SELECT session FROM sessions
@@ -118,7 +122,7 @@ export async function claimSession(
   const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
     claimSessionQuestion(tx),
     keyQuestion(tx, session.idempotency),
-    query(SQL.findById, tx.tenant, session.id),
+    query(SQL.takenId, tx.tenant, session.id),
     query(SQL.shortIds, tx.tenant, candidates),
     originKey === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, originKey),
   ]);

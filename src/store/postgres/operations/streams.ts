@@ -180,9 +180,14 @@ export async function abortExpired(tx: Transaction, id: string, now: number): Pr
   return true;
 }
 
+/** The query for messages with an expired lease. */
+export function expiredQuestion(tx: Transaction, limit: number): Query {
+  return query(SQL.expired, tx.tenant, limit);
+}
+
 /** At most `limit` messages with an expired lease. */
 export async function listExpired(tx: Transaction, limit: number): Promise<string[]> {
-  const rows = await tx.all(SQL.expired, tx.tenant, limit);
+  const [rows = []] = await tx.together([expiredQuestion(tx, limit)]);
   return rows.map((row) => String(row["id"]));
 }
 

@@ -93,6 +93,11 @@ export async function readRecords(
   return { records: (await rowsAt(tx, page, parts)).map(toRecord), more };
 }
 
+/** The query for expired records. */
+export function expiredRecordsQuestion(tx: Transaction, now: number, limit: number): Query {
+  return query(SQL.expired, tx.tenant, now, limit);
+}
+
 /** Deletes up to `limit` expired records; gives their number. */
 export async function deleteExpiredRecords(
   tx: Transaction,
@@ -101,7 +106,7 @@ export async function deleteExpiredRecords(
 ): Promise<number> {
   const [, rows = []] = await tx.together([
     query(SQL.lockTenant, tx.tenant),
-    query(SQL.expired, tx.tenant, now, limit),
+    expiredRecordsQuestion(tx, now, limit),
   ]);
   const plan = planExpired(rows.map(toCurrent), now);
   carryOut(tx, plan);

@@ -7,9 +7,14 @@ import type { Durability, StoreWrites } from "../../store.ts";
 import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 
-export type WriteArguments<Name extends WriteName> = Parameters<StoreWrites[Name]>;
-export type ReadArguments<Name extends ReadName> =
-  Parameters<(typeof READS)[Name]> extends [SqliteConnection, ...infer Rest] ? Rest : never;
+export type WriteArguments<Name extends WriteName> = Name extends keyof StoreWrites
+  ? Parameters<StoreWrites[Name]>
+  : ArgumentsOf<(typeof WRITES)[Name]>;
+export type ReadArguments<Name extends ReadName> = ArgumentsOf<(typeof READS)[Name]>;
+
+/** Without the connection. */
+type ArgumentsOf<Operation extends (db: SqliteConnection, ...rest: never) => unknown> =
+  Parameters<Operation> extends [SqliteConnection, ...infer Rest] ? Rest : never;
 
 export interface Executor {
   /** The single connection of an in-memory store; undefined for a file. */

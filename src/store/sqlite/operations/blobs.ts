@@ -30,6 +30,9 @@ const SQL = statements("blobs", {
   read: `SELECT codec, size, bytes FROM blobs WHERE tenant = ? AND hash = ?`,
   release: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ?`,
   heldBySession: `SELECT DISTINCT hash FROM entry_blobs WHERE tenant = ? AND session = ?`,
+  releaseThrough: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ? AND sequence <= ?`,
+  heldThrough: `SELECT DISTINCT hash FROM entry_blobs
+    WHERE tenant = ? AND session = ? AND sequence <= ?`,
   releaseEntry: `DELETE FROM entry_blobs WHERE tenant = ? AND session = ? AND sequence = ?`,
   heldByEntry: `SELECT hash FROM entry_blobs WHERE tenant = ? AND session = ? AND sequence = ?`,
   collect: `DELETE FROM blobs WHERE tenant = ? AND hash = ?
@@ -134,6 +137,18 @@ export function releasePayloads(db: SqliteConnection, tenant: number, session: n
   const held = db.all(SQL.heldBySession, tenant, session);
   db.run(SQL.release, tenant, session);
   return collect(db, tenant, held);
+}
+
+/** The same for its entries up to a sequence. */
+export function releasePayloadsThrough(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  sequence: number,
+): void {
+  const held = db.all(SQL.heldThrough, tenant, session, sequence);
+  db.run(SQL.releaseThrough, tenant, session, sequence);
+  collect(db, tenant, held);
 }
 
 /** The same for one entry. */

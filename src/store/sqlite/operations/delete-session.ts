@@ -1,9 +1,14 @@
-/** Deletes a session and leaves its tombstone. */
+/**
+ * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is not found from
+ * here on, and `deletePiece` deletes the rest of its rows.
+ */
 
 import { hash } from "node:crypto";
 import type { ChangeAuthor } from "../../../model/change.ts";
+import { MAX_DELETED_ENTRIES } from "../../../model/limits.ts";
 import { sessionDeleted } from "../../plan/new-changes.ts";
 import { REIMPORT, type Tombstone } from "../../records.ts";
+import { MARK_DELETED } from "../../rows/deleted-session.ts";
 import { toTombstone } from "../../rows/feed-row.ts";
 import { sessionNotFound } from "../../store-errors.ts";
 import { deletePacks } from "../packs/clear-packs.ts";
@@ -13,6 +18,7 @@ import { releasePayloads } from "./blobs.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { keepFeedRows } from "./feed-rows.ts";
 import { dropOriginals, unlinkOriginals } from "./originals.ts";
+import { findUnfinished } from "./purge-deleted.ts";
 import { sessionNumber } from "./sessions.ts";
 import { dropStreams } from "./streams.ts";
 
@@ -28,6 +34,7 @@ const SQL = statements("delete_session", {
   deleteKeys: `DELETE FROM idempotency WHERE tenant = ? AND session = ?`,
   deleteState: `DELETE FROM session_state WHERE tenant = ? AND session = ?`,
   deleteSession: `DELETE FROM sessions WHERE tenant = ? AND session = ?`,
+  markDeleted: `UPDATE sessions SET ${MARK_DELETED} WHERE tenant = ? AND session = ?`,
   insertTombstone: `INSERT INTO tombstones (tenant, session, session_id, origin_key, entry_count,
       digest, reason, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   findTombstone: `SELECT session_id, origin_key, entry_count, digest, reason, deleted_at
@@ -49,8 +56,10 @@ export function deleteSession(
   by?: ChangeAuthor,
 ): Tombstone {
   const tenant = findTenant(db, name);
-  const session = sessionNumber(db, tenant, id);
   if (tenant === undefined) throw sessionNotFound(id);
+  const unfinished = findUnfinished(db, tenant, id);
+  if (unfinished !== undefined) return unfinished;
+  const session = sessionNumber(db, tenant, id);
   const known = db.get(SQL.facts, tenant, session) as SqlRow;
   const hashes = db.all(SQL.hashes, tenant, session).map((row) => row["hash"] as Uint8Array);
   const tombstone: Tombstone = {
@@ -62,22 +71,16 @@ export function deleteSession(
     deletedAt: now,
   };
 
-  releasePayloads(db, tenant, session);
+  const { originKey, entryCount, digest } = tombstone;
   dropStreams(db, tenant, session);
   if (reason === REIMPORT) unlinkOriginals(db, tenant, session);
   else dropOriginals(db, tenant, session);
   db.run(SQL.forgetFile, tenant, session);
   const feed = planFeed(db, tenant, [sessionDeleted(tombstone, by)]);
-  keepFeedRows(db, tenant, { number: session, id }, feed.tenant.rowBeforeFeed);
-  db.run(SQL.deleteEntries, tenant, session);
-  deletePacks(db, tenant, session);
-  db.run(SQL.deleteChains, tenant, session);
-  db.run(SQL.deleteParticipants, tenant, session);
   db.run(SQL.deleteFacts, tenant, session);
-  db.run(SQL.deleteKeys, tenant, session);
   db.run(SQL.deleteState, tenant, session);
-  db.run(SQL.deleteSession, tenant, session);
-  const { originKey, entryCount, digest } = tombstone;
+  if (entryCount > MAX_DELETED_ENTRIES) db.run(SQL.markDeleted, tenant, session);
+  else deleteRows(db, tenant, { number: session, id }, feed.tenant.rowBeforeFeed);
   db.run(SQL.insertTombstone, tenant, session, id, originKey, entryCount, digest, reason, now);
 
   writePlannedFeed(db, tenant, feed, {
@@ -87,6 +90,23 @@ export function deleteSession(
     contentBytes: -Number(known["content_bytes"]),
   });
   return tombstone;
+}
+
+function deleteRows(
+  db: SqliteConnection,
+  tenant: number,
+  session: { readonly number: number; readonly id: string },
+  rowBeforeFeed: number,
+): void {
+  const { number } = session;
+  releasePayloads(db, tenant, number);
+  keepFeedRows(db, tenant, session, rowBeforeFeed);
+  db.run(SQL.deleteEntries, tenant, number);
+  deletePacks(db, tenant, number);
+  db.run(SQL.deleteChains, tenant, number);
+  db.run(SQL.deleteParticipants, tenant, number);
+  db.run(SQL.deleteKeys, tenant, number);
+  db.run(SQL.deleteSession, tenant, number);
 }
 
 export function findTombstone(

@@ -15,13 +15,15 @@ const SQL = statements("feed_rows", {
       hash)
     SELECT e.tenant, e.entry - ?, coalesce(e.fed_at, e.created_at), 'entry_appended', ?, e.id,
       e.hash, NULL, e.fed_hash
-    FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.fed_hash IS NOT NULL
+    FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.sequence <= ?
+      AND e.fed_hash IS NOT NULL
     ORDER BY e.sequence`,
   keepUsage: `INSERT INTO changes (tenant, position, at, kind, session_id, entry_id, entry_hash,
       details, hash)
     SELECT e.tenant, e.entry - ? + 1, coalesce(e.fed_at, e.created_at), 'context_usage', ?, e.id,
       NULL, e.fed_usage, e.fed_usage_hash
-    FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.fed_usage_hash IS NOT NULL
+    FROM entries e WHERE e.tenant = ? AND e.session = ? AND e.sequence <= ?
+      AND e.fed_usage_hash IS NOT NULL
     ORDER BY e.sequence`,
 });
 
@@ -86,15 +88,16 @@ export function feedRows(
 }
 
 /**
- * Moves the changes of a session's entries to rows of their own, so that the entries can be
- * deleted.
+ * Moves the changes of a session's entries, up to a sequence, to rows of their own, so that the
+ * entries can be deleted.
  */
 export function keepFeedRows(
   db: SqliteConnection,
   tenant: number,
   session: { readonly number: number; readonly id: string },
   before: number,
+  through: number = Number.MAX_SAFE_INTEGER,
 ): void {
-  db.run(SQL.keep, before, session.id, tenant, session.number);
-  db.run(SQL.keepUsage, before, session.id, tenant, session.number);
+  db.run(SQL.keep, before, session.id, tenant, session.number, through);
+  db.run(SQL.keepUsage, before, session.id, tenant, session.number, through);
 }

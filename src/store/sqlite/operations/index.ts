@@ -28,6 +28,7 @@ import {
   retireFact,
 } from "./notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
+import { deletePiece, isLeft } from "./purge-deleted.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
 import {
   deleteRoute,
@@ -60,10 +61,13 @@ type Operations<Port> = {
     : never;
 };
 
-export const WRITES: Operations<StoreWrites> = {
+export const WRITES: Operations<StoreWrites> & {
+  readonly deletePiece: (db: SqliteConnection, tenant: string) => boolean;
+} = {
   createSession,
   updateSession,
   deleteSession,
+  deletePiece,
   append,
   moveLeaf,
   setPinned,
@@ -95,6 +99,7 @@ export const WRITES: Operations<StoreWrites> = {
 export const READS: Operations<StoreReads> & {
   readonly dataVersion: (db: SqliteConnection) => number;
   readonly indexLag: (db: SqliteConnection, tenant: string) => number;
+  readonly isLeft: (db: SqliteConnection, tenant: string) => boolean;
 } = {
   findSession,
   findSessionByOrigin,
@@ -132,6 +137,7 @@ export const READS: Operations<StoreReads> & {
   checkIntegrity,
   indexStatus,
   indexLag,
+  isLeft,
   dataVersion,
 };
 

@@ -19,6 +19,7 @@ import {
   type HistoryKinds,
 } from "../../entry-query.ts";
 import type { EntryRecord, EntryUsage, Row } from "../../records.ts";
+import { IS_THERE } from "../../rows/deleted-session.ts";
 import { toEntry, toEntryUsage, USAGE_COLUMNS } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound } from "../../store-errors.ts";
@@ -51,8 +52,10 @@ const SQL = statements("read_entries", {
   findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id, s.root_hash, e.session
     FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
-    WHERE e.tenant = ? AND e.id = ?`,
-  usage: `SELECT ${USAGE_COLUMNS} FROM entries e WHERE e.tenant = ? AND e.id = ?`,
+    WHERE e.tenant = ? AND e.id = ? AND ${IS_THERE}`,
+  usage: `SELECT ${USAGE_COLUMNS} FROM entries e
+    JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+    WHERE e.tenant = ? AND e.id = ? AND ${IS_THERE}`,
   /** The end of a chain has no child on the chain. */
   leaves: `SELECT ${ENTRY_COLUMNS} FROM chains c CROSS JOIN entries e ON e.entry = (
       SELECT d.entry FROM entries d WHERE d.tenant = c.tenant AND d.session = c.session

@@ -18,6 +18,7 @@ import type {
   SessionSize,
   UsageSum,
 } from "../../records.ts";
+import { IS_THERE } from "../../rows/deleted-session.ts";
 import {
   SESSION_COLUMNS,
   toModelCount,
@@ -51,17 +52,21 @@ const SQL = statements("sessions", {
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))`,
   usage: `SELECT ${USAGE_SUMS} FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND e.session = s.session
-    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?))
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) AND ${IS_THERE}
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, e.model, span ORDER BY s.session, span, e.model`,
   models: `SELECT m.model, count(*) AS sessions FROM sessions s
     CROSS JOIN session_models m ON m.tenant = s.tenant AND m.session = s.session
-    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) GROUP BY m.model`,
-  numberById: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
+    WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) AND ${IS_THERE}
+    GROUP BY m.model`,
+  numberById: `SELECT s.session FROM sessions s WHERE s.tenant = ? AND s.id = ? AND ${IS_THERE}`,
+  /** Also those of deleted sessions of which rows are left. */
+  takenId: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: insertSessionSql((n) => `?${n}`),
   shortIds: `SELECT short_id FROM sessions
     WHERE tenant = ? AND short_id IN (SELECT value FROM json_each(?))`,
-  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s WHERE s.tenant = ?1 AND s.session IN (
+  findRefs: `SELECT ${REF_COLUMNS} FROM sessions s
+    WHERE s.tenant = ?1 AND ${IS_THERE} AND s.session IN (
       SELECT session FROM sessions WHERE tenant = ?1 AND short_id = ?2
       UNION SELECT session FROM (SELECT session FROM sessions
         WHERE tenant = ?1 AND own_id >= ?2 AND own_id <= ?2 LIMIT ?5)
@@ -109,7 +114,7 @@ export function insertSession(
   fork: ForkOrigin | undefined = session.fork,
 ): number {
   const { origin } = session;
-  if (db.get(SQL.numberById, tenant, session.id) !== undefined) {
+  if (db.get(SQL.takenId, tenant, session.id) !== undefined) {
     throw sessionExists("id", session.id);
   }
   if (origin.key !== undefined && db.get(SQL.findByOrigin, tenant, origin.key) !== undefined) {

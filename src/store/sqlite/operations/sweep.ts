@@ -9,6 +9,7 @@ import { collectGarbage } from "./blobs.ts";
 import { deleteSession } from "./delete-session.ts";
 import { findTenant, listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
+import { deletePiece } from "./purge-deleted.ts";
 import { abortExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
@@ -27,6 +28,7 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
   let forgottenKeys = 0;
   let collectedBlobs = 0;
   let deletedRecords = 0;
+  let left = false;
   if (request.tenant === undefined) forgetLeases(db);
   for (const name of names) {
     const tenant = findTenant(db, name);
@@ -42,11 +44,13 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
       deleteSession(db, name, sessionId, "ttl", now);
       deletedSessions.push({ tenant: name, sessionId });
     }
+    // One piece for each call: the others are in the same transaction.
+    left ||= deletePiece(db, name);
     deletedRecords += deleteExpiredRecords(db, tenant, now, limit - deletedRecords);
     forgottenKeys += db.run(SQL.oldKeys, tenant, now - IDEMPOTENCY_KEPT_MS);
     collectedBlobs += collectGarbage(db, tenant, limit);
   }
   const counts = [deletedSessions.length, abortedMessages.length, collectedBlobs, deletedRecords];
-  const more = counts.some((count) => count >= limit);
+  const more = left || counts.some((count) => count >= limit);
   return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, deletedRecords, more };
 }

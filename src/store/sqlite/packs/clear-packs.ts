@@ -10,6 +10,9 @@ const SQL = statements("clear_packs", {
     WHERE tenant = ? AND session = ? AND sequence = ?`,
   replace: `UPDATE packs SET bytes = ? WHERE tenant = ? AND session = ? AND pack = ?`,
   delete: `DELETE FROM packs WHERE tenant = ? AND session = ? AND pack = ?`,
+  /** But for the last, which may go on behind that sequence: its number is that of its first entry. */
+  deleteThrough: `DELETE FROM packs WHERE tenant = ?1 AND session = ?2 AND pack < (
+      SELECT max(pack) FROM packs WHERE tenant = ?1 AND session = ?2 AND pack <= ?3)`,
   deleteAll: `DELETE FROM packs WHERE tenant = ? AND session = ?`,
 });
 
@@ -38,6 +41,16 @@ export function eraseFromPacks(
     else db.run(SQL.replace, left, tenant, session, number);
     db.packs.drop(tenant, session, number);
   }
+}
+
+/** Deletes the packs of entries up to a sequence, but for the last of them. */
+export function deletePacksThrough(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  sequence: number,
+): void {
+  db.run(SQL.deleteThrough, tenant, session, sequence);
 }
 
 export function deletePacks(db: SqliteConnection, tenant: number, session: number): void {
