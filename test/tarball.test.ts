@@ -63,9 +63,12 @@ test("holds what a user needs, and none of our sources", () => {
   );
   const top = new Set(files.map((file) => file.split("/")[0]));
   expect([...top].sort()).toEqual([
+    "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "bin",
     "dist",
     "docs",
