@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import type * as Archive from "../src/archive/index.ts";
 import type { IngestReport } from "../src/archive/ingest.ts";
+import { flushIndex } from "../src/cli/ingest/flush-index.ts";
 import { prepareBulk } from "../src/cli/store.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb } from "./measure.ts";
@@ -16,7 +17,7 @@ export interface IngestTask {
 
 /**
  * Parsed, stored and searchable, as `backscroll ingest` does, which then closes the store.
- * `unindexed` changes are in no segment yet: a search reads them from the messages.
+ * `unindexed` changes are in no segment: fewer than are worth one.
  */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
   prepareBulk();
@@ -24,6 +25,7 @@ export async function ingestAll(task: IngestTask): Promise<Figures> {
   const start = performance.now();
   const cpu = process.cpuUsage();
   const { totals } = await run(engine, task);
+  await flushIndex(engine);
   const seconds = (performance.now() - start) / 1000;
   const { lag: unindexed } = await engine.indexStatus();
   const { messages = 0 } = (await engine.tenantStatus()) ?? {};

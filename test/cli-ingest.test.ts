@@ -3,6 +3,7 @@ import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { callCli, environmentOf, type Ran, ROOT, type RunOptions } from "./support/cli.ts";
+import { writeTurn } from "./support/claude-transcript.ts";
 import { createFolder } from "./support/folder.ts";
 import { fixture } from "./support/transcripts.ts";
 
@@ -31,6 +32,12 @@ interface Listed {
     readonly metadata: Record<string, unknown>;
     readonly origin: { readonly key: string };
     readonly exchange_count: number | null;
+  }[];
+}
+
+interface Status {
+  readonly tenants: readonly {
+    readonly index: { readonly lag: number; readonly segments: number };
   }[];
 }
 
@@ -75,6 +82,18 @@ describe("ingest", () => {
       },
     ]);
     expect(sessions[0]?.title).not.toBe("");
+  });
+
+  test("leaves what it stored in the index, unless that is too little for a segment", async () => {
+    const { home, ok, json } = world();
+    const index = async () => (await json<Status>("status")).tenants[0]?.index;
+    await ok("ingest", "chats");
+    expect(await index()).toMatchObject({ segments: 0, lag: 3 });
+    for (let turn = 1; turn <= 100; turn++) {
+      writeTurn(home, { id: "many", cwd: "/srv/shop", text: `Question ${turn}`, turn });
+    }
+    await ok("ingest");
+    expect(await index()).toMatchObject({ segments: 1, lag: 0 });
   });
 
   test("skips long lines, or cuts them, as configured", async () => {

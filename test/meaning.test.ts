@@ -126,6 +126,29 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(await find(other, "kitten")).toHaveLength(1);
     });
 
+    test("says that its vectors have other dimensions, and searches by words", async () => {
+      const place = await address();
+      const sized = (dimensions: number) => ({
+        name: "sized",
+        dimensions,
+        embed: async (texts: readonly string[]) =>
+          texts.map((text) => Float32Array.from({ length: dimensions }, (_, i) => text.length + i)),
+      });
+      const options = { embedDeadlineMs: 60_000, inThread: true, onWarning: () => undefined };
+      {
+        await using memory = await open(place, { ...options, embedder: sized(6) });
+        await talk(memory, "The cat sleeps.");
+        await memory.putMemory({ agent: "coder", name: "cats", content: "Cats sleep a lot." });
+        await embedded(memory, 2);
+      }
+      await using other = await open(place, { ...options, embedder: sized(8) });
+      const { hits, notes } = await other.searchSessions("cat");
+      const why = "the vectors of this store have 6 dimensions, not 8.";
+      expect([hits.length, notes]).toEqual([1, [`Searched by words only: ${why}`]]);
+      expect(await other.searchMemory("cats")).toHaveLength(1);
+      expect(await other.searchMemory("payment")).toEqual([]);
+    });
+
     test("never finds deleted or erased text, and a purge removes its vectors", async () => {
       await using memory = await openWith(await address());
       const gone = await talk(memory, "The cat sleeps here.", "Fine.");

@@ -20,7 +20,7 @@ export function formatSession(session: Session, terminal: Terminal): string {
     ["last active", formatTime(session.lastInteractionAt)],
     ["forked from", session.parentSessionId ?? ""],
     ["source", [origin.source, origin.projectPath, origin.gitBranch].filter(Boolean).join(" · ")],
-    ["expires", session.ttl === null ? "" : `${session.ttl} s after the last append`],
+    ["expires", session.ttl === null ? "" : `${session.ttl} s after the last write`],
     ["retention", session.retention === "full" ? "" : session.retention],
     [
       "tokens",

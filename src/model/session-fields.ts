@@ -37,7 +37,7 @@ export const SESSION_FIELDS = {
   participants: { kind: "names", set: true },
   /** Any JSON object of at most 64 KiB. */
   metadata: { kind: "json", column: "s.metadata", set: true },
-  /** Seconds after the last append at which a sweep deletes the session. */
+  /** Seconds after the last write at which a sweep deletes the session. */
   ttl: { kind: "count", nullable: true, column: "s.ttl_seconds", set: true },
   /** What stays of content once a compaction covers it. */
   retention: { kind: "retention", column: "s.retention", fallback: "full", set: true },

@@ -26,6 +26,7 @@ export function* notesByMeaning(
 ): Asking<readonly FoundNote[]> {
   const { vectors } = snapshot;
   if (meaning === undefined || vectors?.embedder !== meaning.embedder) return byWords;
+  if (vectors.dimensions !== meaning.vector.length) return byWords;
   const live = yield* blobs.complete(() => liveKeys(snapshot, field));
   const isDead = isGone(snapshot.gone);
   const opened = yield* cache.vectors.open(vectors.segments);

@@ -55,9 +55,15 @@ function usableMeaning(
 
 function meaningNotes({ meaning, profile }: SearchRequest, { vectors }: Snapshot): string[] {
   if (meaning === undefined || profile.meaning === 0 || vectors === undefined) return [];
-  if (vectors.embedder === meaning.embedder) return [];
+  if (vectors.embedder !== meaning.embedder) {
+    return [
+      `${BY_WORDS_ONLY}: the vectors of this store are of ${vectors.embedder}, not of ${meaning.embedder}.`,
+    ];
+  }
+  const { length } = meaning.vector;
+  if (vectors.dimensions === length) return [];
   return [
-    `${BY_WORDS_ONLY}: the vectors of this store are of ${vectors.embedder}, not of ${meaning.embedder}.`,
+    `${BY_WORDS_ONLY}: the vectors of this store have ${vectors.dimensions} dimensions, not ${length}.`,
   ];
 }
 

@@ -14,7 +14,7 @@ test("a search stops reading a long tail at its deadline, and the next one conti
   model.append(session, "user", "stoat");
   let time = 0;
   const memory = new TenantCache(new IndexCache(300_000), {
-    indexing: { language: "english", tools: "names", unicode: "test" },
+    indexing: { language: "english", tools: "names" },
     clock: () => time,
   });
   const search = () => {

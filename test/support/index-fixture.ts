@@ -12,7 +12,7 @@ import { searchSessions } from "../../src/search/search.ts";
 import { TenantCache } from "../../src/search/search-cache.ts";
 import { IndexModel } from "./index-model.ts";
 
-const INDEXING = { language: "english", tools: "names", unicode: "test" } as const;
+const INDEXING = { language: "english", tools: "names" } as const;
 
 /** Few words, so that they meet; some with parts, some that stem alike, some without spaces. */
 const WORDS = [

@@ -8,6 +8,7 @@ import { EXIT } from "../exit.ts";
 import { counted } from "../print.ts";
 import { Progress } from "../progress.ts";
 import { withStore } from "../store.ts";
+import { flushAfterIngest } from "./flush-index.ts";
 
 export function ingestAgain(context: Context, force: boolean): Promise<number> {
   return withStore(
@@ -26,6 +27,7 @@ export function ingestAgain(context: Context, force: boolean): Promise<number> {
           if (outcome.how !== "read" && outcome.how !== "continued") failures.push(outcome);
         },
       });
+      await flushAfterIngest(context, tenant);
       progress.end();
       const { terminal } = context;
       if (context.json) {

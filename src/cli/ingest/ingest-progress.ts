@@ -22,6 +22,10 @@ export class IngestProgress {
     this.#progress.show(() => this.#text(totals));
   }
 
+  showIndexing(): void {
+    this.#progress.show(() => "Adding what is new to the index");
+  }
+
   end(): void {
     this.#progress.end();
   }

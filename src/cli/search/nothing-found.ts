@@ -37,6 +37,7 @@ export async function explainNothing(
   tenant: TenantApi,
   query: string,
   input: SearchInput,
+  indexing: boolean,
 ): Promise<string[]> {
   const sessions = (await tenant.tenantStatus())?.sessions ?? 0;
   const unread = await unreadFiles(context, tenant);
@@ -73,7 +74,8 @@ export async function explainNothing(
       lines.push(`A filter leaves it out: there are hits without ${names}.`);
     }
   }
-  lines.push(...(await unknownWords(tenant, bare === "" ? query : bare, input)));
+  // Of messages that are not indexed yet nothing is known.
+  if (!indexing) lines.push(...(await unknownWords(tenant, bare === "" ? query : bare, input)));
   if (unread > 0)
     lines.push(
       `${counted(unread, "transcript")} of this machine ${unread === 1 ? "is" : "are"} not read yet: ${ingest}`,

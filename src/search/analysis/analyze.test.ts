@@ -54,6 +54,8 @@ describe("words", () => {
 
   test("include emoji", () => {
     expect(termsOf("ship it 🚀👍🏽")).toEqual(["ship", "it", "🚀", "👍"]);
+    // By what the newest Unicode calls an emoji, on every runtime.
+    expect(termsOf("ship ★ it ☉♔ ❤ ⭐ 🇫")).toEqual(["ship", "it", "❤", "⭐", "🇫"]);
   });
 
   test("count positions from a given start", () => {
@@ -223,8 +225,7 @@ test("words of the folded text give the same terms as strings", () => {
   );
 });
 
-test("the version names the analysis, the Unicode data and the language", () => {
-  expect(analyzerVersion("17.0", "english")).toBe("2/17.0/english");
-  expect(analyzerVersion("17.0", "simple")).not.toBe(analyzerVersion("17.0", "english"));
-  expect(analyzerVersion("16.0", "english")).not.toBe(analyzerVersion("17.0", "english"));
+test("the version names the analysis and the language", () => {
+  expect(analyzerVersion("english")).toBe("3/english");
+  expect(analyzerVersion("simple")).toBe("3/simple");
 });

@@ -40,12 +40,13 @@ export const MORPHOLOGIES: Readonly<Record<Language, Morphology>> = {
 };
 
 /** Incremented with every change that gives some text other terms. */
-const ANALYZER_NUMBER = 2;
+const ANALYZER_NUMBER = 3;
 
 /**
- * Identifies the analysis of an index: a segment of another version is rebuilt, not misread.
- * `unicode` is the version of the runtime's Unicode data, which defines letters.
+ * Identifies the analysis of an index: a segment of another version is rebuilt, not misread. The
+ * runtime's Unicode version is no part of it: two versions give the same terms of all code points
+ * that the older one knows, and processes on two versions of Node would rebuild in turns.
  */
-export function analyzerVersion(unicode: string, language: Language): string {
-  return `${ANALYZER_NUMBER}/${unicode}/${language}`;
+export function analyzerVersion(language: Language): string {
+  return `${ANALYZER_NUMBER}/${language}`;
 }

@@ -22,13 +22,11 @@ import { actorTerm, MACHINE_MADE, toolTerm } from "./special-terms.ts";
 export interface IndexingOptions {
   readonly language: Language;
   readonly tools: ToolIndexing;
-  /** The version of the runtime's Unicode data. */
-  readonly unicode: string;
 }
 
 /** The version of analysis and document selection: a segment of another version is rebuilt. */
-export function indexVersion({ language, tools, unicode }: IndexingOptions): string {
-  return `${analyzerVersion(unicode, language)}/${tools}`;
+export function indexVersion({ language, tools }: IndexingOptions): string {
+  return `${analyzerVersion(language)}/${tools}`;
 }
 
 /** The position gap between two parts of a message, so that no phrase spans them. */

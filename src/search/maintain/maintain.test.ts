@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
 import { IndexModel } from "../../../test/support/index-model.ts";
+import type { Language } from "../analysis/analyze.ts";
 import { runNow } from "../drive.ts";
 import type { FeedSlice, MaintenanceTask, Need, UpkeepReport } from "../port.ts";
 import { type MaintenanceOptions, maintainIndex } from "./maintain.ts";
 
 let lastSegment = 0;
 
-function optionsOf(unicode: string): MaintenanceOptions {
+function optionsOf(language: Language): MaintenanceOptions {
   return {
-    indexing: { language: "english", tools: "names", unicode },
+    indexing: { language, tools: "names" },
     newSegment: () => ++lastSegment,
     flushAt: 1,
     unreadable: new Set<number>(),
@@ -16,8 +17,8 @@ function optionsOf(unicode: string): MaintenanceOptions {
   };
 }
 
-function maintain(model: IndexModel, task: MaintenanceTask, unicode = "1"): UpkeepReport {
-  return runNow(maintainIndex(task, optionsOf(unicode)), model.answer);
+function maintain(model: IndexModel, task: MaintenanceTask, language: Language = "english"): UpkeepReport {
+  return runNow(maintainIndex(task, optionsOf(language)), model.answer);
 }
 
 /** A model whose index has this many segments. */
@@ -49,7 +50,7 @@ test("a segment beyond the feed's end is rebuilt up to that end", () => {
   model.manifest = { ...manifest, through: 50, segments: beyond };
   let written = 0;
   const task = { rebuildThrough: manifest.version };
-  const report = runNow(maintainIndex(task, optionsOf("1")), (need) => {
+  const report = runNow(maintainIndex(task, optionsOf("english")), (need) => {
     if (need.need === "write" && ++written > 10) throw new Error("it goes on and on");
     return model.answer(need);
   });
@@ -59,11 +60,11 @@ test("a segment beyond the feed's end is rebuilt up to that end", () => {
 
 test("a merge of segments of an old and a new analyzer counts as old, and is rebuilt", () => {
   const model = withSegments(17);
-  maintain(model, "upkeep", "2");
-  maintain(model, "merge", "2");
-  expect(model.manifest.segments[0]?.analyzer).toContain("/1/");
-  while (maintain(model, "upkeep", "2").more);
-  for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/2/");
+  maintain(model, "upkeep", "simple");
+  maintain(model, "merge", "simple");
+  expect(model.manifest.segments[0]?.analyzer).toContain("/english/");
+  while (maintain(model, "upkeep", "simple").more);
+  for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/simple/");
 });
 
 test("during heavy writes segments are merged late, but are when there are many", () => {
@@ -99,7 +100,7 @@ test("changes written during a flush are included, unless they are few", () => {
     if (isSlice && through === head) write(coming.shift() ?? 0);
     return answered;
   };
-  const report = runNow(maintainIndex("upkeep", optionsOf("1")), answer);
+  const report = runNow(maintainIndex("upkeep", optionsOf("english")), answer);
   expect(report).toMatchObject({ documents: 3_776, through: 3_777, head: 5_777 });
   expect(coming).toEqual([]);
 });
@@ -124,7 +125,7 @@ test("slices cut short by huge messages do not end a segment", () => {
   for (let i = 0; i < 999; i++) model.append(session, "user", "as if it were huge");
   const answer = (need: Need) =>
     model.answer(need.need === "feed" ? { ...need, limit: Math.min(need.limit, 100) } : need);
-  const report = runNow(maintainIndex("upkeep", optionsOf("1")), answer);
+  const report = runNow(maintainIndex("upkeep", optionsOf("english")), answer);
   expect(report).toMatchObject({ documents: 999, through: 1_000 });
 });
 

@@ -132,7 +132,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
   });
 
   describe("sweep", () => {
-    test("deletes sessions whose TTL since the last append has passed", async () => {
+    test("deletes sessions whose TTL since the last write has passed", async () => {
       const acme = tenant();
       const forever = await createSession(store(), acme);
       const old = await createSession(store(), acme, { ttl: 60 });
@@ -148,6 +148,24 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       expect(await store().findTombstone(acme, old.id)).toMatchObject({ reason: "ttl" });
       expect((await sweep(T0 + 90_000)).deletedSessions).toHaveLength(1);
       expect(await store().findSession(acme, forever.id)).toBeDefined();
+    });
+
+    test("counts the TTL of imported messages from the import, and of an update from there", async () => {
+      const acme = tenant();
+      const months = 90 * DAY_MS;
+      const { id } = await createSession(store(), acme, { ttl: 60, startedAt: T0 - months });
+      const old = message("x", { createdAt: T0 - months });
+      const now = T0 + 10_000;
+      await store().append(acme, { sessionId: id, entries: [old], now, isHistory: true });
+      expect(await store().findSession(acme, id)).toMatchObject({
+        updatedAt: T0 - months,
+        lastWriteAt: now,
+      });
+      const sweep = (at: number) => store().sweep({ tenant: acme, now: at, limit: 10 });
+      expect((await sweep(now + 59_999)).deletedSessions).toEqual([]);
+      await store().updateSession(acme, id, { title: "kept" }, now + 30_000);
+      expect((await sweep(now + 89_999)).deletedSessions).toEqual([]);
+      expect((await sweep(now + 90_000)).deletedSessions).toHaveLength(1);
     });
 
     test("stops at its limit and reports more", async () => {

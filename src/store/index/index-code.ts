@@ -65,7 +65,7 @@ function analysisOf({
   language = "english",
   tools = DEFAULT_TOOL_INDEXING,
 }: IndexingOptions): Analysis {
-  return { language, tools, unicode: process.versions["unicode"] ?? "" };
+  return { language, tools };
 }
 
 /** Random, so that no two processes choose the same number. */

@@ -14,6 +14,7 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { thisMachine } from "../../environment.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
+import { flushAfterIngest } from "../../ingest/flush-index.ts";
 import { ingestAgain } from "../../ingest/ingest-again.ts";
 import { IngestProgress } from "../../ingest/ingest-progress.ts";
 import { fileLines, ProblemLines, summaryLines } from "../../ingest/print-ingest.ts";
@@ -126,6 +127,10 @@ async function run(
       }
       told.add(outcome);
       problems.add(outcome, told.nameOf(outcome));
+    }
+    if (!input.dryRun) {
+      progress.showIndexing();
+      await flushAfterIngest(context, tenant);
     }
   } finally {
     progress.end();

@@ -7,6 +7,8 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { formatCount } from "../../print.ts";
+import { commandLine } from "../../program.ts";
+import { completeIndex } from "../../search/complete-index.ts";
 import { explainNothing } from "../../search/nothing-found.ts";
 import { formatHit } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
@@ -101,10 +103,13 @@ export const search: Command = defineCommand({
         explain: options.explain,
         deadlineMs: DEADLINE_MS,
       });
-      const result = await tenant.searchSessions(QUERY, input);
+      let result = await tenant.searchSessions(QUERY, input);
+      if (result.indexing && (await completeIndex(context, tenant))) {
+        result = await tenant.searchSessions(QUERY, input);
+      }
       await print(context, result, style);
       if (result.hits.length === 0 && !context.json) {
-        for (const line of await explainNothing(context, tenant, QUERY, input)) {
+        for (const line of await explainNothing(context, tenant, QUERY, input, result.indexing)) {
           await context.terminal.print(line);
         }
       }
@@ -129,7 +134,12 @@ async function print(
   }
   // An empty result is explained as a whole, below.
   for (const note of result.hits.length === 0 ? [] : result.notes) terminal.note(note);
-  if (result.indexing) terminal.note("The index is being built: older messages may be missing.");
+  if (result.indexing) {
+    const rebuild = commandLine(context, "doctor --rebuild");
+    terminal.note(
+      `The index is being built: older messages may be missing. To build it now: ${rebuild}`,
+    );
+  }
   if (result.degraded) terminal.note("Part of the index is unreadable: doctor --rebuild mends it.");
   if (result.partial) terminal.note("The search took too long: these are the hits so far.");
   const { explanation } = result;
@@ -150,7 +160,10 @@ async function print(
     }
     await terminal.print();
   }
-  if (result.hits.length === 0) await terminal.print("Nothing found.");
+  if (result.hits.length === 0) {
+    const where = result.indexing ? " in what is indexed so far" : "";
+    await terminal.print(`Nothing found${where}.`);
+  }
   for (const [i, hit] of result.hits.entries()) {
     if (i > 0) await terminal.print();
     for (const line of formatHit(hit, terminal, style)) await terminal.print(line);

@@ -19,7 +19,7 @@ export const newSession: Command = defineCommand({
     ttl: {
       type: "string",
       value: "SECONDS",
-      help: "A sweep deletes it this long after its last append; never if left out.",
+      help: "A sweep deletes it this long after its last write; never if left out.",
     },
     retention: {
       type: "string",

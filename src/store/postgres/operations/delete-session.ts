@@ -23,7 +23,8 @@ import { dropStreams } from "./streams.ts";
 const SQL = statements("delete_session", {
   /** Columns for the tombstone and the counters; `expired` by the session's own TTL. */
   remains: `SELECT s.session, s.id AS session_id, s.origin_key, t.message_count, t.content_bytes,
-      (coalesce(t.updated_at + s.ttl_seconds * 1000 <= $3, false))::int AS expired,
+      (coalesce(greatest(t.updated_at, t.last_write_at) + s.ttl_seconds * 1000 <= $3, false))::int
+        AS expired,
       (SELECT count(*) FROM entries e WHERE e.tenant = s.tenant AND e.session = s.session)
         AS entry_count,
       (SELECT sha256(coalesce(string_agg(e.hash, ''::bytea ORDER BY e.sequence), ''::bytea))

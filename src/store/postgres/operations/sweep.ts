@@ -24,7 +24,8 @@ import { abortExpired, expiredQuestion, listExpired } from "./streams.ts";
 const SQL = statements("sweep", {
   expiredSessions: `SELECT s.id FROM sessions s
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-    WHERE s.tenant = $1 AND s.ttl_seconds IS NOT NULL AND t.updated_at + s.ttl_seconds * 1000 <= $2
+    WHERE s.tenant = $1 AND s.ttl_seconds IS NOT NULL
+      AND greatest(t.updated_at, t.last_write_at) + s.ttl_seconds * 1000 <= $2
     ORDER BY s.session LIMIT $3`,
   oldKey: `SELECT key FROM idempotency WHERE tenant = $1 AND created_at < $2 LIMIT 1`,
   oldKeys: `WITH gone AS (DELETE FROM idempotency WHERE tenant = $1 AND created_at < $2

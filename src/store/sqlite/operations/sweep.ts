@@ -15,7 +15,8 @@ import { abortExpired } from "./streams.ts";
 const SQL = statements("sweep", {
   expiredSessions: `SELECT s.id FROM sessions s INDEXED BY sessions_with_ttl
     JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
-    WHERE s.tenant = ? AND s.ttl_seconds IS NOT NULL AND t.updated_at + s.ttl_seconds * 1000 <= ?
+    WHERE s.tenant = ? AND s.ttl_seconds IS NOT NULL
+      AND max(t.updated_at, t.last_write_at) + s.ttl_seconds * 1000 <= ?
     ORDER BY s.session LIMIT ?`,
   oldKeys: `DELETE FROM idempotency WHERE tenant = ? AND created_at < ?`,
 });

@@ -1,0 +1,35 @@
+/** Ends an ingest: a search would read what is in no segment again and again. */
+
+import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { type Context, isServer } from "../context.ts";
+
+/** A search reads fewer changes than these in a few milliseconds. */
+const WORTH_A_SEGMENT = 64;
+
+/**
+ * More segments than a load leaves, so they are of many small runs. After a load they are not
+ * merged here: that may take longer than the load.
+ */
+const TOO_MANY_SEGMENTS = 96;
+
+export async function flushIndex(
+  tenant: Pick<TenantApi, "indexStatus" | "maintainIndex">,
+): Promise<void> {
+  const { lag } = await tenant.indexStatus();
+  if (lag < WORTH_A_SEGMENT) return;
+  const { segments } = await tenant.maintainIndex("flush");
+  if (segments > TOO_MANY_SEGMENTS) await tenant.maintainIndex("upkeep");
+}
+
+/** The same at the end of a command. All is stored by then: a failure only makes searches slower. */
+export async function flushAfterIngest(context: Context, tenant: TenantApi): Promise<void> {
+  // A server keeps its index itself.
+  if (isServer(context.address)) return;
+  try {
+    await flushIndex(tenant);
+  } catch (error) {
+    if (!BackscrollError.is(error)) throw error;
+    context.terminal.note(`All is stored, but not yet in the index: ${error.message}`);
+  }
+}
