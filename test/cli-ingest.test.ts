@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { appendFileSync, copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { callCli, environmentOf, type Ran, ROOT, type RunOptions } from "./support/cli.ts";
 import { writeTurn } from "./support/claude-transcript.ts";
+import { callCli, environmentOf, type Ran, ROOT, type RunOptions } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { fixture } from "./support/transcripts.ts";
 

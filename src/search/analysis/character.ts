@@ -48,8 +48,7 @@ const NUMBER = /^[\p{Nd}\p{No}]/u;
  * Emoji, and code points that are reserved for them. Not all of Extended_Pictographic: Unicode 17
  * took it from 671 symbols that are no emoji, such as ★, and terms must not depend on the runtime.
  */
-const PICTOGRAPH =
-  /^(?!\p{Emoji_Modifier})(?:\p{Emoji}|(?=\p{Cn})\p{Extended_Pictographic})/u;
+const PICTOGRAPH = /^(?!\p{Emoji_Modifier})(?:\p{Emoji}|(?=\p{Cn})\p{Extended_Pictographic})/u;
 const DENSE_SCRIPT =
   /^[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}\p{scx=Bopomofo}]/u;
 

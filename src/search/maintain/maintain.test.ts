@@ -17,7 +17,11 @@ function optionsOf(language: Language): MaintenanceOptions {
   };
 }
 
-function maintain(model: IndexModel, task: MaintenanceTask, language: Language = "english"): UpkeepReport {
+function maintain(
+  model: IndexModel,
+  task: MaintenanceTask,
+  language: Language = "english",
+): UpkeepReport {
   return runNow(maintainIndex(task, optionsOf(language)), model.answer);
 }
 

@@ -72,7 +72,10 @@ type SettableShape = {
 const INPUT_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   owner: key,
   participants: z.array(key),
-  ttl: z.number().min(0).meta({ description: "Seconds after the last write at which a sweep deletes the session." }),
+  ttl: z
+    .number()
+    .min(0)
+    .meta({ description: "Seconds after the last write at which a sweep deletes the session." }),
 };
 
 export const settable: SettableShape = Object.fromEntries(
