@@ -42,6 +42,12 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
 /** The number of word-ranked sessions that the vectors re-rank. */
 const WIDE = 40;
 
+/** The words' part of a hybrid search. A session's nearest vectors measure its subject, so its depth is left out. */
+function besideVectors(request: SearchRequest): SearchRequest {
+  const limit = Math.max(WIDE, request.limit);
+  return { ...request, limit, profile: { ...request.profile, depth: 0 } };
+}
+
 /** Undefined where words alone rank: another embedder's vectors cannot be compared. */
 function usableMeaning(
   { meaning, profile }: SearchRequest,
@@ -84,8 +90,7 @@ function* searchOnce(
     const filter = yield* readMessageFilter(request, query, snapshot.views, blobs, cache);
     meaning = usableMeaning(request, snapshot);
     found = yield* findCandidates({
-      request:
-        meaning === undefined ? request : { ...request, limit: Math.max(WIDE, request.limit) },
+      request: meaning === undefined ? request : besideVectors(request),
       query,
       filter,
       snapshot,
