@@ -1,15 +1,15 @@
-/** Writes whose ids may be taken by what is left of a deleted session. */
+/** Retries writes whose ids are taken by leftover rows of a deleted session. */
 
 import { BackscrollError } from "../model/errors.ts";
 
 export interface LeftRows {
-  /** Whether an entry has an id that another one of the tenant has. */
+  /** Whether an entry's id is taken in the tenant. */
   isEntryTaken(error: unknown): boolean;
-  /** Deletes what is left of the tenant's deleted sessions; gives whether there was anything. */
+  /** Deletes leftover rows of the tenant's deleted sessions; false if there were none. */
   deleteLeft(tenant: string): Promise<boolean>;
 }
 
-/** Repeats `write` once if it failed because of such an id, after the rest was deleted. */
+/** Repeats `write` once if its id was taken, after deleting the leftover rows. */
 export async function unlessLeft<Result>(
   { isEntryTaken, deleteLeft }: LeftRows,
   tenant: string,

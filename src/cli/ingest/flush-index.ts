@@ -1,4 +1,4 @@
-/** Ends an ingest: a search would read what is in no segment again and again. */
+/** Flushes the index after an ingest, so that searches do not read the same tail each time. */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../model/errors.ts";

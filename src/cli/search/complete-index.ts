@@ -1,4 +1,4 @@
-/** Builds the index of an own store when a search could not read all that is missing in it. */
+/** Builds the index of a local store when its unindexed tail is longer than a search reads. */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../model/errors.ts";
