@@ -8,7 +8,7 @@
  */
 
 import type { Blobs } from "./index/blobs.ts";
-import { CHUNK_DOCUMENTS, ROLES } from "./index/layout.ts";
+import { CHUNK_DOCUMENTS } from "./index/layout.ts";
 import { lowerBound } from "./index/lists/term-list.ts";
 import type { MessageFacts } from "./index/message-columns.ts";
 import type { Asking } from "./port.ts";
@@ -17,6 +17,7 @@ import { Paths } from "./score/active-paths.ts";
 import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter/filter.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import { byRank, type Ranked } from "./score/rank.ts";
+import { shareOfTalk, TELLING_SESSIONS } from "./score/share-of-talk.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";
 import { isGone } from "./vectors/gone-vectors.ts";
@@ -98,9 +99,6 @@ const HARDLY_COVERED = 1 / 4;
 /** How steeply the similarity's weight grows below that, and its limit. */
 const STEEPNESS = 20;
 const MAX_TRUST = 64;
-/** The best sessions by words that tell whether the query is about talk or about the work of tools. */
-const TELLING = 5;
-const TOOL: number = ROLES.indexOf("tool");
 
 /**
  * The factor of the similarity's weight: the share of talk among the best sessions by words. Vectors
@@ -114,9 +112,7 @@ function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest):
   if (covered < HARDLY_COVERED) {
     return Math.min(MAX_TRUST, (HARDLY_COVERED / covered) ** STEEPNESS);
   }
-  const first = byWords.slice(0, TELLING);
-  const talk = first.filter(({ message }) => message?.role !== TOOL);
-  return first.length === 0 ? 1 : talk.length / first.length;
+  return shareOfTalk(byWords.slice(0, TELLING_SESSIONS).map(({ message }) => message?.role));
 }
 
 /** The largest share of the query's words, by weight, that a session has; 1 if it is not known. */

@@ -14,7 +14,7 @@ function term(
 
 function placed(session: number, score: number, covered: number): Placed {
   const parts = { message: score, neighbours: 0, session: 0, boost: 0, coverage: 0 };
-  return { session, spot: null, score, parts, covered, hasAll: covered === 1 };
+  return { session, spot: null, score, parts, depth: 0, covered, hasAll: covered === 1 };
 }
 
 describe("the coverage weight of a term", () => {

@@ -42,7 +42,8 @@ export interface RankingProfile {
   readonly recurrence: number;
   /**
    * Weight of the mean of the session's ten best passages, 0 for each that it lacks: a session that
-   * worked on the subject stands before one that has a single good message.
+   * worked on the subject stands before one that has a single good message. Multiplied by the share of
+   * talk among the best sessions.
    */
   readonly depth: number;
   /**

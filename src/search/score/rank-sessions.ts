@@ -3,6 +3,7 @@
 import type { Blobs } from "../index/blobs.ts";
 import type { Asking } from "../port.ts";
 import { bestSessions, SAID, withCoverage } from "./coverage.ts";
+import { withDepth } from "./depth.ts";
 import type { MessagePass } from "./message-pass.ts";
 import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
@@ -50,7 +51,7 @@ export function* rankSessions(
     return made;
   });
   if (isCut) return undefined;
-  const placed = mayEcho && orders.share >= SAID ? orders.said : orders.all;
+  const placed = withDepth(mayEcho && orders.share >= SAID ? orders.said : orders.all);
   const best = bestSessions(placed);
   const whole = new Set(placed.filter(({ hasAll }) => hasAll).map(({ session }) => session));
   const verbatim = yield* findVerbatim(

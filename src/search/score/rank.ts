@@ -26,6 +26,8 @@ export interface Ranked {
 /** The same before its time and sequence are read: only shown ones need them. */
 export interface Placed extends Omit<Ranked, "message"> {
   readonly spot: ScoredSpot | null;
+  /** The weighted depth of the session, which the score does not have yet. */
+  readonly depth: number;
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
   /** Whether some passage of the session has every word of the query, outputs included. */
@@ -75,8 +77,7 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
   const { sum, depth } = recurrenceOf(scored, roleWeights);
   const whole =
     profile.session * sessionScore(scored, terms, sessionNorm) +
-    profile.recurrence * Math.log1p(sum) +
-    profile.depth * depth;
+    profile.recurrence * Math.log1p(sum);
   const ranked: Placed[] = [];
   for (const place of bestPlaces(scored, points, roleWeights, ranking.perSession)) {
     const spot = scored.spot(place);
@@ -92,12 +93,20 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
     const { session } = scored;
     const covered = isSaid ? scored.said : scored.covered;
     const hasAll = scored.covered > ALL;
-    ranked.push({ session, spot, score: total(parts), parts, covered, hasAll });
+    ranked.push({
+      session,
+      spot,
+      score: total(parts),
+      parts,
+      depth: profile.depth * depth,
+      covered,
+      hasAll,
+    });
   }
   if (ranked.length === 0 && boost > 0) {
     const parts = { message: 0, neighbours: 0, session: 0, boost, coverage: 0 };
     const { session } = scored;
-    ranked.push({ session, spot: null, score: boost, parts, covered: 0, hasAll: false });
+    ranked.push({ session, spot: null, score: boost, parts, depth: 0, covered: 0, hasAll: false });
   }
   return ranked;
 }
