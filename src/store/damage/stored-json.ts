@@ -35,6 +35,13 @@ export function storedBytesOrNull(value: Row[string] | undefined, row: string): 
   return value === null || value === undefined ? null : storedBytes(value, row);
 }
 
+/** A place in the feed: a positive whole number. */
+export function storedPosition(value: Row[string] | undefined): number {
+  const position = Number(value);
+  if (Number.isSafeInteger(position) && position > 0) return position;
+  throw rowDamaged("a change of the feed", `its position is ${String(value)}`);
+}
+
 /** The store's epoch: a UUID, which cursors and the index file carry. Empty if missing. */
 export function storedEpoch(value: Row[string] | undefined): string {
   const epoch = textOrNull(value) ?? "";
