@@ -31,7 +31,7 @@ export async function fillSession({ address, turns }: ContextTask): Promise<Figu
   }
   await engine.maintainIndex("flush");
   // Maintenance after a bulk load runs first, not during the contexts.
-  await engine.maintainIndex("upkeep");
+  await engine.maintainIndex("maintain");
   await engine.close();
   return { turns };
 }

@@ -44,7 +44,7 @@ export async function fillFleet({ address, messages, seed }: FillTask): Promise<
 export async function indexFleet({ address, messages }: Omit<FillTask, "seed">): Promise<Figures> {
   await using memory = await open(address);
   const start = performance.now();
-  await memory.maintainIndex("upkeep");
+  await memory.maintainIndex("maintain");
   const seconds = (performance.now() - start) / 1_000;
   return { seconds, messagesPerSecond: messages / seconds };
 }

@@ -52,7 +52,7 @@ export async function ingestAll(task: IngestTask): Promise<Figures> {
 export async function joinRest({ address }: IngestTask): Promise<Figures> {
   await using engine = await open(address, { durability: "process" });
   const start = performance.now();
-  await engine.maintainIndex("upkeep");
+  await engine.maintainIndex("maintain");
   const joinSeconds = (performance.now() - start) / 1000;
   await engine.close();
   return { joinSeconds, joinedMegabytes: sizeOf(address) / 1_000_000, joinRssMb: peakRssMb() };

@@ -95,7 +95,7 @@ async function fill({ url }: Place, engine: RemoteEngine): Promise<LongSession> 
     if (from === LONG / 2) middle = entries[0]?.id ?? "";
   }
   // Indexing of the new messages would compete with the page for the processor.
-  await engine.maintainIndex("upkeep");
+  await engine.maintainIndex("maintain");
   return { session, link: `${url}/#/session/${session.id}?m=${middle}` };
 }
 

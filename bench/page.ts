@@ -33,7 +33,7 @@ export async function benchPage(options: BenchOptions): Promise<boolean> {
     const place = { browser, url: server.url, report, messages: options.messages };
     try {
       const engine = await connect(server.url);
-      await engine.maintainIndex("upkeep");
+      await engine.maintainIndex("maintain");
       await engine.close();
       if (wanted("first paint")) await measureFirstPaint(place);
       if (wanted("typing")) await measureTyping(place);

@@ -136,7 +136,7 @@ async function ingestArchive(address: string, transcripts: string): Promise<numb
     originals: false,
   });
   await engine.maintainIndex("flush");
-  await engine.maintainIndex("upkeep");
+  await engine.maintainIndex("maintain");
   return globSync(join(transcripts, "**/*")).reduce((sum, file) => sum + sizeOf(file), 0);
 }
 

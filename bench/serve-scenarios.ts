@@ -49,7 +49,7 @@ export async function fillStore({ address, messages }: FillTask): Promise<Figure
     batch.push({ role, content: text });
   }
   await store();
-  await engine.maintainIndex("upkeep");
+  await engine.maintainIndex("maintain");
   await engine.close();
   return { sessions };
 }

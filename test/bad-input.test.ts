@@ -260,7 +260,7 @@ async function outcomeOf(call: () => unknown): Promise<string> {
   }
 }
 
-/** What a tenant holds. Upkeep changes the index whenever it likes. */
+/** What a tenant holds. Maintenance changes the index whenever it likes. */
 async function held(engine: Engine): Promise<readonly unknown[]> {
   return (await engine.status()).tenants.map(({ index: _, ...rest }) => rest);
 }

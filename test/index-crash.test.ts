@@ -85,8 +85,8 @@ async function liveAndDie(child: Child): Promise<void> {
 
 /** Continues maintenance once the leases of the dead have expired, and deletes most sessions. */
 async function clear(store: Store): Promise<void> {
-  const upkeep = async () => (await store.maintain(TENANT, "upkeep")).busy;
-  await expect.poll(upkeep, { timeout: 60_000, interval: 10 }).toBe(false);
+  const maintenance = async () => (await store.maintain(TENANT, "maintain")).busy;
+  await expect.poll(maintenance, { timeout: 60_000, interval: 10 }).toBe(false);
   await expectAgreement(store, TENANT);
   expect((await store.indexStatus(TENANT)).lag).toBe(0);
   const { sessions } = await store.listSessions(TENANT, {}, { limit: 500 });

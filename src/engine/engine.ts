@@ -175,7 +175,7 @@ export class Engine extends TenantEngine {
   }
 
   /**
-   * Changes it for every process of the store. `maintainIndex("upkeep")` of each tenant then
+   * Changes it for every process of the store. `maintainIndex("maintain")` of each tenant then
    * rebuilds its index; until then, searches use the old one.
    */
   async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {

@@ -67,7 +67,7 @@ describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
     await engine.maintainIndex("flush");
     expect(await found(engine, "impala")).toBe(0);
     await engine.setIndexing({ tools: "all" });
-    await engine.maintainIndex("upkeep");
+    await engine.maintainIndex("maintain");
     expect(await engine.searchSessions("impala")).toMatchObject({
       indexing: false,
       hits: [{ meta: { agent: "coder" } }],

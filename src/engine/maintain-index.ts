@@ -14,13 +14,13 @@ export interface MaintainOptions {
 }
 
 /**
- * `flush` moves the tail into a segment, `merge` joins all segments, `upkeep` does both as far as
+ * `flush` moves the tail into a segment, `merge` joins all segments, `maintain` does both as far as
  * due. `rebuild` builds every segment again from the messages, `purge` rewrites segments that may
  * hold deleted text.
  */
 export type IndexTask = (typeof INDEX_TASKS)[number];
 
-export const INDEX_TASKS = ["flush", "merge", "upkeep", "rebuild", "purge"] as const;
+export const INDEX_TASKS = ["flush", "merge", "maintain", "rebuild", "purge"] as const;
 
 /** How long to wait for a process that is maintaining the index. */
 const PATIENCE_MS = 60_000;
@@ -53,7 +53,7 @@ export async function maintainIndex(
   };
   // Up to the current end, so that it terminates beside writers.
   const { version, head } = await store.indexStatus(tenant);
-  if (task !== "merge" && task !== "upkeep") await run("flush", head);
+  if (task !== "merge" && task !== "maintain") await run("flush", head);
   if (task === "rebuild") await run({ rebuildThrough: version });
   else if (task !== "flush") await run(task);
   return store.indexStatus(tenant);

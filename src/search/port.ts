@@ -235,11 +235,11 @@ export interface Window {
 }
 
 /**
- * `flush` moves the tail into a segment, `merge` merges segments where due, `upkeep` does both as
+ * `flush` moves the tail into a segment, `merge` merges segments where due, `maintain` does both as
  * due, `purge` rewrites segments that may hold deleted text.
  */
 export type MaintenanceTask =
-  | ("flush" | "merge" | "upkeep" | "purge")
+  | ("flush" | "merge" | "maintain" | "purge")
   | RebuildTask
   | StartVectorsTask
   | AddVectorsTask;
@@ -252,7 +252,7 @@ export interface RebuildTask {
   readonly rebuildThrough: number;
 }
 
-export interface UpkeepReport {
+export interface MaintenanceReport {
   /** Another process held the lease or swapped first: no effect. */
   readonly busy: boolean;
   /** The task needs further steps. */

@@ -128,7 +128,7 @@ describe("the index ranks as the naive formula does", () => {
         const fixture = new IndexFixture();
         for (const one of first) fixture.run(one);
         for (const each of [second, third]) {
-          fixture.upkeepAmid(each);
+          fixture.maintainAmid(each);
           expectSame(fixture, new BruteForce(fixture.model), asked);
         }
         fixture.run({ do: "merge" });
@@ -265,17 +265,17 @@ describe("deleted sessions", () => {
     fixture.maintain("flush");
     fixture.model.delete(sessions[0] as number);
     fixture.maintain("flush");
-    fixture.maintain("upkeep");
+    fixture.maintain("maintain");
     expect(fixture.model.manifest.dead).toHaveLength(1);
     fixture.model.delete(sessions[1] as number);
     fixture.model.delete(sessions[2] as number);
     fixture.maintain("flush");
-    while (fixture.maintain("upkeep").more);
+    while (fixture.maintain("maintain").more);
     expect(fixture.model.manifest.dead).toEqual([]);
 
     fixture.model.delete(sessions[3] as number);
     fixture.maintain("flush");
-    while (fixture.maintain("upkeep", 25 * 60 * 60 * 1000).more);
+    while (fixture.maintain("maintain", 25 * 60 * 60 * 1000).more);
     expect(fixture.model.manifest.dead).toEqual([]);
     const found = fixture.search("word4").hits.map(({ sessionId }) => sessionId);
     expect(found).not.toContain("s4");

@@ -22,7 +22,7 @@ const TAGS: Readonly<Record<string, string>> = {
   transfer: "Other agents' files, in and out.",
   shares: "Public read-only links to single sessions.",
   store: "Counts and sizes of the tenant.",
-  admin: "Upkeep and limits.",
+  admin: "Maintenance and limits.",
 };
 
 const DESCRIPTION =

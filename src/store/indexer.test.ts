@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import type { UpkeepReport } from "../search/port.ts";
+import type { MaintenanceReport } from "../search/port.ts";
 import { FLUSH_BYTES, Indexer, type IndexerStore } from "./indexer.ts";
 
 test("bytes written during the first read of the lag are flushed without another write", async () => {
   const { promise: lag, resolve: tellLag } = Promise.withResolvers<number>();
   let flushes = 0;
-  const done: UpkeepReport = { busy: false, documents: 1, through: 1, head: 1, more: false };
+  const done: MaintenanceReport = { busy: false, documents: 1, through: 1, head: 1, more: false };
   const store: IndexerStore = {
-    upkeep: () => Promise.resolve(done),
+    maintenance: () => Promise.resolve(done),
     flush: () => {
       flushes++;
       return Promise.resolve(done);

@@ -7,7 +7,7 @@
 
 import { idlePause, pause } from "../async/pause.ts";
 import { messageOf } from "../model/errors.ts";
-import type { UpkeepReport } from "../search/port.ts";
+import type { MaintenanceReport } from "../search/port.ts";
 import type { AppendRequest } from "./records.ts";
 import type { StoreOptions } from "./store.ts";
 
@@ -36,18 +36,18 @@ const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * The tail is also bounded in bytes: a few hundred tool outputs have as much text as thousands of
- * messages. Upkeep begins at this many bytes, and writes wait at `WAIT_FACTOR` times as many.
+ * messages. Maintenance begins at this many bytes, and writes wait at `WAIT_FACTOR` times as many.
  */
 export const FLUSH_BYTES: number = 8 * 1024 * 1024;
 
-/** How long closing waits for a piece of upkeep before it stops it. */
+/** How long closing waits for a piece of maintenance before it stops it. */
 const CLOSE_WAIT_MS = 1_000;
 
 export interface IndexerStore {
   /** One bounded maintenance step, which rebuilds unreadable segments. */
-  upkeep(tenant: string, unreadable: readonly number[]): Promise<UpkeepReport>;
+  maintenance(tenant: string, unreadable: readonly number[]): Promise<MaintenanceReport>;
   /** Flushes all unindexed changes into a segment. */
-  flush(tenant: string): Promise<UpkeepReport>;
+  flush(tenant: string): Promise<MaintenanceReport>;
   /** The number of unindexed changes. */
   lag(tenant: string): Promise<number>;
   /** Ends the current step at its next yield. */
@@ -75,7 +75,7 @@ interface Tenant {
   /** A scheduled start of maintenance. */
   soon: NodeJS.Timeout | undefined;
   /** Set while the tenant is queued or being maintained. */
-  upkeep: Promise<void> | undefined;
+  maintenance: Promise<void> | undefined;
   pausedUntil: number;
   pauseMs: number;
   failure: string | undefined;
@@ -115,7 +115,7 @@ export class Indexer {
     if (tenant.behind < flushAt && !isHeavy) return undefined;
     if (tenant.behind < HURRY_FACTOR * flushAt && !isHeavy) this.#startSoon(tenant);
     else this.#start(tenant);
-    return tenant.upkeep !== undefined && this.#isFar(tenant)
+    return tenant.maintenance !== undefined && this.#isFar(tenant)
       ? this.#waitForRoom(tenant)
       : undefined;
   }
@@ -169,7 +169,7 @@ export class Indexer {
         known: false,
         looking: undefined,
         soon: undefined,
-        upkeep: undefined,
+        maintenance: undefined,
         pausedUntil: 0,
         pauseMs: FIRST_PAUSE_MS,
         failure: undefined,
@@ -182,8 +182,8 @@ export class Indexer {
 
   /** A merge may take minutes, but shortens the tail from time to time. */
   async #waitForRoom(tenant: Tenant): Promise<void> {
-    while (tenant.upkeep !== undefined && this.#isFar(tenant)) {
-      await Promise.race([tenant.upkeep, idlePause(LOOK_MS)]);
+    while (tenant.maintenance !== undefined && this.#isFar(tenant)) {
+      await Promise.race([tenant.maintenance, idlePause(LOOK_MS)]);
       try {
         tenant.behind = await this.#store.lag(tenant.name);
       } catch {
@@ -214,16 +214,17 @@ export class Indexer {
   }
 
   #startSoon(tenant: Tenant): void {
-    if (tenant.upkeep !== undefined) return;
+    if (tenant.maintenance !== undefined) return;
     tenant.soon ??= setTimeout(() => this.#start(tenant), MOMENT_MS).unref();
   }
 
   #start(tenant: Tenant): void {
     clearTimeout(tenant.soon);
     tenant.soon = undefined;
-    if (this.#closing || tenant.upkeep !== undefined || Date.now() < tenant.pausedUntil) return;
-    tenant.upkeep = this.#last.then(() => this.#run(tenant));
-    this.#last = tenant.upkeep;
+    if (this.#closing || tenant.maintenance !== undefined || Date.now() < tenant.pausedUntil)
+      return;
+    tenant.maintenance = this.#last.then(() => this.#run(tenant));
+    this.#last = tenant.maintenance;
   }
 
   /** Never rejects: keeps a failure for the status, and retries later. */
@@ -237,7 +238,7 @@ export class Indexer {
         const written = tenant.bytes;
         const report = isHeavy
           ? await this.#store.flush(tenant.name)
-          : await this.#store.upkeep(tenant.name, tenant.unreadable);
+          : await this.#store.maintenance(tenant.name, tenant.unreadable);
         if (isHeavy && !report.busy) tenant.bytes -= written;
         tenant.since = 0;
         tenant.behind = await this.#store.lag(tenant.name);
@@ -257,7 +258,7 @@ export class Indexer {
       tenant.failure = messageOf(error);
       this.#pause(tenant);
     } finally {
-      tenant.upkeep = undefined;
+      tenant.maintenance = undefined;
       if (tenant.since > 0) this.#startAgain(tenant);
     }
   }

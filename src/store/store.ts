@@ -16,7 +16,7 @@ import type { Fact, Memory } from "../model/note.ts";
 import type { RouteSession, SessionRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
-import type { MaintenanceTask, UpkeepReport } from "../search/port.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
 import type {
   NoteSearchAnswer,
   NoteSearchRequest,
@@ -329,7 +329,7 @@ export interface StoreIndex {
    * One bounded maintenance step under the tenant's lease. `busy` if another process holds the
    * lease. Does not block reads and writes.
    */
-  maintain(tenant: string, task: MaintenanceTask): Promise<UpkeepReport>;
+  maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport>;
 }
 
 export interface Store extends StoreWrites, StoreReads, StoreIndex {

@@ -5,7 +5,7 @@ import type { Role } from "../../src/model/entry.ts";
 import { type AnswerNow, runNow } from "../../src/search/drive.ts";
 import { IndexCache } from "../../src/search/index/index-cache.ts";
 import { maintainIndex } from "../../src/search/maintain/maintain.ts";
-import type { UpkeepReport } from "../../src/search/port.ts";
+import type { MaintenanceReport } from "../../src/search/port.ts";
 import type { SearchAnswer, SearchRequest } from "../../src/search/request.ts";
 import { PLAIN_PROFILE } from "../../src/search/score/profile.ts";
 import { searchSessions } from "../../src/search/search.ts";
@@ -183,10 +183,10 @@ export class IndexFixture {
   }
 
   maintain(
-    task: "flush" | "merge" | "upkeep" | "purge" | "rebuild",
+    task: "flush" | "merge" | "maintain" | "purge" | "rebuild",
     now = 0,
     answer: AnswerNow = this.model.answer,
-  ): UpkeepReport {
+  ): MaintenanceReport {
     const options = {
       indexing: INDEXING,
       newSegment: () => ++this.#lastSegment,
@@ -200,9 +200,9 @@ export class IndexFixture {
   }
 
   /** Makes a segment of a few changes at a time, after each of which somebody goes on. */
-  upkeepAmid(commands: readonly Command[]): void {
+  maintainAmid(commands: readonly Command[]): void {
     const left = [...commands];
-    this.maintain("upkeep", 0, (need) => {
+    this.maintain("maintain", 0, (need) => {
       if (need.need !== "feed" || need.limit === 0) return this.model.answer(need);
       const slice = this.model.answer({ ...need, limit: Math.min(need.limit, 4) });
       const next = left.shift();

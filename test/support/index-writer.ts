@@ -20,8 +20,8 @@ async function workForever(task: IndexTask): Promise<void> {
       { role: "assistant", content: `two ${n}` },
     ]);
     if (n % 4 === 3) await engine.deleteSession(`${name}-${n - 3}`);
-    const upkeep = n % 3 === 2 ? "merge" : n % 7 === 6 ? "upkeep" : "flush";
-    const { busy } = await store.maintain("default", upkeep);
+    const maintenance = n % 3 === 2 ? "merge" : n % 7 === 6 ? "maintain" : "flush";
+    const { busy } = await store.maintain("default", maintenance);
     say({ n, busy });
   }
 }

@@ -58,7 +58,7 @@ const LONG: readonly string[] = [
   "src/engine/verify/verify",
   "src/search/search.property",
   "src/archive/late-files",
-  "src/engine/index-upkeep",
+  "src/engine/index-maintenance",
   "src/engine/index-setting",
   "test/bad-input",
   "test/cli-ingest",

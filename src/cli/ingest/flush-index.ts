@@ -19,7 +19,7 @@ export async function flushIndex(
   const { lag } = await tenant.indexStatus();
   if (lag < WORTH_A_SEGMENT) return;
   const { segments } = await tenant.maintainIndex("flush");
-  if (segments > TOO_MANY_SEGMENTS) await tenant.maintainIndex("upkeep");
+  if (segments > TOO_MANY_SEGMENTS) await tenant.maintainIndex("maintain");
 }
 
 /** The same at the end of a command. All is stored by then: a failure only makes searches slower. */

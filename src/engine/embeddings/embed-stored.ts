@@ -143,11 +143,11 @@ export async function embedStored(
         if (pieces > 0) engine.meaning?.hasVectors(tenant);
         progress = { vectors, changes: before + at - from, total };
         onProgress?.(progress);
-        await store.maintain(tenant, "upkeep");
+        await store.maintain(tenant, "maintain");
       }
       before += to - from;
     }
-    while ((await store.maintain(tenant, "upkeep")).more && !leased.aborted);
+    while ((await store.maintain(tenant, "maintain")).more && !leased.aborted);
   });
   signal?.throwIfAborted();
   if (progress !== undefined) return progress;

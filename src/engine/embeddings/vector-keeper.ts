@@ -148,7 +148,7 @@ export class VectorKeeper {
       ({ through: from, done } = batch);
       if (batch.pieces > 0) this.#options.onVectors(tenant);
       const status = await store.indexStatus(tenant);
-      if ((status.vectors?.segments ?? 0) > MANY_SEGMENTS) await store.maintain(tenant, "upkeep");
+      if ((status.vectors?.segments ?? 0) > MANY_SEGMENTS) await store.maintain(tenant, "maintain");
       // Yields to searches.
       await pause(0, signal);
     }

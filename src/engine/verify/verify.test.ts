@@ -186,7 +186,7 @@ describe("verify finds", () => {
     expect(held.length).toBeGreaterThan(0);
     expect(problems.map(({ problem }) => problem).join("; ")).toContain("is missing, or does not");
     // In the tail, where the payload's head is still known, and in a segment.
-    for (const task of ["upkeep", "rebuild"] as const) {
+    for (const task of ["maintain", "rebuild"] as const) {
       expect((await engine.searchSessions("first")).hits).toHaveLength(1);
       expect((await engine.searchSessions("large", { branches: "all" })).hits).toHaveLength(1);
       await engine.maintainIndex(task);

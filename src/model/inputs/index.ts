@@ -9,14 +9,14 @@
 import { CONTEXT_INPUTS } from "./context.ts";
 import { CONVERSATION_INPUTS } from "./conversations.ts";
 import { HOST_INPUTS } from "./hosts.ts";
-import { UPKEEP_INPUTS } from "./upkeep.ts";
+import { MAINTENANCE_INPUTS } from "./maintenance.ts";
 
 export const INPUTS: typeof CONVERSATION_INPUTS &
   typeof CONTEXT_INPUTS &
-  typeof UPKEEP_INPUTS &
+  typeof MAINTENANCE_INPUTS &
   typeof HOST_INPUTS = {
   ...CONVERSATION_INPUTS,
   ...CONTEXT_INPUTS,
-  ...UPKEEP_INPUTS,
+  ...MAINTENANCE_INPUTS,
   ...HOST_INPUTS,
 };

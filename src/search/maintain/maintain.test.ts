@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { IndexModel } from "../../../test/support/index-model.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { runNow } from "../drive.ts";
-import type { FeedSlice, MaintenanceTask, Need, UpkeepReport } from "../port.ts";
+import type { FeedSlice, MaintenanceReport, MaintenanceTask, Need } from "../port.ts";
 import { type MaintenanceOptions, maintainIndex } from "./maintain.ts";
 
 let lastSegment = 0;
@@ -21,7 +21,7 @@ function maintain(
   model: IndexModel,
   task: MaintenanceTask,
   language: Language = "english",
-): UpkeepReport {
+): MaintenanceReport {
   return runNow(maintainIndex(task, optionsOf(language)), model.answer);
 }
 
@@ -64,10 +64,10 @@ test("a segment beyond the feed's end is rebuilt up to that end", () => {
 
 test("a merge of segments of an old and a new analyzer counts as old, and is rebuilt", () => {
   const model = withSegments(17);
-  maintain(model, "upkeep", "simple");
+  maintain(model, "maintain", "simple");
   maintain(model, "merge", "simple");
   expect(model.manifest.segments[0]?.analyzer).toContain("/english/");
-  while (maintain(model, "upkeep", "simple").more);
+  while (maintain(model, "maintain", "simple").more);
   for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/simple/");
 });
 
@@ -78,12 +78,12 @@ test("during heavy writes segments are merged late, but are when there are many"
   for (let i = 0; i < 40; i++) {
     // One that is flushed, and one that waits already.
     model.append(session, "user", `message ${i} of many`);
-    maintain(model, "upkeep");
+    maintain(model, "maintain");
     most = Math.max(most, model.manifest.segments.length);
     model.append(session, "user", `another message ${i}`);
   }
   expect(most).toBeLessThanOrEqual(16);
-  while (maintain(model, "upkeep").more);
+  while (maintain(model, "maintain").more);
   expect(model.manifest.segments.length).toBeLessThan(8);
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(80);
 });
@@ -104,7 +104,7 @@ test("changes written during a flush are included, unless they are few", () => {
     if (isSlice && through === head) write(coming.shift() ?? 0);
     return answered;
   };
-  const report = runNow(maintainIndex("upkeep", optionsOf("english")), answer);
+  const report = runNow(maintainIndex("maintain", optionsOf("english")), answer);
   expect(report).toMatchObject({ documents: 3_776, through: 3_777, head: 5_777 });
   expect(coming).toEqual([]);
 });
@@ -129,7 +129,7 @@ test("slices cut short by huge messages do not end a segment", () => {
   for (let i = 0; i < 999; i++) model.append(session, "user", "as if it were huge");
   const answer = (need: Need) =>
     model.answer(need.need === "feed" ? { ...need, limit: Math.min(need.limit, 100) } : need);
-  const report = runNow(maintainIndex("upkeep", optionsOf("english")), answer);
+  const report = runNow(maintainIndex("maintain", optionsOf("english")), answer);
   expect(report).toMatchObject({ documents: 999, through: 1_000 });
 });
 
@@ -137,7 +137,7 @@ test("a rebuild also covers segments merged meanwhile", () => {
   const model = withSegments(17);
   const rebuild = { rebuildThrough: model.manifest.version };
   maintain(model, rebuild);
-  maintain(model, "upkeep");
+  maintain(model, "maintain");
   const joined = new Set(model.manifest.segments.map(({ segment }) => segment));
   while (maintain(model, rebuild).more);
   expect(model.manifest.segments.filter(({ segment }) => joined.has(segment))).toEqual([]);

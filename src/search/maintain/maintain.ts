@@ -13,11 +13,11 @@ import { mergeSegments } from "../index/merge-segments.ts";
 import {
   type Asking,
   ask,
+  type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
   namedSegments,
   type SegmentInfo,
-  type UpkeepReport,
 } from "../port.ts";
 import type {
   AddVectorsTask,
@@ -74,7 +74,7 @@ const LARGE_MERGE = 768 * 1024;
 export function* maintainIndex(
   task: MaintenanceTask,
   options: MaintenanceOptions,
-): Asking<UpkeepReport> {
+): Asking<MaintenanceReport> {
   const state = yield* readState();
   const { manifest, head } = state;
   const step = nextStep(task, state, options);
@@ -89,7 +89,7 @@ export function* maintainIndex(
     if (!namedSegments(manifest).includes(error.segment)) throw error;
     // Not met by a search yet. Rebuilt first, because it cannot be merged.
     const unreadable = new Set([...options.unreadable, error.segment]);
-    return yield* maintainIndex(task === "merge" ? "upkeep" : task, { ...options, unreadable });
+    return yield* maintainIndex(task === "merge" ? "maintain" : task, { ...options, unreadable });
   }
   if (documents === undefined) return { ...report, busy: true, more: true };
   if (typeof task === "object" && !("rebuildThrough" in task)) {
@@ -130,9 +130,9 @@ function nextStep(
     return takeVectors(task, manifest, options);
   const lag = head - manifest.through;
   if (task !== "merge" && lag > 0 && (task === "flush" || lag >= options.flushAt)) {
-    const joined = task === "upkeep" ? segmentsToMergeWhileBusy(manifest.segments) : [];
+    const joined = task === "maintain" ? segmentsToMergeWhileBusy(manifest.segments) : [];
     if (joined.length > 0) return merge(manifest, joined, options);
-    return flush(manifest, task === "upkeep" ? undefined : head, options);
+    return flush(manifest, task === "maintain" ? undefined : head, options);
   }
   if (task === "flush") return undefined;
   const version = indexVersion(options.indexing);

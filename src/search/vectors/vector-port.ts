@@ -1,4 +1,4 @@
-/** Metadata of vectors outside of their segments, and the tasks of their upkeep. */
+/** Metadata of vectors outside of their segments, and the tasks of their maintenance. */
 
 /** An immutable segment of vectors: of what the feed told of in `(from, to]`. */
 export interface VectorSegmentInfo {

@@ -74,7 +74,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/index",
     operation: "maintainIndex",
     tag: "admin",
-    summary: "Do the upkeep of the index now.",
+    summary: "Run the maintenance of the index now.",
     scope: "admin",
     act: "maintain_index",
     body: z.strictObject({ task: z.enum(INDEX_TASKS) }),

@@ -23,7 +23,7 @@ const REBUILD = { rebuildThrough: 1_000_000 };
 const TASKS: readonly MaintenanceTask[] = ["flush", "merge", REBUILD];
 
 /** An action on a tenant during a maintenance step. */
-type Step = "append" | "delete" | "upkeep";
+type Step = "append" | "delete" | "maintain";
 
 export function indexCases({ store, tenant, fresh, another }: Cases): void {
   describe("the index", () => {
@@ -70,7 +70,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       const { position } = await store().feedHead(name);
       const before = { through: 0, head: position, lag: position, documents: 0, bytes: 0 };
       expect(await store().indexStatus(name)).toMatchObject(before);
-      const report = await store().maintain(name, "upkeep");
+      const report = await store().maintain(name, "maintain");
       expect(report).toMatchObject({ through: position, head: position, more: false });
       const after = { through: position, lag: 0, segments: 1, documents: 6, dead: 0 };
       const status = await store().indexStatus(name);
@@ -91,7 +91,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await target.load(source.dump());
       expect((await manifestOf(target, "a")).segments).toEqual([]);
       await expectAgreement(target, "a");
-      await target.maintain("a", "upkeep");
+      await target.maintain("a", "maintain");
       await expectAgreement(target, "a");
       expect((await target.indexStatus("a")).lag).toBe(0);
     });
@@ -113,7 +113,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await fill(store(), name, 1);
       await store().maintain(name, "flush");
       await store().maintain(name, "merge");
-      await store().maintain(name, "upkeep");
+      await store().maintain(name, "maintain");
       const keys = [{ segment: old?.segment ?? 0, blob: 0 }];
       await store().maintain(name, "purge");
       expect(await answerTo(store(), name, { need: "blobs", keys })).toEqual(["missing"]);
@@ -132,11 +132,11 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await expectAgreement(store(), name);
     });
 
-    test("agrees with the messages under concurrent upkeep", async () => {
+    test("agrees with the messages under concurrent maintenance", async () => {
       const name = tenant();
       const stores = [store(), await another()];
       const ids = await fill(store(), name, 6);
-      const tasks: MaintenanceTask[] = ["flush", "merge", "upkeep", "purge", REBUILD];
+      const tasks: MaintenanceTask[] = ["flush", "merge", "maintain", "purge", REBUILD];
       for (let round = 0; round < repeats(4, 8); round++) {
         const id = ids.pop() ?? "";
         const work = stores.flatMap((each, i) => [
@@ -147,19 +147,19 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
         await Promise.all([...work, store().deleteSession(name, id, "user", T0)]);
         await expectAgreement(store(), name);
       }
-      await store().maintain(name, "upkeep");
+      await store().maintain(name, "maintain");
       await expectAgreement(stores[1] as Store, name);
     });
   });
 
   describe("an index during maintenance", () => {
     const orders: Step[][] = [
-      ["append", "delete", "upkeep"],
-      ["append", "upkeep", "delete"],
-      ["delete", "append", "upkeep"],
-      ["delete", "upkeep", "append"],
-      ["upkeep", "append", "delete"],
-      ["upkeep", "delete", "append"],
+      ["append", "delete", "maintain"],
+      ["append", "maintain", "delete"],
+      ["delete", "append", "maintain"],
+      ["delete", "maintain", "append"],
+      ["maintain", "append", "delete"],
+      ["maintain", "delete", "append"],
     ];
     const points: GatePoint[] = ["read", "written", "swapped"];
 
@@ -194,8 +194,8 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
         for (const step of order) {
           if (step === "append") ids.push(...(await fill(other, name, 1)));
           if (step === "delete") await deleteSome(other, name, ids);
-          if (step === "upkeep") {
-            expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: true });
+          if (step === "maintain") {
+            expect(await other.maintain(name, "maintain")).toMatchObject({ busy: true });
             expect((await other.indexStatus(name)).holder).not.toBeNull();
           }
         }
@@ -203,7 +203,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       };
       await holdAt(point, () => store().maintain(name, task), steps);
       await expectAgreement(store(), name);
-      expect(await other.maintain(name, "upkeep")).toMatchObject({ busy: false });
+      expect(await other.maintain(name, "maintain")).toMatchObject({ busy: false });
       await expectAgreement(store(), name);
     }
 
@@ -217,13 +217,13 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
         const takeOver = async () => {
           ids.push(...(await fill(quick, point, 1)));
           await deleteSome(quick, point, ids);
-          expect(await quick.maintain(point, "upkeep")).toMatchObject({ busy: false });
+          expect(await quick.maintain(point, "maintain")).toMatchObject({ busy: false });
           await expectAgreement(quick, point);
         };
         const report = await holdAt(point, () => slow.maintain(point, "flush"), takeOver);
         expect(report.busy).toBe(true);
         await expectAgreement(slow, point);
-        await slow.maintain(point, "upkeep");
+        await slow.maintain(point, "maintain");
         await expectAgreement(slow, point);
       }
       await slow.close();

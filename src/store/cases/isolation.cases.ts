@@ -254,7 +254,7 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
   readPieces: async (store, tenant, { session }) =>
     expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
   maintain: async (store, tenant) =>
-    expect(await store.maintain(tenant, "upkeep")).toMatchObject({ busy: false, more: false }),
+    expect(await store.maintain(tenant, "maintain")).toMatchObject({ busy: false, more: false }),
   listTenants: async (store, tenant) =>
     expect((await store.listTenants()).filter((name) => name === tenant).length).toBeLessThan(2),
   status: async (store, tenant) => {

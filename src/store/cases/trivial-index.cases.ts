@@ -18,11 +18,11 @@ import {
   type DeadSession,
   type ErasedMessages,
   type FeedSlice,
+  type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
   type Need,
   type SegmentInfo,
-  type UpkeepReport,
 } from "../../search/port.ts";
 import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
 import type { IndexCode } from "../index/index-code.ts";
@@ -93,10 +93,10 @@ function* readAll(): Asking<TrivialAnswer> {
   return { documents, degraded, answers: [], unreadable: [] };
 }
 
-function* maintain(task: MaintenanceTask): Asking<UpkeepReport> {
+function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {
   let documents = 0;
   let swapped = true;
-  if (task === "upkeep" || task === "purge" || typeof task === "object") {
+  if (task === "maintain" || task === "purge" || typeof task === "object") {
     const repaired = yield* repair(task);
     documents += repaired ?? 0;
     swapped = repaired !== undefined;
@@ -107,7 +107,7 @@ function* maintain(task: MaintenanceTask): Asking<UpkeepReport> {
     swapped = flushed !== undefined;
   }
   const manifest = yield* ask<"manifest">({ need: "manifest" });
-  if (swapped && (task === "merge" || (task === "upkeep" && manifest.segments.length > 3))) {
+  if (swapped && (task === "merge" || (task === "maintain" && manifest.segments.length > 3))) {
     const merged = yield* merge();
     documents += merged ?? 0;
     swapped = merged !== undefined;

@@ -9,7 +9,7 @@ import { randomInt } from "node:crypto";
 import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
-import type { Asking, MaintenanceTask, UpkeepReport } from "../../search/port.ts";
+import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import { readPieces } from "../../search/read-pieces.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
@@ -21,10 +21,10 @@ export interface IndexCode<Cache = unknown> {
   /** Cached between searches while the store is open. */
   createCache(options: IndexingOptions): Cache;
   search(request: IndexRequest, cache: Cache, tenant: string): Asking<IndexAnswer>;
-  maintain(task: MaintenanceTask, options: UpkeepOptions): Asking<UpkeepReport>;
+  maintain(task: MaintenanceTask, options: MaintenanceOptions): Asking<MaintenanceReport>;
 }
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly indexing: IndexingOptions;
   /** The number of unindexed changes at which maintenance flushes. */
   readonly flushAt: number;

@@ -1,16 +1,22 @@
 /**
  * One maintenance step of a tenant's index, from taking the lease to releasing it.
  *
- * Shared by both backends; `IndexUpkeep` has their differences.
+ * Shared by both backends; `IndexMaintenance` has their differences.
  */
 
 import { pause } from "../../async/pause.ts";
 import { runLater } from "../../search/drive.ts";
-import type { Answers, Asking, MaintenanceTask, Need, UpkeepReport } from "../../search/port.ts";
+import type {
+  Answers,
+  Asking,
+  MaintenanceReport,
+  MaintenanceTask,
+  Need,
+} from "../../search/port.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
 /** The operations of a backend for one step. */
-export interface IndexUpkeep {
+export interface IndexMaintenance {
   takeLease(): Promise<Lease | undefined>;
   /** False if the lease was taken over. */
   renewLease(lease: Lease): Promise<boolean>;
@@ -37,24 +43,24 @@ export interface StopSignal {
 }
 
 export async function runMaintenance(
-  upkeep: IndexUpkeep,
+  maintenance: IndexMaintenance,
   task: MaintenanceTask,
-  computation: Asking<UpkeepReport>,
+  computation: Asking<MaintenanceReport>,
   signal: StopSignal,
   mergeShare = 1,
-): Promise<UpkeepReport> {
+): Promise<MaintenanceReport> {
   const pace = new Pace(mergeShare);
-  let lease = await upkeep.takeLease();
-  if (lease === undefined) return unfinished(upkeep, true);
+  let lease = await maintenance.takeLease();
+  if (lease === undefined) return unfinished(maintenance, true);
   let renewedAt = performance.now();
 
   const breathe = async (held: Lease) => {
     await turn();
     if (signal.stopped) throw new Interrupted();
-    await upkeep.rest();
+    await maintenance.rest();
     if (performance.now() - renewedAt < held.ms * RENEW_AFTER) return;
     renewedAt = performance.now();
-    if (await upkeep.renewLease(held)) return;
+    if (await maintenance.renewLease(held)) return;
     lease = undefined;
     throw new Interrupted();
   };
@@ -66,18 +72,18 @@ export async function runMaintenance(
         if (need.gentle) await pace.rest();
         return breathe(held) as Promise<undefined>;
       }
-      return upkeep.answer(need, held);
+      return maintenance.answer(need, held);
     });
     if (task !== "flush" && task !== "merge") {
       const isPurge = task === "purge";
-      await upkeep.clean(isPurge ? 0 : DROPPED_KEPT_MS, isPurge || !report.more);
+      await maintenance.clean(isPurge ? 0 : DROPPED_KEPT_MS, isPurge || !report.more);
     }
     return report;
   } catch (error) {
-    if (error instanceof Interrupted) return await unfinished(upkeep, lease === undefined);
+    if (error instanceof Interrupted) return await unfinished(maintenance, lease === undefined);
     throw error;
   } finally {
-    if (lease !== undefined) await upkeep.releaseLease(lease);
+    if (lease !== undefined) await maintenance.releaseLease(lease);
   }
 }
 
@@ -104,8 +110,11 @@ class Pace {
 /** The lease is lost, or the store is closing. Unswapped work is discarded. */
 class Interrupted extends Error {}
 
-async function unfinished(upkeep: IndexUpkeep, busy: boolean): Promise<UpkeepReport> {
-  return { busy, more: true, documents: 0, ...(await upkeep.position()) };
+async function unfinished(
+  maintenance: IndexMaintenance,
+  busy: boolean,
+): Promise<MaintenanceReport> {
+  return { busy, more: true, documents: 0, ...(await maintenance.position()) };
 }
 
 /** Yields one turn of the event loop. */

@@ -32,14 +32,14 @@ test("a node with an old manifest finds its segments, and then the new ones", as
   await node.maintain("old", "flush");
   const { segments } = await answerTo(node, "old", { need: "manifest" });
   await other.maintain("old", "merge");
-  await other.maintain("old", "upkeep");
+  await other.maintain("old", "maintain");
   const keys = segments.map(({ segment }) => ({ segment, blob: 0 }));
   for (const blob of await answerTo(node, "old", { need: "blobs", keys })) {
     expect(blob).toBeInstanceOf(Uint8Array);
   }
   // Ten minutes later they are deleted, and a read reports that.
   await query(address, "UPDATE index_segments SET dropped_at = dropped_at - 600001");
-  await other.maintain("old", "upkeep");
+  await other.maintain("old", "maintain");
   expect(await answerTo(node, "old", { need: "blobs", keys })).toEqual(["missing", "missing"]);
   await expectAgreement(node, "old");
 });
@@ -67,7 +67,7 @@ test("a damaged blob is reported, and its segment is rebuilt", async () => {
   const [info] = (await answerTo(store, "damage", { need: "manifest" })).segments;
   const keys = [{ segment: info?.segment ?? 0, blob: 0 }];
   expect(await answerTo(store, "damage", { need: "blobs", keys })).toEqual(["damaged"]);
-  await store.maintain("damage", "upkeep");
+  await store.maintain("damage", "maintain");
   await expectAgreement(store, "damage");
 });
 

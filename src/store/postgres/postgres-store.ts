@@ -112,7 +112,7 @@ export class PostgresStore implements Store {
     db.onSwitch(() => this.#searcher.forget());
     this.#maintainer = new Maintainer(db, options.indexing ?? {});
     const store = {
-      upkeep: (tenant: string) => this.maintain(tenant, "upkeep"),
+      maintenance: (tenant: string) => this.maintain(tenant, "maintain"),
       flush: (tenant: string) => this.maintain(tenant, "flush"),
       lag: (tenant: string) => db.read(tenant, indexLag),
       stop: () => this.#maintainer.stop(),

@@ -113,7 +113,7 @@ describe("the file of segments", () => {
     expect(await store.checkIntegrity()).toEqual([]);
     const id = await fill(store, 1);
     await store.deleteSession("a", id, "user", T0);
-    await store.maintain("a", "upkeep");
+    await store.maintain("a", "maintain");
     await expectAgreement(store, "a");
     expect((await store.indexStatus("a")).lag).toBe(0);
     expect(statSync(index).mode & 0o777).toBe(0o600);
@@ -124,12 +124,12 @@ describe("the file of segments", () => {
     BROKEN["is another program's"]?.();
     const foreign = readFileSync(index);
     const store = await open();
-    await store.maintain("a", "upkeep");
+    await store.maintain("a", "maintain");
     expect(readFileSync(`${index}.aside`)).toEqual(foreign);
     rmSync(`${index}.aside`);
     await store.close();
     BROKEN["is of another version"]?.();
-    await (await open()).maintain("a", "upkeep");
+    await (await open()).maintain("a", "maintain");
     expect(existsSync(`${index}.aside`)).toBe(false);
   });
 
@@ -143,7 +143,7 @@ describe("the file of segments", () => {
     const blobs = await answerTo(store, "a", { need: "blobs", keys });
     expect(blobs.map((blob) => typeof blob)).toEqual(["string", "object"]);
     expect(blobs[0]).toBe("damaged");
-    await store.maintain("a", "upkeep");
+    await store.maintain("a", "maintain");
     await expectAgreement(store, "a");
   });
 
@@ -170,7 +170,7 @@ describe("the file of segments", () => {
       const length = Math.floor((random() * n * log.length) / (cuts - 1));
       writeFileSync(`${path}-index-wal`, log.subarray(0, length));
       const cut = await open();
-      await cut.maintain("a", "upkeep");
+      await cut.maintain("a", "maintain");
       await expectAgreement(cut, "a");
       await cut.close();
     }
@@ -199,7 +199,7 @@ describe("an index whose segments cannot be read", () => {
     rmSync(index);
     const store = await openReal(0);
     expect(await search(store, "zebra")).toMatchObject({ degraded: true, hits: [] });
-    for (let more = true; more; ) ({ more } = await store.maintain("a", "upkeep"));
+    for (let more = true; more; ) ({ more } = await store.maintain("a", "maintain"));
     const { degraded, hits } = await search(store, "zebra");
     expect([degraded, hits.length]).toEqual([false, 20]);
   });
@@ -240,7 +240,7 @@ test("merged segments are deleted by the same maintenance", async () => {
   const store = await open();
   for (let i = 0; i < 4; i++) {
     await fill(store, 5);
-    await store.maintain("a", "upkeep");
+    await store.maintain("a", "maintain");
   }
   expect((await store.indexStatus("a")).segments).toBe(1);
   const db = new DatabaseSync(index);
@@ -275,7 +275,7 @@ test("a reader follows when another process has recreated the file", async () =>
   const writer = await open();
   rmSync(index);
   for (const suffix of ["-wal", "-shm"]) rmSync(`${index}${suffix}`, { force: true });
-  await writer.maintain("a", "upkeep");
+  await writer.maintain("a", "maintain");
   await expectAgreement(reader, "a");
 });
 
@@ -322,7 +322,7 @@ test("a segment that absorbs new changes does not block the log's checkpoint", a
   onTestFinished(() => other.close());
   const moved: boolean[] = [];
   let isDone = false;
-  const upkeep = store.maintain("a", "upkeep").finally(() => {
+  const maintenance = store.maintain("a", "maintain").finally(() => {
     isDone = true;
   });
   while (!isDone) {
@@ -332,7 +332,7 @@ test("a segment that absorbs new changes does not block the log's checkpoint", a
     const { log, checkpointed } = other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
     moved.push(log === checkpointed);
   }
-  await upkeep;
+  await maintenance;
   expect(moved.length).toBeGreaterThan(10);
   expect(moved.filter((isWhole) => !isWhole).length).toBeLessThan(moved.length / 2);
 });

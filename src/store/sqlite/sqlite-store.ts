@@ -3,7 +3,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_DELETED_ENTRIES } from "../../model/limits.ts";
 import type { StoreLoss } from "../../model/store-loss.ts";
-import type { UpkeepReport } from "../../search/port.ts";
+import type { MaintenanceReport } from "../../search/port.ts";
 import type {
   IndexAnswer,
   IndexRequest,
@@ -54,8 +54,8 @@ export class SqliteStore implements Store {
     this.#executor = executor;
     this.#left = { isEntryTaken, deleteLeft: (tenant) => this.#deleteLeft(tenant) };
     const store = {
-      upkeep: (tenant: string, unreadable: readonly number[]) =>
-        executor.maintain(tenant, "upkeep", unreadable),
+      maintenance: (tenant: string, unreadable: readonly number[]) =>
+        executor.maintain(tenant, "maintain", unreadable),
       flush: (tenant: string) => executor.maintain(tenant, "flush", []),
       lag: (tenant: string) => executor.read("indexLag", [tenant]),
       stop: () => executor.stopMaintenance(),
@@ -275,7 +275,7 @@ export class SqliteStore implements Store {
     return answer;
   }
 
-  async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<UpkeepReport> {
+  async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {
     return this.#open().maintain(tenant, task, this.#indexer.unreadable(tenant));
   }
 

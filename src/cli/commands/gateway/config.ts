@@ -67,7 +67,7 @@ async function changeIndexing(
   return withOwnEngine(context, async (engine) => {
     const setting = await engine.setIndexing(change as Partial<IndexSetting>);
     const tenants = await engine.listTenants();
-    const rebuilt = await maintainTenants(engine, tenants, "upkeep", "Building the index again");
+    const rebuilt = await maintainTenants(engine, tenants, "maintain", "Building the index again");
     const { terminal } = context;
     if (context.json) {
       await terminal.printJson({ indexing: setting, rebuilt });

@@ -51,7 +51,7 @@ export const serve: Command = defineCommand({
     },
     follower: {
       type: "boolean",
-      help: "Only read: --db may be a hot standby. Writes are refused, and other nodes do the upkeep.",
+      help: "Only read: --db may be a hot standby. Writes are refused, and other nodes do the maintenance.",
     },
     notify: {
       type: "string",
@@ -126,7 +126,7 @@ export async function serveUntilStopped(
   // Loaded on demand: no other command should pay for a server.
   const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
     import("../../../server/serve.ts"),
-    import("../../../server/upkeep.ts"),
+    import("../../../server/maintenance.ts"),
     import("../../../server/warm-up.ts"),
     import("../../../mcp/http.ts"),
   ]);

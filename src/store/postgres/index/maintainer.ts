@@ -3,16 +3,16 @@
 import { LEASE_MS } from "../../../model/lease.ts";
 import {
   type Answers,
+  type MaintenanceReport,
   type MaintenanceTask,
   type Need,
   namedSegments,
-  type UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { type Lease, newHolder } from "../../index/lease.ts";
-import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
-import { upkeepOptions } from "../../index/upkeep-options.ts";
+import { maintenanceOptions } from "../../index/maintenance-options.ts";
+import { type IndexMaintenance, runMaintenance } from "../../index/run-maintenance.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { readSetting } from "../postgres-schema.ts";
 import { NO_TENANT, type Transaction } from "../transaction.ts";
@@ -46,13 +46,13 @@ export class Maintainer {
     tenant: string,
     task: MaintenanceTask,
     reported: readonly number[],
-  ): Promise<UpkeepReport> {
+  ): Promise<MaintenanceReport> {
     const result = this.#running.then(() =>
       this.#db.snapshots(tenant, { again: false }, async (snapshots) => {
         if (snapshots.tenant === NO_TENANT) {
           return { busy: false, more: false, through: 0, head: 0, documents: 0 };
         }
-        const upkeep = new DatabaseUpkeep(this.#db, tenant, snapshots, (tx) =>
+        const maintenance = new DatabaseMaintenance(this.#db, tenant, snapshots, (tx) =>
           takeLease(tx, this.#holder, this.#indexing.leaseMs ?? LEASE_MS),
         );
         const tx = await snapshots.current();
@@ -61,13 +61,13 @@ export class Maintainer {
         const setting = await this.#db.plain((connection) =>
           readSetting(connection, this.#indexing),
         );
-        const options = upkeepOptions({ ...this.#indexing, ...setting }, reported, {
+        const options = maintenanceOptions({ ...this.#indexing, ...setting }, reported, {
           named: await readManifest(tx),
           stored: await listStored(tx),
         });
         const { mergeShare } = this.#indexing;
         const computation = code.maintain(task, options);
-        return runMaintenance(upkeep, task, computation, this.#signal, mergeShare);
+        return runMaintenance(maintenance, task, computation, this.#signal, mergeShare);
       }),
     );
     this.#running = result.catch(() => undefined);
@@ -82,7 +82,7 @@ export class Maintainer {
   }
 }
 
-class DatabaseUpkeep implements IndexUpkeep {
+class DatabaseMaintenance implements IndexMaintenance {
   readonly #db: PostgresDatabase;
   readonly #tenant: string;
   readonly #snapshots: Snapshots;

@@ -85,7 +85,7 @@ export async function readFacts(db: PostgresConnection): Promise<ServerFacts> {
 
 /** Sentences: the problem and its remedy. Pure. */
 export function adviseOn(facts: ServerFacts): string[] {
-  return [...durability(facts), ...recovery(facts), ...standbys(facts), ...upkeep(facts)];
+  return [...durability(facts), ...recovery(facts), ...standbys(facts), ...maintenance(facts)];
 }
 
 function durability({ settings, isExempt }: ServerFacts): string[] {
@@ -152,7 +152,7 @@ function standbys({ settings, isStandby, standbys }: ServerFacts): string[] {
   return advice;
 }
 
-function upkeep({ settings, connections, tables, isStandby }: ServerFacts): string[] {
+function maintenance({ settings, connections, tables, isStandby }: ServerFacts): string[] {
   const advice: string[] = [];
   const most = Number(settings.get("max_connections"));
   if (most - connections < CONNECTIONS_OF_A_NODE) {

@@ -1,6 +1,6 @@
 /** The port to a running SQLite: on its own threads, or on the caller's. */
 
-import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import type { Durability, StoreWrites } from "../../store.ts";
@@ -35,7 +35,7 @@ export interface Executor {
     tenant: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<UpkeepReport>;
+  ): Promise<MaintenanceReport>;
   /** Stops the current maintenance step at its next yield. */
   stopMaintenance(): Promise<void>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@
 
 import { pause } from "../../../async/pause.ts";
 import { BackscrollError } from "../../../model/errors.ts";
-import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { loadIndexCode } from "../../index/index-code.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
@@ -109,7 +109,7 @@ export class InThread implements Executor {
     tenant: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<UpkeepReport> {
+  ): Promise<MaintenanceReport> {
     if (this.#options.readOnly) throw openForReading();
     const code = await loadIndexCode(this.#options.indexing.module);
     this.#maintainer ??=

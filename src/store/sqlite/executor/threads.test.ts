@@ -72,7 +72,7 @@ test("the log is reused once a maintenance step has ended its snapshot", async (
       session.append({ role: "user", content: randomBytes(2 * 1024 * 1024).toString("base64") });
     for (let i = 0; i < 10; i++) await say();
     earlier.close();
-    await engine.maintainIndex("upkeep");
+    await engine.maintainIndex("maintain");
     const size = () => statSync(`${path}-wal`).size;
     const before = size();
     expect(before).toBeGreaterThan(16 * 1024 * 1024);

@@ -10,7 +10,7 @@
 import { getHeapStatistics } from "node:v8";
 import { type ResourceLimits, Worker } from "node:worker_threads";
 import { BackscrollError } from "../../../model/errors.ts";
-import type { MaintenanceTask, UpkeepReport } from "../../../search/port.ts";
+import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { SearchTurns } from "../../index/search-turns.ts";
 import type { AppendRequest } from "../../records.ts";
@@ -110,11 +110,11 @@ export class Threads implements Executor {
     tenant: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<UpkeepReport> {
+  ): Promise<MaintenanceReport> {
     if (this.#options.readOnly) return Promise.reject(openForReading());
     this.#indexer = alive(this.#indexer) ?? this.#start("indexer");
     const report = this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]);
-    return report.then((told) => this.#moveRest().then(() => told as UpkeepReport));
+    return report.then((told) => this.#moveRest().then(() => told as MaintenanceReport));
   }
 
   async stopMaintenance(): Promise<void> {

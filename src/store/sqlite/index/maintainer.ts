@@ -10,16 +10,16 @@
 import { LEASE_MS } from "../../../model/lease.ts";
 import {
   type Answers,
+  type MaintenanceReport,
   type MaintenanceTask,
   type Need,
   namedSegments,
-  type UpkeepReport,
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { type Lease, newHolder } from "../../index/lease.ts";
+import { maintenanceOptions } from "../../index/maintenance-options.ts";
 import { droppedSegments } from "../../index/manifest-codec.ts";
-import { type IndexUpkeep, runMaintenance } from "../../index/run-maintenance.ts";
-import { upkeepOptions } from "../../index/upkeep-options.ts";
+import { type IndexMaintenance, runMaintenance } from "../../index/run-maintenance.ts";
 import type { ExecutorOptions } from "../executor/executor.ts";
 import { findTenant } from "../operations/feed.ts";
 import { endRead } from "../operations/index.ts";
@@ -78,7 +78,7 @@ export class Maintainer {
     name: string,
     task: MaintenanceTask,
     unreadable: readonly number[],
-  ): Promise<UpkeepReport> {
+  ): Promise<MaintenanceReport> {
     const result = this.#running.then(() => this.#maintain(code, name, task, unreadable));
     this.#running = result.then(
       ({ documents }) => {
@@ -108,12 +108,12 @@ export class Maintainer {
     name: string,
     task: MaintenanceTask,
     reported: readonly number[],
-  ): Promise<UpkeepReport> {
+  ): Promise<MaintenanceReport> {
     const tenant = findTenant(this.#writer, name);
     if (tenant === undefined) {
       return { busy: false, more: false, through: 0, head: 0, documents: 0 };
     }
-    const upkeep = new FileUpkeep(this.#writer, this.#reader, this.#file, {
+    const maintenance = new FileMaintenance(this.#writer, this.#reader, this.#file, {
       name,
       tenant,
       holder: this.#holder,
@@ -126,16 +126,16 @@ export class Maintainer {
       ...this.#options.indexing,
       ...readSetting(this.#writer, this.#options.indexing),
     };
-    const options = upkeepOptions(indexing, reported, {
+    const options = maintenanceOptions(indexing, reported, {
       named: readManifest(this.#writer, tenant),
       stored: listStored(this.#file.open(), tenant),
     });
     try {
       const { mergeShare } = this.#options.indexing;
       const computation = code.maintain(task, options);
-      return await runMaintenance(upkeep, task, computation, this.#signal, mergeShare);
+      return await runMaintenance(maintenance, task, computation, this.#signal, mergeShare);
     } finally {
-      upkeep.endSnapshot();
+      maintenance.endSnapshot();
       if (task === "purge") await emptyLog(this.#file);
       else moveLog(this.#file, "PASSIVE");
     }
@@ -150,7 +150,7 @@ interface Subject {
   readonly busyTimeoutMs: number;
 }
 
-class FileUpkeep implements IndexUpkeep {
+class FileMaintenance implements IndexMaintenance {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   readonly #file: SegmentFile;

@@ -5,11 +5,15 @@
  */
 
 import { runNow } from "../../../search/drive.ts";
-import { type MaintenanceTask, namedSegments, type UpkeepReport } from "../../../search/port.ts";
+import {
+  type MaintenanceReport,
+  type MaintenanceTask,
+  namedSegments,
+} from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
-import { upkeepOptions } from "../../index/upkeep-options.ts";
+import { maintenanceOptions } from "../../index/maintenance-options.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";
@@ -36,7 +40,7 @@ export class InMemoryMaintainer {
     name: string,
     task: MaintenanceTask,
     reported: readonly number[],
-  ): Promise<UpkeepReport> {
+  ): Promise<MaintenanceReport> {
     const db = this.#db;
     const tenant = findTenant(db, name);
     const lease =
@@ -46,7 +50,7 @@ export class InMemoryMaintainer {
     }
     const segments = this.#file.create();
     const indexing = { ...this.#indexing, ...readSetting(db, this.#indexing) };
-    const options = upkeepOptions(indexing, reported, {
+    const options = maintenanceOptions(indexing, reported, {
       named: readManifest(db, tenant),
       stored: listStored(segments, tenant),
     });

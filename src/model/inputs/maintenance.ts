@@ -1,6 +1,6 @@
 /** Inputs of the feed, access, routes, imports and maintenance. */
 
-export const UPKEEP_INPUTS = {
+export const MAINTENANCE_INPUTS = {
   subscribe: ["session", "after", "signal"],
   listChanges: ["session", "after", "limit"],
   maintainIndex: ["onProgress"],

@@ -11,7 +11,7 @@ import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { LEASE_MS } from "../model/lease.ts";
 
-export interface UpkeepOptions {
+export interface MaintenanceOptions {
   readonly signal: AbortSignal;
   /** The interval of sweeps. Default 60 s. */
   readonly everyMs?: number;
@@ -24,14 +24,14 @@ export interface UpkeepOptions {
 const EVERY_MS = 60_000;
 
 /** Resolves when the signal is aborted. */
-export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<void> {
+export async function keepUp(engine: Engine, options: MaintenanceOptions): Promise<void> {
   const {
     signal,
     everyMs = EVERY_MS,
     leaseMs = LEASE_MS,
     onError,
   } = checkFields(options, "options", INPUTS.keepUp);
-  await engine.holdLease("upkeep", { durationMs: leaseMs, signal }, async (turn) => {
+  await engine.holdLease("maintenance", { durationMs: leaseMs, signal }, async (turn) => {
     while (!turn.aborted) {
       let isOpen = await attempt(() => engine.sweepAll(), onError);
       let tenants: readonly string[] = [];
@@ -40,7 +40,7 @@ export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<vo
       }, onError);
       for (const tenant of tenants) {
         if (turn.aborted || !isOpen) return;
-        isOpen = await attempt(() => engine.forTenant(tenant).maintainIndex("upkeep"), onError);
+        isOpen = await attempt(() => engine.forTenant(tenant).maintainIndex("maintain"), onError);
       }
       if (!isOpen) return;
       await pause(everyMs, turn);
@@ -51,7 +51,7 @@ export async function keepUp(engine: Engine, options: UpkeepOptions): Promise<vo
 /** A tenant's failure does not stop the others. False once the store is closed. */
 async function attempt(
   work: () => Promise<unknown>,
-  onError: UpkeepOptions["onError"],
+  onError: MaintenanceOptions["onError"],
 ): Promise<boolean> {
   try {
     await work();
