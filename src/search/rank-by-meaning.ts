@@ -17,7 +17,7 @@ import { Paths } from "./score/active-paths.ts";
 import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter/filter.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import { byRank, type Ranked } from "./score/rank.ts";
-import { shareOfTalk, TELLING_SESSIONS } from "./score/share-of-talk.ts";
+import { shareOfTalk, TELLING_SESSIONS } from "./score/session/share-of-talk.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";
 import { isGone } from "./vectors/gone-vectors.ts";

@@ -4,7 +4,7 @@ import { type Asking, ask, type SessionPath } from "../port.ts";
 import type { TenantCache } from "../search-cache.ts";
 import type { View } from "../snapshot.ts";
 import { isOnPath } from "./filter/filter.ts";
-import type { Best } from "./top-sessions.ts";
+import type { Best } from "./session/top-sessions.ts";
 
 /** Active paths of sessions, cached or read by this search. */
 export class Paths {

@@ -20,9 +20,9 @@ import { findNames } from "./names.ts";
 import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
 import { bestMessage, byRank, type Ranked, type Ranking } from "./rank.ts";
-import { rankSessions } from "./rank-sessions.ts";
-import { SessionScorer } from "./session-scores.ts";
-import { type Best, TopSessions } from "./top-sessions.ts";
+import { rankSessions } from "./session/rank-sessions.ts";
+import { SessionScorer } from "./session/session-scores.ts";
+import { type Best, TopSessions } from "./session/top-sessions.ts";
 
 export interface CandidateSearch {
   readonly request: SearchRequest;

@@ -12,7 +12,7 @@ import type { LengthNorm } from "./bm25.ts";
 import { type ChunkTask, exactScore, type ScoredList, scoreChunk } from "./chunk-scorer.ts";
 import { type ChunkFilter, chunkFilter, type MessageFilter } from "./filter/filter.ts";
 import type { ResolvedTerm } from "./query-terms.ts";
-import type { TopSessions } from "./top-sessions.ts";
+import type { TopSessions } from "./session/top-sessions.ts";
 
 export interface WeightedTerm extends ResolvedTerm {
   /** Its idf times its query weight. */

@@ -15,7 +15,7 @@ import { isOnPath } from "./filter/filter.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import { PassageScores } from "./passage-scores.ts";
 import type { Ranked, Ranking } from "./rank.ts";
-import type { Best } from "./top-sessions.ts";
+import type { Best } from "./session/top-sessions.ts";
 
 /** A message's place. */
 interface Spot {

@@ -6,13 +6,13 @@ import { ECHO } from "./coverage.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { Passage } from "./passage-scores.ts";
 import type { RankingProfile } from "./profile.ts";
-import { recurrenceOf } from "./recurrence.ts";
+import { recurrenceOf } from "./session/recurrence.ts";
 import {
   type ScoredMessage,
   type ScoredSession,
   type ScoredSpot,
   sessionScore,
-} from "./session-scores.ts";
+} from "./session/session-scores.ts";
 
 /** A found message and the parts of its score. */
 export interface Ranked {

@@ -12,7 +12,7 @@ import { ECHO } from "./coverage.ts";
 import { type Compiled, compile } from "./filter/conditions.ts";
 import type { MessagePass } from "./message-pass.ts";
 import type { Ranking } from "./rank.ts";
-import { findMessages, type MessageRun } from "./session-messages.ts";
+import { findMessages, type MessageRun } from "./session/session-messages.ts";
 
 /** Gains of `sessions` that have the phrase, on the scale of the best score; others are absent. */
 export function* findVerbatim(

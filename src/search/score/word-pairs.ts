@@ -12,7 +12,7 @@ import type { Asking, SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import type { Ranking } from "./rank.ts";
-import { findMessages, type MessageRun } from "./session-messages.ts";
+import { findMessages, type MessageRun } from "./session/session-messages.ts";
 
 /** Messages of a session whose positions are read: those with the largest bounds. */
 const MAX_MESSAGES = 8;

@@ -1,4 +1,4 @@
-import { ROLES } from "../index/layout.ts";
+import { ROLES } from "../../index/layout.ts";
 
 /** The number of best sessions that tell whether a query is about talk or about the work of tools. */
 export const TELLING_SESSIONS = 5;

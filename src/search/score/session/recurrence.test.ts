@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { IndexFixture } from "../../../test/support/index-fixture.ts";
-import { DEFAULT_PROFILE, type RankingProfile } from "./profile.ts";
+import { IndexFixture } from "../../../../test/support/index-fixture.ts";
+import { DEFAULT_PROFILE, type RankingProfile } from "../profile.ts";
 import { recurrenceOf } from "./recurrence.ts";
 import type { ScoredSession } from "./session-scores.ts";
 

@@ -1,14 +1,14 @@
 /** The re-rank: scores each session of the first pass as a whole. */
 
-import type { Blobs } from "../index/blobs.ts";
-import type { Asking } from "../port.ts";
-import { bestSessions, SAID, withCoverage } from "./coverage.ts";
+import type { Blobs } from "../../index/blobs.ts";
+import type { Asking } from "../../port.ts";
+import { bestSessions, SAID, withCoverage } from "../coverage.ts";
+import type { MessagePass } from "../message-pass.ts";
+import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "../rank.ts";
+import { findVerbatim } from "../verbatim.ts";
+import { findPairs } from "../word-pairs.ts";
 import { withDepth } from "./depth.ts";
-import type { MessagePass } from "./message-pass.ts";
-import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "./rank.ts";
 import { SessionScorer } from "./session-scores.ts";
-import { findVerbatim } from "./verbatim.ts";
-import { findPairs } from "./word-pairs.ts";
 
 interface Bounds {
   readonly limit: number;

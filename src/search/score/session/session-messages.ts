@@ -1,10 +1,10 @@
 /** The searchable messages of a session and their places, in session order. */
 
-import { CHUNK_DOCUMENTS } from "../index/layout.ts";
-import type { DocumentRange } from "../index/source.ts";
-import type { SessionPath } from "../port.ts";
-import type { View } from "../snapshot.ts";
-import { isOnPath } from "./filter/filter.ts";
+import { CHUNK_DOCUMENTS } from "../../index/layout.ts";
+import type { DocumentRange } from "../../index/source.ts";
+import type { SessionPath } from "../../port.ts";
+import type { View } from "../../snapshot.ts";
+import { isOnPath } from "../filter/filter.ts";
 
 /** Adjacent messages of a session in one chunk of one source. */
 export interface MessageRun {

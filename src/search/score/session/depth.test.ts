@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ROLES } from "../index/layout.ts";
+import { ROLES } from "../../index/layout.ts";
+import type { Placed } from "../rank.ts";
 import { withDepth } from "./depth.ts";
-import type { Placed } from "./rank.ts";
 
 const [USER, TOOL] = [ROLES.indexOf("user"), ROLES.indexOf("tool")];
 

@@ -5,18 +5,18 @@
  * number in an array.
  */
 
-import { CHUNK_DOCUMENTS } from "../index/layout.ts";
-import { countAt } from "../index/lists/packed-counts.ts";
-import { stretchOf, type TermList } from "../index/lists/term-list.ts";
-import type { ChunkColumns, MessageFacts } from "../index/message-columns.ts";
-import { actorTerm } from "../index/special-terms.ts";
-import type { SessionPath } from "../port.ts";
-import type { View } from "../snapshot.ts";
-import { type LengthNorm, termGain } from "./bm25.ts";
-import { coverWeights } from "./coverage.ts";
-import { type ChunkFilter, chunkFilter } from "./filter/filter.ts";
-import type { MessagePass, WeightedTerm } from "./message-pass.ts";
-import { type Passage, PassageScores } from "./passage-scores.ts";
+import { CHUNK_DOCUMENTS } from "../../index/layout.ts";
+import { countAt } from "../../index/lists/packed-counts.ts";
+import { stretchOf, type TermList } from "../../index/lists/term-list.ts";
+import type { ChunkColumns, MessageFacts } from "../../index/message-columns.ts";
+import { actorTerm } from "../../index/special-terms.ts";
+import type { SessionPath } from "../../port.ts";
+import type { View } from "../../snapshot.ts";
+import { type LengthNorm, termGain } from "../bm25.ts";
+import { coverWeights } from "../coverage.ts";
+import { type ChunkFilter, chunkFilter } from "../filter/filter.ts";
+import type { MessagePass, WeightedTerm } from "../message-pass.ts";
+import { type Passage, PassageScores } from "../passage-scores.ts";
 import { findMessages, type MessageRun, type SessionMessages } from "./session-messages.ts";
 
 /** A message's place and score. */

@@ -1,4 +1,4 @@
-import type { Placed } from "./rank.ts";
+import type { Placed } from "../rank.ts";
 import { shareOfTalk, TELLING_SESSIONS } from "./share-of-talk.ts";
 
 /**
