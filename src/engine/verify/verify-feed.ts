@@ -30,7 +30,7 @@ export async function verifyFeed(
   let position = 0;
   let looked = 0;
   let passed = false;
-  const mismatched: Mismatched = new Map();
+  const known: KnownSessions = { mismatched: new Map(), deleted: new Set() };
   while (looked < head.position) {
     const page = await readChanges(run, looked, head.position);
     const changes = page.changes.filter((change) => change.position <= head.position);
@@ -45,7 +45,7 @@ export async function verifyFeed(
       if (change.kind === "session_created") run.told.add(change.sessionId ?? "");
       if (change.kind === "session_deleted") run.told.delete(change.sessionId ?? "");
     }
-    await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes, mismatched));
+    await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes, known));
     await problems.attempt(tenant, null, async () => {
       for (const { sessionId, position } of await erasures.take(changes)) {
         const problem = `what is left of erased entries is not what change ${position} says`;
@@ -54,7 +54,7 @@ export async function verifyFeed(
     });
     run.onProgress();
   }
-  for (const [sessionId, entryIds] of mismatched) {
+  for (const [sessionId, entryIds] of known.mismatched) {
     for (const entryId of entryIds) {
       problems.add(tenant, sessionId, entryId, "the entry's hash is not the one in the feed");
     }
@@ -107,18 +107,23 @@ function verifyChange(
   return change.hash;
 }
 
-/**
- * Entries whose hash differs from the feed, by session: a problem unless a later change deletes the
- * session.
- */
 const DELETED = "session_deleted";
-type Mismatched = Map<string, string[]>;
+
+interface KnownSessions {
+  /**
+   * Entries whose hash differs from the feed, by session: a problem unless a later change deletes the
+   * session.
+   */
+  readonly mismatched: Map<string, string[]>;
+  /** Sessions with a tombstone: looked up once, not for each of their entries. */
+  readonly deleted: Set<string>;
+}
 
 /** Every entry named in the feed must exist unchanged, unless its session was deleted. */
 async function verifyNamedEntries(
   run: TenantRun,
   changes: readonly ChangeRecord[],
-  mismatched: Mismatched,
+  { mismatched, deleted }: KnownSessions,
 ): Promise<void> {
   const { store, tenant, problems } = run;
   const appended = changes.filter(({ entryHash, kind }) => entryHash !== null || kind === DELETED);
@@ -134,8 +139,10 @@ async function verifyNamedEntries(
     if (unreadable.has(entryId ?? "")) continue;
     const entry = found.get(entryId ?? "");
     if (entry === undefined) {
+      if (deleted.has(sessionId ?? "")) continue;
       const problem = await whyMissing(run, sessionId ?? "");
-      if (problem !== undefined) problems.add(tenant, sessionId, entryId, problem);
+      if (problem === undefined) deleted.add(sessionId ?? "");
+      else problems.add(tenant, sessionId, entryId, problem);
     } else if (entry.hash !== toHex(entryHash ?? ZERO_HASH)) {
       const known = mismatched.get(sessionId ?? "");
       if (known === undefined) mismatched.set(sessionId ?? "", [entryId ?? ""]);
