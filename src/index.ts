@@ -73,6 +73,7 @@ export type {
   CompareAndSetInput,
   DeleteRecordOptions,
   PutRecordInput,
+  RecordCheck,
   RecordDelete,
   RecordOperation,
   RecordPut,

@@ -238,6 +238,17 @@ describe.each(WORLDS)("on %s", (_, start) => {
     for (const message of items) expect(byId[message.id]).toEqual(message);
   });
 
+  test("two pages append to one thread in turns", async () => {
+    const { history, reopen } = newHistory();
+    const pages = [history, reopen()];
+    const ids = ["m0", "m1", "m2", "m3", "m4", "m5"];
+    for (const [i, id] of ids.entries()) {
+      await pages[(i >> 1) % 2]?.append({ parentId: ids[i - 1] ?? null, message: user(id, id) });
+    }
+    const { messages } = await reopen().load();
+    expect(messages.map(({ parentId }) => parentId)).toEqual([null, ...ids.slice(0, -1)]);
+  });
+
   test("messages of the AI SDK's format round-trip", async () => {
     const { history, reopen } = newHistory();
     const formatted = history.withFormat?.(aiSDKV6FormatAdapter);

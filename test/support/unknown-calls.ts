@@ -104,6 +104,8 @@ export function callsOf(
       records.write([{ put: merge({ namespace: "n", key: "k", value: 1 }, input) }]),
     "writeRecords.delete": (input) =>
       records.write([{ delete: merge({ namespace: "n", key: "k" }, input) }]),
+    "writeRecords.check": (input) =>
+      records.write([{ check: merge({ namespace: "n", key: "k" }, input) }]),
     listRecords: (input) => records.list(merge({ namespace: "n" }, input)),
     searchRecords: (input) => records.search("x", input),
     addFacts: (input) =>

@@ -153,6 +153,33 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect(ids.toSorted()).toEqual(["u0", "u1", "u2", "u3", "u4", "u5"]);
   });
 
+  test("two stores add to one chat in turns, and edit what the other has added", async () => {
+    const other = chatStore<UIMessage>(tenant);
+    await chats.upsert("shared", say("u1", "one"));
+    await other.upsert("shared", say("a1", "two", "assistant"));
+    await chats.upsert("shared", say("u2", "three"));
+    await other.upsert("shared", say("u2", "drei"), say("a2", "four", "assistant"));
+    await chats.upsert("shared", say("u3", "five"));
+    expect(await chats.load("shared")).toEqual([
+      say("u1", "one"),
+      say("a1", "two", "assistant"),
+      say("u2", "drei"),
+      say("a2", "four", "assistant"),
+      say("u3", "five"),
+    ]);
+    await other.delete("shared");
+    await chats.upsert("shared", say("u4", "six"));
+    expect(await other.load("shared")).toEqual([say("u4", "six")]);
+  });
+
+  test("a message that is added again as it is, is stored once", async () => {
+    await chats.upsert("again", say("u1", "one"), say("a1", "two", "assistant"));
+    const session = await chats.session("again");
+    const { entryCount } = await session.meta();
+    await chats.upsert("again", say("u1", "one"));
+    expect((await session.meta()).entryCount).toBe(entryCount);
+  });
+
   test("what others appended is shown by its text", async () => {
     const session = await chats.session("mixed");
     await session.append({ role: "user", content: "from elsewhere" });
@@ -163,6 +190,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     });
     await chats.upsert("mixed", say("a1", "seen", "assistant"));
     expect(await chats.load("mixed")).toHaveLength(2);
+    expect(await session.branches()).toHaveLength(1);
   });
 
   test("an agent's tool loop is saved at its end, and goes on from what was stored", async () => {

@@ -6,10 +6,12 @@
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { RecentMap } from "../../ingest/recent-map.ts";
 import type { Entry } from "../../model/entry.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { KnownSessions } from "../common/known-sessions.ts";
 import { readAhead } from "../common/read-ahead.ts";
 import { untilSettled } from "../common/settle.ts";
 import { isSame, toEntryInput, toUIMessage, type UIMessageLike } from "./ui-message.ts";
@@ -41,6 +43,15 @@ export interface ChatStore<Message extends UIMessageLike> {
 
 /** Messages that `upsert` looks at. */
 const TAIL = 50;
+/** Chats whose ends this process caches. */
+const KNOWN_TAILS = 1_000;
+
+/** The end of a chat as this process has last written it. */
+interface Tail {
+  readonly leaf: string | null;
+  /** The ids of the last messages. */
+  readonly ids: readonly string[];
+}
 
 export function chatStore<Message extends UIMessageLike = UIMessageLike>(
   tenant: TenantApi,
@@ -52,39 +63,36 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
     keyPrefix = "ai-sdk/",
   } = checkFields(options, "options", INPUTS.chatStore);
   const keyOf = (chatId: string) => `${keyPrefix}${chatId}`;
-  const session = (chatId: string) =>
-    tenant.ensureSession({ key: keyOf(chatId), agent, createdBy });
+  const sessions = new KnownSessions(tenant, { agent, createdBy });
+  const tails = new RecentMap<string, Tail>(KNOWN_TAILS);
+  const write = (chatId: string, change: (chat: SessionApi) => Promise<Tail>) =>
+    sessions.run(keyOf(chatId), (chat) =>
+      untilSettled(async () => {
+        tails.set(chat.id, await change(chat));
+      }),
+    );
   return {
-    session,
+    session: (chatId) => tenant.ensureSession({ key: keyOf(chatId), agent, createdBy }),
     async load(chatId) {
       const found = await tenant.findSessionByOrigin(keyOf(chatId));
       if (found === undefined) return [];
       return (await readPath(tenant.session(found.id), 0)).entries.map(toUIMessage<Message>);
     },
-    async save(chatId, messages) {
-      const chat = await session(chatId);
-      await untilSettled(async () => {
-        const { leaf, entries } = await readPath(chat, 0);
-        await replaceFrom(chat, leaf, entries, messages);
-      });
-    },
-    async upsert(chatId, ...messages) {
-      const chat = await session(chatId);
-      await untilSettled(async () => {
-        const { leaf, entries, parent } = await readPath(chat, TAIL);
-        const kept = entries.map(toUIMessage<Message>);
-        for (const message of messages) {
-          const at = kept.findIndex(({ id }) => id === message.id);
-          if (at < 0) kept.push(message);
-          else kept[at] = message;
-        }
-        await replaceFrom(chat, leaf, entries, kept, parent);
-      });
-    },
-    async delete(chatId) {
-      const found = await tenant.findSessionByOrigin(keyOf(chatId));
-      if (found !== undefined) await tenant.session(found.id).delete();
-    },
+    save: (chatId, messages) =>
+      write(chatId, async (chat) => {
+        const path = await readPath(chat, 0);
+        return replaceFrom(chat, path, countSame(path.entries, messages), messages);
+      }),
+    upsert: (chatId, ...messages) =>
+      write(chatId, (chat) => {
+        const tail = tails.get(chat.id);
+        // A compare-and-swap that loses to another process reads the end of the chat.
+        tails.delete(chat.id);
+        return tail !== undefined && areNew(tail, messages)
+          ? append(chat, tail, tail.leaf, messages)
+          : upsertInTail(chat, messages);
+      }),
+    delete: (chatId) => sessions.delete(keyOf(chatId)),
   };
 }
 
@@ -112,27 +120,62 @@ async function readPath(chat: SessionApi, tail: number): Promise<Path> {
   return { leaf, entries, parent: entries[0]?.parentId ?? null };
 }
 
-/** Goes on from the last entry that holds the same as the messages. `stale_leaf` if another was quicker. */
+/** How many messages, from the first on, are stored as they are. */
+function countSame(entries: readonly Entry[], messages: readonly UIMessageLike[]): number {
+  const changed = messages.findIndex((message, i) => {
+    const entry = entries[i];
+    return entry === undefined || !isSame(entry, message);
+  });
+  return changed < 0 ? messages.length : changed;
+}
+
+function areNew({ ids }: Tail, messages: readonly UIMessageLike[]): boolean {
+  const known = new Set(ids);
+  for (const { id } of messages) known.add(id);
+  return known.size === ids.length + messages.length;
+}
+
+async function upsertInTail(chat: SessionApi, messages: readonly UIMessageLike[]): Promise<Tail> {
+  const path = await readPath(chat, TAIL);
+  const kept = path.entries.map(toUIMessage<UIMessageLike>);
+  let same = kept.length;
+  for (const message of messages) {
+    const at = kept.findIndex(({ id }) => id === message.id);
+    if (at < 0) {
+      kept.push(message);
+      continue;
+    }
+    kept[at] = message;
+    const entry = path.entries[at];
+    if (entry !== undefined && !isSame(entry, message)) same = Math.min(same, at);
+  }
+  return replaceFrom(chat, path, same, kept);
+}
+
+/** Keeps the first `same` entries of a path. `stale_leaf` if a concurrent writer moved the leaf. */
 async function replaceFrom(
   chat: SessionApi,
-  leaf: string | null,
-  entries: readonly Entry[],
+  { leaf, entries, parent }: Path,
+  same: number,
   messages: readonly UIMessageLike[],
-  before: string | null = null,
-): Promise<void> {
-  let same = 0;
-  while (same < messages.length && same < entries.length) {
-    if (!isSame(entries[same] as Entry, messages[same] as UIMessageLike)) break;
-    same++;
-  }
-  if (same === entries.length && same === messages.length) return;
+): Promise<Tail> {
+  const tail = { leaf, ids: toIds(messages.slice(0, same)) };
   // An append goes below the leaf, so that entries of other writers behind the last message stay.
-  const parent = same === entries.length ? leaf : (entries[same - 1]?.id ?? before);
-  const added = messages.slice(same).map(toEntryInput);
-  if (added.length === 0) {
-    await chat.branch(parent, { expectedLeaf: leaf });
-    return;
-  }
+  if (same === entries.length) return append(chat, tail, leaf, messages.slice(same));
+  const from = entries[same - 1]?.id ?? parent;
+  if (same < messages.length) return append(chat, tail, from, messages.slice(same));
+  await chat.branch(from, { expectedLeaf: leaf });
+  return { ...tail, leaf: from };
+}
+
+/** Appends messages below `parent`, and gives the new end. `stale_leaf` if the leaf is another one. */
+async function append(
+  chat: SessionApi,
+  { leaf, ids }: Tail,
+  parent: string | null,
+  messages: readonly UIMessageLike[],
+): Promise<Tail> {
+  const added = messages.map(toEntryInput);
   let expectedLeaf = leaf;
   let from = parent;
   for (let i = 0; i < added.length; i += MAX_BATCH_ENTRIES) {
@@ -141,4 +184,9 @@ async function replaceFrom(
     from = stored.at(-1)?.id ?? from;
     expectedLeaf = from;
   }
+  return { leaf: expectedLeaf, ids: [...ids, ...toIds(messages)].slice(-TAIL) };
+}
+
+function toIds(messages: readonly UIMessageLike[]): string[] {
+  return messages.slice(-TAIL).map(({ id }) => id);
 }

@@ -10,6 +10,7 @@ import { KeyedQueue } from "../../async/keyed-queue.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
+import { RecentMap } from "../../ingest/recent-map.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
@@ -60,10 +61,22 @@ export function threadHistory(tenant: TenantApi, options: ThreadHistoryOptions):
   return new StoredHistory(tenant, checkFields(options, "options", INPUTS.threadHistory));
 }
 
+/** Threads whose ends this process caches. */
+const KNOWN_ENDS = 1_000;
+
+/** The last message of a thread as this process has last appended it. */
+interface End {
+  readonly leaf: string;
+  readonly id: string;
+  readonly format: string;
+}
+
 class StoredHistory implements ThreadHistory {
   readonly #threadId: ThreadHistoryOptions["threadId"];
   readonly #authors: Authors;
   readonly #sessions: KnownSessions;
+  /** By the ids of their sessions. */
+  readonly #ends = new RecentMap<string, End>(KNOWN_ENDS);
   /** Writes keep the order of their calls. */
   readonly #queue = new KeyedQueue();
 
@@ -134,14 +147,35 @@ class StoredHistory implements ThreadHistory {
   async #store(stored: StoredMessage, parentId: string | null): Promise<void> {
     await this.#write((session) =>
       untilSettled(async () => {
-        if (await storeAtEnd(session, stored, parentId, this.#authors)) return;
-        await storeAnywhere(session, stored, parentId, this.#authors);
+        const end = this.#takeEnd(session, stored, parentId);
+        const leaf =
+          end === undefined
+            ? await storeAtEnd(session, stored, parentId, this.#authors)
+            : await storeAfter(session, stored, end, this.#authors);
+        if (leaf === undefined) await storeAnywhere(session, stored, parentId, this.#authors);
+        else this.#ends.set(session.id, { leaf, id: stored.id, format: stored.format });
       }),
     );
   }
 
+  /**
+   * The end of the thread, if it is cached and the message follows it. A compare-and-swap that then loses to
+   * another process is retried without it.
+   */
+  #takeEnd(
+    { id: sessionId }: SessionApi,
+    { id, format }: StoredMessage,
+    parentId: string | null,
+  ): End | undefined {
+    const end = this.#ends.get(sessionId);
+    this.#ends.delete(sessionId);
+    const isNext = end?.format === format && end.id === parentId && end.id !== id;
+    return isNext ? end : undefined;
+  }
+
   async #remove(format: string, ids: readonly string[]): Promise<void> {
     await this.#write(async (session) => {
+      this.#ends.delete(session.id);
       const { messages } = await readTree(session, null, format);
       const entries = ids.flatMap((id) => messages.get(id)?.entries ?? []);
       for (const entry of entries) await session.removeEntry(entry.id);
@@ -168,22 +202,35 @@ class StoredHistory implements ThreadHistory {
   }
 }
 
-/** The usual case, whatever the length of the thread. False: the message is not the last one, nor the next. */
+function storeAfter(
+  session: SessionApi,
+  stored: StoredMessage,
+  { leaf }: End,
+  authors: Authors,
+): Promise<string | undefined> {
+  const place = { parent: leaf, expectedLeaf: leaf };
+  return append(session, toEntryInput(stored, authors), stored, place);
+}
+
+/**
+ * The usual case, whatever the length of the thread. Gives the entry that is then the leaf; undefined if the
+ * message is neither the last one nor the next.
+ */
 async function storeAtEnd(
   session: SessionApi,
   stored: StoredMessage,
   parentId: string | null,
   authors: Authors,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { leaf } = await session.meta();
   const last = leaf === null ? undefined : await session.getEntry(leaf);
   const lastId = last === undefined ? null : messageIdOf(last, stored.format);
   const input = toEntryInput(stored, authors);
   if (last !== undefined && lastId === stored.id) {
-    if (!isSame(last, stored)) await replaceInPath(session, [last], input);
-    return true;
+    if (isSame(last, stored)) return last.id;
+    return (await replaceInPath(session, [last], input)).at(-1)?.id;
   }
-  if (lastId !== parentId) return false;
+  if (lastId !== parentId) return undefined;
   return append(session, input, stored, { parent: leaf, expectedLeaf: leaf });
 }
 
@@ -200,7 +247,8 @@ async function storeAnywhere(
   const known = tree.messages.get(stored.id)?.entries.at(-1);
   if (known === undefined) {
     const parent = entryToFollow(tree, parentId);
-    if (await append(session, input, stored, { parent, expectedLeaf })) return;
+    const added = await append(session, input, stored, { parent, expectedLeaf });
+    if (added !== undefined) return;
     // The id was that of a removed message, whose tombstone has its place.
     await store(input, (entries) => session.appendEntries(entries, { parent, expectedLeaf }));
     return;
@@ -208,7 +256,10 @@ async function storeAnywhere(
   if (isSame(known, stored)) return;
   const at = tree.path.indexOf(known);
   const after = tree.path.slice(at);
-  if (at >= 0 && canReplace(after)) return replaceInPath(session, after, input);
+  if (at >= 0 && canReplace(after)) {
+    await replaceInPath(session, after, input);
+    return;
+  }
   const parent = known.parentId;
   const [added] = await store(input, (entries) =>
     session.appendEntries(entries, { parent, expectedLeaf }),
@@ -230,17 +281,17 @@ function entryToFollow(tree: MessageTree, parentId: string | null): string | nul
   );
 }
 
-/** False: an entry is there under the message's id, and it holds something else. */
+/** Gives the entry; undefined if one is there under the message's id, and it holds something else. */
 async function append(
   session: SessionApi,
   input: MessageEntryInput,
   stored: StoredMessage,
   options: { readonly parent: string | null; readonly expectedLeaf: string | null },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const [entry] = await store({ ...input, externalId: stored.id }, (entries) =>
     session.appendEntries(entries, options),
   );
-  return entry !== undefined && isSame(entry, stored);
+  return entry !== undefined && isSame(entry, stored) ? entry.id : undefined;
 }
 
 const store = (

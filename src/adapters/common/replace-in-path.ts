@@ -13,17 +13,18 @@ export function canReplace(suffix: readonly Entry[]): boolean {
 
 /**
  * Puts a message in the place of the first of the last entries of the active path; the others are stored
- * again below it, so that they stay on the path. `stale_leaf` if the path ends otherwise.
+ * again below it, so that they stay on the path. Gives the new end of the path. `stale_leaf` if the path ends
+ * otherwise.
  */
 export async function replaceInPath(
   session: SessionApi,
   suffix: readonly Entry[],
   input: MessageEntryInput,
-): Promise<void> {
+): Promise<Entry[]> {
   const expected = suffix.map(({ id }) => id);
   const others = suffix.slice(1).filter(({ erased }) => !erased);
   const copies = others.map(toCopy);
-  await storeOrBare([input], (entries) =>
+  return storeOrBare([input], (entries) =>
     session.replaceSuffix({ expected, replacement: [...entries, ...copies] }),
   );
 }

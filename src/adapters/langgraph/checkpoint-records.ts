@@ -52,11 +52,6 @@ export class CheckpointRecords {
     return record && this.#seen(record);
   }
 
-  async has(line: Line, id: string): Promise<boolean> {
-    const which = { namespace: this.#namespace, prefix: checkpointKey(line, id), limit: 1 };
-    return (await this.#records.list(which)).records.length > 0;
-  }
-
   /** The channels of a checkpoint, from the cache if they are there. */
   async channelsOf(line: Line, id: string): Promise<Channels | undefined> {
     return this.#known.get(checkpointKey(line, id)) ?? (await this.find(line, id))?.channels;

@@ -2,8 +2,9 @@
  * A checkpointer of LangGraph on records. A checkpoint's record names the pieces of its channel values;
  * what did not change since the parent is named again and not stored again.
  *
- * A checkpoint is written after what it names, in the same transaction if that fits one. `put` looks
- * for the parent again after it has written: what a concurrent prune may have taken is stored anew.
+ * A checkpoint is written after what it names, in the same transaction if that fits one. One that names
+ * pieces of its parent is written only if the parent exists: what a concurrent prune may have taken is
+ * stored anew.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -158,10 +159,10 @@ export class CheckpointSaver {
     const parent = checkpointIdOf(config);
     const known =
       parent === undefined ? undefined : await this.#checkpoints.channelsOf(line, parent);
-    const doesShare = await this.#store(line, checkpoint, metadata, newVersions, parent, known);
-    const isOrphan =
-      parent !== undefined && doesShare && !(await this.#checkpoints.has(line, parent));
-    if (isOrphan) {
+    try {
+      await this.#store(line, checkpoint, metadata, newVersions, parent, known);
+    } catch (error) {
+      if (known === undefined || !BackscrollError.is(error, "record_not_found")) throw error;
       // The parent was deleted meanwhile, and perhaps what both have in common.
       this.#forget(line.thread);
       const all = checkpoint.channel_versions;
@@ -254,7 +255,7 @@ export class CheckpointSaver {
     return (current ?? 0) + 1;
   }
 
-  /** Says whether the checkpoint names values that were stored before. */
+  /** `record_not_found` if the checkpoint shares pieces with its parent, and the parent is gone. */
   async #store(
     line: Line,
     checkpoint: GraphCheckpoint,
@@ -262,7 +263,7 @@ export class CheckpointSaver {
     newVersions: Readonly<Record<string, ChannelVersion>>,
     parent: string | undefined,
     known: Channels | undefined,
-  ): Promise<boolean> {
+  ): Promise<void> {
     const { channel_values: values, ...rest } = checkpoint;
     const at = Math.floor(Date.now() / 1_000);
     const oldest = this.#ttl === undefined ? 0 : at - this.#ttl;
@@ -289,37 +290,39 @@ export class CheckpointSaver {
     const parts = await Promise.all([this.serde.dumpsTyped(rest), this.serde.dumpsTyped(metadata)]);
     const key = checkpointKey(line, checkpoint.id);
     const value = toRecordValue(parent, channels, parts);
-    await this.#write(line, drafts, key, value);
+    const namespace = this.#namespace;
+    const last: RecordOperation[] = [{ put: { namespace, key, value, ttl: this.#ttl ?? null } }];
+    if (parent !== undefined && parent !== checkpoint.id && sharesAny(channels, drafts)) {
+      last.push({ check: { namespace, key: checkpointKey(line, parent) } });
+    }
+    await this.#write(line, drafts, last, value.length);
     for (const draft of drafts) this.#pieces.remember(line, draft);
     this.#checkpoints.know(key, channels);
-    const written = new Set(drafts.map(({ piece: [id] }) => id));
-    const pieces = [...channels.values()].flatMap((stored) => stored.pieces);
-    return pieces.some(([id]) => !written.has(id));
   }
 
-  /** Writes the pieces, and with the last of them the checkpoint. */
+  /** Writes the pieces, and with the last of them `last`, which has `lastBytes`. */
   async #write(
     line: Line,
     drafts: readonly Draft[],
-    key: string,
-    value: Uint8Array,
+    last: readonly RecordOperation[],
+    lastBytes: number,
   ): Promise<void> {
     // A piece outlasts every checkpoint that may name it: `renew` replaces those older than the ttl.
     const ttl = this.#ttl === undefined ? undefined : 2 * this.#ttl;
     let batch: RecordOperation[] = [];
-    let bytes = value.length;
+    let bytes = lastBytes;
     for (const draft of drafts) {
       const size = draft.piece[1];
-      if (bytes + size > MAX_WRITE_BYTES || batch.length === MAX_RECORD_OPERATIONS - 1) {
+      const isFull = batch.length + last.length === MAX_RECORD_OPERATIONS;
+      if (bytes + size > MAX_WRITE_BYTES || isFull) {
         await this.#records.write(batch);
         batch = [];
-        bytes = value.length;
+        bytes = lastBytes;
       }
       batch.push(this.#pieces.toWrite(line, draft, ttl));
       bytes += size;
     }
-    const put = { namespace: this.#namespace, key, value, ttl: this.#ttl ?? null };
-    await this.#records.write([...batch, { put }]);
+    await this.#records.write([...batch, ...last]);
   }
 
   async #toTuple(stored: StoredCheckpoint, metadata?: unknown): Promise<GraphCheckpointTuple> {
@@ -356,6 +359,12 @@ export class CheckpointSaver {
   async #load(part: Dumped | undefined): Promise<unknown> {
     return part && this.serde.loadsTyped(...part);
   }
+}
+
+/** Whether channels have pieces other than these. */
+function sharesAny(channels: Channels, drafts: readonly Draft[]): boolean {
+  const written = new Set(drafts.map(({ piece: [id] }) => id));
+  return [...channels.values()].some(({ pieces }) => pieces.some(([id]) => !written.has(id)));
 }
 
 function only<Value>(

@@ -116,7 +116,10 @@ async function replaceOld(session: SessionApi, input: MessageEntryInput): Promis
     suffix = [...page.slice(Math.max(at, 0)), ...suffix];
     const [found] = suffix;
     if (at >= 0 && found !== undefined && isSame(found, input)) return;
-    if (at >= 0 && canReplace(suffix)) return replaceInPath(session, suffix, message);
+    if (at >= 0 && canReplace(suffix)) {
+      await replaceInPath(session, suffix, message);
+      return;
+    }
     // It was removed, or too much follows it: the newest version is the last message.
     if (at >= 0 || page.length < MAX_PAGE || !canReplace(suffix)) break;
   }

@@ -32,6 +32,13 @@ export interface WireRecordsHead {
   readonly left: readonly string[];
 }
 
+/** A record that must exist, at a version if one is given. */
+export interface WireRecordCondition {
+  readonly namespace: string;
+  readonly key: string;
+  readonly expected_version?: string;
+}
+
 /** The JSON part of a request of `writeRecords`. */
 export interface WireRecordWrites {
   readonly operations: readonly {
@@ -46,11 +53,8 @@ export interface WireRecordWrites {
       readonly expected_version?: string | null;
       readonly version?: string;
     };
-    readonly delete?: {
-      readonly namespace: string;
-      readonly key: string;
-      readonly expected_version?: string;
-    };
+    readonly delete?: WireRecordCondition;
+    readonly check?: WireRecordCondition;
   }[];
 }
 

@@ -184,9 +184,12 @@ function toWireOperation(
   operation: RecordOperation,
   values: Uint8Array[],
 ): WireRecordWrites["operations"][number] {
-  const { put, delete: gone } = known("writeRecords", operation, "operation");
-  if ((put === undefined) === (gone === undefined)) {
-    throw invalid("operation", "operation must have one of put and delete");
+  const { put, delete: gone, check } = known("writeRecords", operation, "operation");
+  if ([put, gone, check].filter((part) => part !== undefined).length !== 1) {
+    throw invalid("operation", "operation must have one of put, delete and check");
+  }
+  if (check !== undefined) {
+    return { check: renamed(known("writeRecords.check", check, "check")) as never };
   }
   if (put === undefined) {
     return { delete: renamed(known("writeRecords.delete", gone as object, "delete")) as never };

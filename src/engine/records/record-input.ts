@@ -41,10 +41,11 @@ export interface DeleteRecordOptions {
   readonly expectedVersion?: string;
 }
 
-/** A `put` or a `delete`. */
+/** A `put`, a `delete` or a `check`. */
 export interface RecordOperation {
   readonly put?: RecordPut;
   readonly delete?: RecordDelete;
+  readonly check?: RecordCheck;
 }
 
 export interface RecordPut extends PutRecordInput {
@@ -57,6 +58,14 @@ export interface RecordPut extends PutRecordInput {
 export interface RecordDelete {
   readonly namespace: string;
   readonly key: string;
+  readonly expectedVersion?: string;
+}
+
+/** A condition of the write: the record exists. It stays as it is. */
+export interface RecordCheck {
+  readonly namespace: string;
+  readonly key: string;
+  /** Fails with `record_conflict` at another version. Default: any version. */
   readonly expectedVersion?: string;
 }
 
@@ -89,9 +98,9 @@ export function toRecordWrites(
 }
 
 function toWrite(engine: EngineContext, operation: RecordOperation, now: number): RecordWrite {
-  const { put, delete: gone } = checkInput(operation, "operation", INPUTS.writeRecords);
-  if ((put === undefined) === (gone === undefined)) {
-    throw invalid("operation", "operation must have one of put and delete");
+  const { put, delete: gone, check } = checkInput(operation, "operation", INPUTS.writeRecords);
+  if ([put, gone, check].filter((part) => part !== undefined).length !== 1) {
+    throw invalid("operation", "operation must have one of put, delete and check");
   }
   if (put !== undefined) {
     checkInput(put, "put", INPUTS["writeRecords.put"]);
@@ -103,12 +112,12 @@ function toWrite(engine: EngineContext, operation: RecordOperation, now: number)
       put: { ...toValue(put.value), version, text: checkRecordText(put.text), ...life(put, now) },
     };
   }
-  const { namespace, key, expectedVersion } = checkInput(
-    gone as RecordDelete,
-    "delete",
-    INPUTS["writeRecords.delete"],
-  );
-  return { ...checkPlace(namespace, key), ...expected(expectedVersion), put: null };
+  const { namespace, key, expectedVersion } =
+    check === undefined
+      ? checkInput(gone as RecordDelete, "delete", INPUTS["writeRecords.delete"])
+      : checkInput(check, "check", INPUTS["writeRecords.check"]);
+  const write = { ...checkPlace(namespace, key), ...expected(expectedVersion), put: null };
+  return check === undefined ? write : { ...write, isCheck: true };
 }
 
 function expected(version: string | null | undefined): Pick<RecordWrite, "expectedVersion"> {

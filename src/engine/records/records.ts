@@ -106,8 +106,8 @@ export class Records {
   }
 
   /**
-   * Puts and deletes records in one transaction, at most 1,000. Gives a result per operation: null
-   * for a deletion.
+   * Puts and deletes records in one transaction, if all records that it checks exist: at most 1,000
+   * operations. Gives a result per operation: null for a deletion and a check.
    */
   async write(operations: readonly RecordOperation[]): Promise<readonly (RecordInfo | null)[]> {
     const writes = toRecordWrites(this.#engine, operations);

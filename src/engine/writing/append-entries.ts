@@ -45,8 +45,8 @@ export async function appendEntries(
   const from = rest.parent === undefined ? "leaf" : rest.parent;
   const request = [distinct.map(requestOf), existing, from];
   const ids = named.map(({ entry }) => entry.id);
+  // Most are new: the append is planned without a read, and again if its guard meets existing ones.
   let known: ReadonlyMap<string, EntryRecord> = new Map();
-  if (doesReplace) known = await newestVersions(engine, ids);
   for (let tries = 1; ; tries++) {
     const wanted = planEntries(engine, distinct, known, doesReplace);
     try {

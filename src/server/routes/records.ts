@@ -190,7 +190,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     summary: "Put and delete records, all or none.",
     scope: "write",
     bytes:
-      "The length of some JSON in four bytes, the JSON (`operations`, each with `put` or `delete`), then the values one after another.",
+      "The length of some JSON in four bytes, the JSON (`operations`, each with `put`, `delete` or `check`), then the values one after another.",
     answer: { status: 200, description: "One for each operation.", schema: written },
     handle: async (caller) => {
       const operations = await readOperations(caller);
@@ -246,10 +246,12 @@ async function readOperations(caller: Caller): Promise<RecordOperation[]> {
 
 function fromWireOperation({
   delete: gone,
+  check: checked,
 }: WireRecordWrites["operations"][number]): RecordOperation {
-  return gone === undefined
-    ? {}
-    : { delete: fromWireFields(gone) as RecordOperation["delete"] & object };
+  return {
+    ...(gone && { delete: fromWireFields(gone) as RecordOperation["delete"] & object }),
+    ...(checked && { check: fromWireFields(checked) as RecordOperation["check"] & object }),
+  };
 }
 
 function badFrame(what: string): BackscrollError {

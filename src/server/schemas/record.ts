@@ -57,6 +57,12 @@ export const keeping: {
   expected_version: text.nullable().optional(),
 };
 
+const condition = z.strictObject({
+  namespace: text,
+  key: text,
+  expected_version: text.optional(),
+});
+
 /** The JSON part of a write: the values follow it. The library checks names. */
 export const recordWrites: z.ZodType<WireRecordWrites> = z.strictObject({
   operations: z.array(
@@ -71,9 +77,8 @@ export const recordWrites: z.ZodType<WireRecordWrites> = z.strictObject({
           version: text.optional(),
         })
         .optional(),
-      delete: z
-        .strictObject({ namespace: text, key: text, expected_version: text.optional() })
-        .optional(),
+      delete: condition.optional(),
+      check: condition.optional(),
     }),
   ),
 }) as z.ZodType<WireRecordWrites>;

@@ -106,6 +106,22 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await at(acme, "a")).toBeUndefined();
     });
 
+    test("are written if a checked record exists, at a version if one is given", async () => {
+      const acme = tenant();
+      const check = (key: string, expectedVersion?: string) => [
+        { ...gone("n", key, expectedVersion), isCheck: true },
+        recordPut("n", "b", "2"),
+      ];
+      await expectCode(write(acme, check("a")), "record_not_found", { key: "a" });
+      const a = await put(acme, "n", "a", "1", { version: "v1" });
+      await expectCode(write(acme, check("a", "v0")), "record_conflict", { version: "v1" });
+      expect(await at(acme, "b")).toBeUndefined();
+      expect(await write(acme, check("a", "v1"))).toMatchObject([null, { key: "b" }]);
+      expect(await at(acme, "a")).toMatchObject(a);
+      await write(acme, [gone("n", "a")]);
+      await expectCode(write(acme, check("a")), "record_not_found", { key: "a" });
+    });
+
     test("are set only at the writer's version", async () => {
       const acme = tenant();
       const set = (expectedVersion: string | null, version: string) =>

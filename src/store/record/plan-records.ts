@@ -44,6 +44,7 @@ export function planRecords(
     const { put } = operation;
     if (put !== null && live?.version === put.version) return withoutBytes(live);
     checkVersion(operation, live);
+    if (operation.isCheck) return null;
     contentBytes -= row?.contentBytes ?? 0;
     const had = row?.indexed ?? false;
     if (put === null) {

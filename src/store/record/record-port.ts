@@ -11,8 +11,10 @@ export interface RecordPlace {
 export interface RecordWrite extends RecordPlace {
   /** The version that the writer has read; null: none existed. Absent: any. */
   readonly expectedVersion?: string | null;
-  /** Null: a deletion. */
+  /** Null: a deletion, or a check. */
   readonly put: NewRecordValue | null;
+  /** True: the record must exist, at the expected version if there is one, and stays as it is. */
+  readonly isCheck?: boolean;
 }
 
 export interface NewRecordValue {
@@ -67,9 +69,9 @@ export interface RecordRange {
 
 export interface RecordWrites {
   /**
-   * Puts and deletes records atomically. Throws `record_conflict` if one is at another version,
-   * `record_not_found` if a deleted one does not exist. Gives the put records, and null for deleted
-   * ones.
+   * Puts, deletes and checks records atomically. Throws `record_conflict` if one is at another
+   * version, `record_not_found` if a deleted or checked one does not exist. Gives the put records,
+   * and null for the others.
    */
   writeRecords(
     tenant: string,

@@ -12,6 +12,7 @@
 
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
+import type { WriteRecordsRequest } from "../../record/record-port.ts";
 import type { AppendRequest } from "../../records.ts";
 import type { WriteStreamRequest } from "../../stream-records.ts";
 import type { WriteName } from "../operations/index.ts";
@@ -21,9 +22,9 @@ import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 /** A larger write would stall the host. */
-const MAX_ENTRIES = 128;
+const MAX_ROWS = 128;
 /** For hosts with many callers: at most about a third of a millisecond. */
-const MAX_ENTRIES_SHARED = 16;
+const MAX_ROWS_SHARED = 16;
 const MAX_BYTES = 64 * 1024;
 
 export class HostWriter {
@@ -98,8 +99,13 @@ export function isSmallWrite(
   args: readonly unknown[],
   manyCallers: boolean,
 ): boolean {
+  const most = manyCallers ? MAX_ROWS_SHARED : MAX_ROWS;
   if (name === "writeStream") {
     return ((args[1] as WriteStreamRequest).chunks?.length ?? 0) <= MAX_BYTES;
+  }
+  if (name === "writeRecords") {
+    const { operations } = args[1] as WriteRecordsRequest;
+    return operations.length <= most && bytesOf(operations) <= MAX_BYTES;
   }
   if (name !== "append") return false;
   const { entries, isHistory } = args[1] as AppendRequest;
@@ -107,8 +113,13 @@ export function isSmallWrite(
   if (isHistory) return false;
   let bytes = 0;
   for (const entry of entries) bytes += entry.contentBytes;
-  const most = manyCallers ? MAX_ENTRIES_SHARED : MAX_ENTRIES;
   return entries.length <= most && bytes <= MAX_BYTES;
+}
+
+function bytesOf(operations: WriteRecordsRequest["operations"]): number {
+  let bytes = 0;
+  for (const { put } of operations) bytes += (put?.bytes.length ?? 0) + (put?.text?.length ?? 0);
+  return bytes;
 }
 
 function notDurable(cause: unknown): BackscrollError {
