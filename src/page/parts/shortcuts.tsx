@@ -1,7 +1,7 @@
 /** The keyboard shortcuts and their list. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface Shortcut {
   readonly keys: string;
@@ -42,7 +42,8 @@ export function focusNext(step: 1 | -1): void {
 export function ShortcutList() {
   const dialog = useRef<HTMLDialogElement>(null);
   const isShown = showsShortcuts.value;
-  useEffect(() => {
+  // Before the next key press, which may be Escape.
+  useLayoutEffect(() => {
     if (isShown) dialog.current?.showModal();
   }, [isShown]);
   if (!isShown) return null;
