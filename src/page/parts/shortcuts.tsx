@@ -4,19 +4,20 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface Shortcut {
+  /** Alternatives, separated by a comma. */
   readonly keys: string;
   readonly does: string;
 }
 
 export const SHORTCUTS: readonly Shortcut[] = [
-  { keys: "⌘K  Ctrl+K  /", does: "Search every conversation" },
-  { keys: "j  k", does: "Next and previous: result, session or message" },
-  { keys: "o  Enter", does: "Open it; in a session, unfold it" },
+  { keys: "⌘K, Ctrl+K, /", does: "Search every conversation" },
+  { keys: "j, k", does: "Next and previous: result, session or message" },
+  { keys: "o, Enter", does: "Open it; in a session, unfold it" },
   { keys: "f", does: "Find in the session" },
-  { keys: "Home  End", does: "First and last message" },
+  { keys: "Home, End", does: "First and last message" },
   { keys: "c", does: "Copy a link to the message" },
   { keys: "u", does: "Back to the search" },
-  { keys: "g then u, m, s", does: "Usage, memory, store" },
+  { keys: "g u, g m, g s", does: "Usage, memory, store" },
   { keys: "t", does: "Dark, light, or as the system says" },
   { keys: "?", does: "This list" },
 ];
@@ -61,7 +62,9 @@ export function ShortcutList() {
         {SHORTCUTS.map(({ keys, does }) => (
           <div key={keys}>
             <dt>
-              <kbd>{keys}</kbd>
+              {keys.split(", ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
             </dt>
             <dd>{does}</dd>
           </div>

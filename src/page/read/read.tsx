@@ -134,13 +134,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
               ? { index: 0, offset: 0 }
               : { index: start.value.index, offset: 16 }
           }
-          row={(index) => (
-            <MessageRow
-              model={model}
-              index={index}
-              isTarget={target.value !== "" && model.pages.get(index)?.id === target.value}
-            />
-          )}
+          row={(index) => <MessageRow model={model} index={index} target={target.value} />}
           onRange={({ first, last }) => model.pages.want(first, last)}
           onEnd={(isEnd) => {
             atEnd.value = isEnd;
