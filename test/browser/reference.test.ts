@@ -59,7 +59,7 @@ describeInBrowser("the reference", () => {
     expect(await page.locator("details").count()).toBe(ROUTES.length);
     // Opened by the address: a body with its types, limits, an example and errors.
     const append = page.locator("#append");
-    expect(await append.getAttribute("open")).toBe("");
+    await expect.poll(() => append.getAttribute("open")).toBe("");
     const text = await append.textContent();
     for (const words of [
       "messages[].role",
@@ -79,7 +79,7 @@ describeInBrowser("the reference", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("facets as_you_type");
     await expect.poll(() => page.locator("details:visible").count()).toBe(2);
-    expect(await page.locator("#found").textContent()).toBe("2 operations");
+    await expect.poll(() => page.locator("#found").textContent()).toBe("2 operations");
     expect(complaints).toEqual([]);
   });
 });

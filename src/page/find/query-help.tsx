@@ -7,7 +7,7 @@ const EXAMPLES: readonly (readonly [typed: readonly string[], means: string])[] 
   [["+lock", "cron AND lock"], "required"],
   [["-lock", "NOT lock"], "excluded"],
   [["redis OR postgres"], "one of them"],
-  [["acquire*"], "words with this prefix; the last word you type is always one"],
+  [["acquire*"], "words with this prefix; the last word you type counts as one"],
   [["parseQuery", "src/a.ts"], "the whole name ranks before its parts"],
   [["agent:", "project:", "repo:", "workstation:"], "the origin of the session"],
   [["git:", "model:", "role:", "tool:"], "Git branch, model, role, tool"],

@@ -2,8 +2,10 @@
 
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
+import { tellingIn } from "../parts/call-words.ts";
 import { age, moment } from "../parts/words.ts";
 import { excerpt, plainLine } from "./excerpt.ts";
+import { chosenFilters } from "./filters.ts";
 import { found, known, showsAll } from "./search.ts";
 import { Origins } from "./session-rows.tsx";
 
@@ -37,7 +39,11 @@ export function Results({ query }: { readonly query: string }) {
         {hits.length} results for {answered}
       </p>
       {hits.length === 0 ? (
-        <p class="empty">No results for “{answered}”. Try fewer words, or remove a filter.</p>
+        <p class="empty">
+          No results for “{answered}”. Try fewer or other words
+          {Object.keys(chosenFilters()).length > 0 && ", or remove a filter"}. <i>Syntax</i> in the
+          box shows what you can type.
+        </p>
       ) : (
         <ol class="hits">
           {(showsAll.value ? hits : hits.slice(0, hitsInView())).map((hit) => (
@@ -82,7 +88,7 @@ function HitRow({ hit }: { readonly hit: Hit }) {
           <span class="snippet">
             <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
             <span dir="auto">
-              {excerpt(item.snippet, item.matches).map(({ text, marked }, index) =>
+              {excerptOf(item).map(({ text, marked }, index) =>
                 marked ? <mark key={index}>{text}</mark> : text,
               )}
             </span>
@@ -92,7 +98,9 @@ function HitRow({ hit }: { readonly hit: Hit }) {
         <span class="about">
           <bdi>{meta.agent}</bdi>
           {session !== undefined && <Origins session={session} />}
-          {item !== undefined && <> · #{item.index}</>}
+          {item !== undefined && (
+            <span title={`Message ${item.index} of the session`}> · #{item.index}</span>
+          )}
         </span>
       </a>
     </li>
@@ -104,11 +112,27 @@ function saying(item: WindowItem | undefined): WindowItem | undefined {
   return item === undefined || item.snippet.trim() === "" ? undefined : item;
 }
 
-/** One line of context. The text of a tool's messages begins with its name, which the label has. */
+/** The length of the tool's name at the start of a message's text: the label has it. */
+function nameLength({ toolName, snippet }: WindowItem): number {
+  if (toolName === null || !snippet.startsWith(toolName)) return 0;
+  return toolName.length + (snippet.startsWith(": ", toolName.length) ? 2 : 0);
+}
+
+function excerptOf(item: WindowItem) {
+  const from = nameLength(item);
+  const matches = item.matches
+    .filter(({ start }) => start >= from)
+    .map(({ start, end }) => ({ start: start - from, end: end - from }));
+  // A match in the name alone is shown with it.
+  return matches.length === 0
+    ? excerpt(item.snippet, item.matches)
+    : excerpt(item.snippet.slice(from), matches);
+}
+
+/** One line of context. Of a call, its describing value. */
 function Line({ item }: { readonly item: WindowItem }) {
-  const { toolName, snippet } = item;
-  const hasName = toolName !== null && snippet.startsWith(toolName);
-  const text = hasName ? snippet.slice(toolName.length).replace(/^: /, "") : snippet;
+  const said = item.snippet.slice(nameLength(item));
+  const text = (said.startsWith("({") ? tellingIn(said) : undefined) ?? said;
   return (
     <span class="context-line">
       <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}

@@ -89,7 +89,11 @@ export function refreshByFeed(): () => void {
       void load(Math.min(500, Math.max(PAGE, listed.peek().sessions.length)));
   };
   const follow = async () => {
-    const changes = engine.peek().subscribe({ signal: ended.signal });
+    const { next: after } = await engine.peek().listChanges({ after: "end", limit: 1 });
+    if (ended.signal.aborted) return;
+    // The list was read before the cursor: changes between the two are not in the stream.
+    timer ??= setTimeout(refresh, REFRESH_MS);
+    const changes = engine.peek().subscribe({ after, signal: ended.signal });
     for await (const { sessionId } of changes) {
       if (sessionId !== null) timer ??= setTimeout(refresh, REFRESH_MS);
     }

@@ -30,8 +30,7 @@ export function SessionList({ filtered }: { readonly filtered: boolean }) {
 export function SessionRow({ session }: { readonly session: Session }) {
   const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
   // Without cache reads, which repeat with each call; the head of the session counts the same.
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = tokens;
-  const total = inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
+  const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
   return (
     <li>
       <a class="session" href={sessionAddress(id)} data-item>

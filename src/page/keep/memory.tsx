@@ -44,6 +44,7 @@ export function MemoryView() {
       )}
       <section>
         <h2>Memories</h2>
+        <p class="about">Notes that agents keep for later sessions.</p>
         {memories.value?.length === 0 && (
           <p class="about">
             No agent has stored a memory. <code>backscroll setup</code> gives agents the tools for
@@ -58,6 +59,7 @@ export function MemoryView() {
       </section>
       <section>
         <h2>Facts</h2>
+        <p class="about">Statements that were taken from conversations.</p>
         {facts.value?.length === 0 && (
           <p class="about">No fact was extracted from a conversation yet.</p>
         )}
@@ -165,7 +167,7 @@ function FactNote({ fact, act }: { readonly fact: Fact; readonly act: Act }) {
           <b>{subject}</b> {predicate} <b>{object}</b>
         </span>
         <span class="about">
-          {Math.round(confidence * 100)} % · {age(createdAt)} ·{" "}
+          confidence {Math.round(confidence * 100)} % · {age(createdAt)} ·{" "}
           <a href={sessionAddress(sessionId, { m: sourceEntry ?? "" })}>source</a>
           {fact.supersededBy !== null && " · no longer holds"}
         </span>

@@ -63,7 +63,7 @@ export function RetentionPanel(props: {
   return (
     <fieldset class="panel-pop" aria-label="Retention">
       <h2>Retention</h2>
-      <p class="about">Messages that a compaction covers are not needed to continue the session.</p>
+      <p class="about">After a compaction, a summary stands for the older messages.</p>
       <div class="form-row">
         <label for="retention">Of those, keep</label>
         <select

@@ -61,7 +61,7 @@ function TenantFigures({ state }: { readonly state: NonNullable<TenantState> }) 
         <Figure name="Content" value={size(state.contentBytes)} />
         <Figure name="Memories" value={whole(state.memories)} />
         <Figure name="Facts" value={whole(state.facts)} />
-        <Figure name="Pending" value={whole(state.pending)} />
+        <Figure name="Being written" value={whole(state.pending)} />
       </dl>
       <h2>Search index</h2>
       <dl class="tiles">
@@ -72,7 +72,7 @@ function TenantFigures({ state }: { readonly state: NonNullable<TenantState> }) 
       </dl>
       <h2>Change feed</h2>
       <p>
-        {counted(state.feedPosition, "change")}; hash of the last one{" "}
+        {counted(state.feedPosition, "change")}. The hash of the last one stands for all of them:{" "}
         <code class="hash">{feedHead}</code> <Copy label="Copy" text={() => feedHead} />
       </p>
     </section>
@@ -87,7 +87,7 @@ function StoreFigures({ state }: { readonly state: StoreState }) {
         <Figure name="Kind" value={state.backend === "sqlite" ? "SQLite" : "PostgreSQL"} />
         <Figure name="On disk" value={size(state.databaseBytes)} />
         <Figure name="Write-ahead log" value={size(state.walBytes)} />
-        <Figure name="Schema" value={String(state.schemaVersion)} />
+        <Figure name="Schema version" value={String(state.schemaVersion)} />
         <Figure name="Tenants" value={whole(state.tenants.length)} />
       </dl>
       <p class="about hash">{state.address}</p>
@@ -145,7 +145,7 @@ function Forgetting({ onDone }: { readonly onDone: () => void }) {
   const sweep = async () => {
     const text =
       "Expired sessions are deleted permanently, and content that compactions cover is erased where the retention of its session requires it.";
-    if (!(await ask("Sweep now?", text, "Sweep"))) return;
+    if (!(await ask("Apply retention now?", text, "Apply"))) return;
     try {
       const report = await engine.peek().sweep();
       said.value = `${counted(report.deletedSessions.length, "session")} deleted.`;
@@ -158,10 +158,11 @@ function Forgetting({ onDone }: { readonly onDone: () => void }) {
     <section>
       <h2>Retention</h2>
       <p class="about">
-        The server applies retention by itself. A session's own retention is set in its view.
+        The server deletes expired sessions and erases what their retention requires by itself, from
+        time to time. Each session has its own <i>Retention</i>.
       </p>
       <button type="button" onClick={() => void sweep()}>
-        Sweep now
+        Apply now
       </button>
       <p aria-live="polite">{said.value}</p>
     </section>

@@ -8,7 +8,7 @@ type VerifyReport = Awaited<ReturnType<RemoteEngine["verify"]>>;
 export function tellReport(report: Omit<VerifyReport, "tenants" | "sessions" | "heads">): string {
   const { ok, entries, changes, damage, problems, problemCount } = report;
   if (ok) {
-    return `Whole: ${counted(entries, "entry", "entries")} and ${counted(changes, "change")} have the hashes that they should have.`;
+    return `No problem: the hashes of ${counted(entries, "entry", "entries")} and ${counted(changes, "change")} match.`;
   }
   const places = problems.map(
     ({ problem, entryId, sessionId, tenant }) => `${problem} (${entryId ?? sessionId ?? tenant})`,

@@ -1,7 +1,7 @@
 /** The confirmation dialog of actions that cannot be undone. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Question {
   readonly title: string;
@@ -30,7 +30,8 @@ export function ask(title: string, text: string, yes: string): Promise<boolean> 
 export function QuestionDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const question = asked.value;
-  useEffect(() => {
+  // Before the next key press, which may be Escape.
+  useLayoutEffect(() => {
     if (question !== undefined) dialog.current?.showModal();
   }, [question]);
   if (question === undefined) return null;

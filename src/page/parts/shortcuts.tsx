@@ -1,22 +1,23 @@
 /** The keyboard shortcuts and their list. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export interface Shortcut {
+  /** Alternatives, separated by a comma. */
   readonly keys: string;
   readonly does: string;
 }
 
 export const SHORTCUTS: readonly Shortcut[] = [
-  { keys: "⌘K  Ctrl+K  /", does: "Search every conversation" },
-  { keys: "j  k", does: "Next and previous: result, session or message" },
-  { keys: "o  Enter", does: "Open it; in a session, unfold it" },
+  { keys: "⌘K, Ctrl+K, /", does: "Search every conversation" },
+  { keys: "j, k", does: "Next and previous: result, session or message" },
+  { keys: "o, Enter", does: "Open it; in a session, unfold it" },
   { keys: "f", does: "Find in the session" },
-  { keys: "Home  End", does: "First and last message" },
+  { keys: "Home, End", does: "First and last message" },
   { keys: "c", does: "Copy a link to the message" },
   { keys: "u", does: "Back to the search" },
-  { keys: "g then u, m, s", does: "Usage, memory, store" },
+  { keys: "g u, g m, g s", does: "Usage, memory, store" },
   { keys: "t", does: "Dark, light, or as the system says" },
   { keys: "?", does: "This list" },
 ];
@@ -42,7 +43,8 @@ export function focusNext(step: 1 | -1): void {
 export function ShortcutList() {
   const dialog = useRef<HTMLDialogElement>(null);
   const isShown = showsShortcuts.value;
-  useEffect(() => {
+  // Before the next key press, which may be Escape.
+  useLayoutEffect(() => {
     if (isShown) dialog.current?.showModal();
   }, [isShown]);
   if (!isShown) return null;
@@ -60,7 +62,9 @@ export function ShortcutList() {
         {SHORTCUTS.map(({ keys, does }) => (
           <div key={keys}>
             <dt>
-              <kbd>{keys}</kbd>
+              {keys.split(", ").map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
             </dt>
             <dd>{does}</dd>
           </div>

@@ -3,6 +3,7 @@
 import { inputTextOf } from "../../client/index.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Block, BlockOf, Entry } from "../data/types.ts";
+import { below } from "../parts/call-words.ts";
 import { counted } from "../parts/words.ts";
 import { Fold } from "./fold.tsx";
 import type { SessionModel } from "./session-model.ts";
@@ -77,6 +78,7 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
   const result = results.get(block.id);
   const state = result === undefined ? "open" : result.isError ? "failed" : "done";
   const agent = result === undefined ? undefined : agentOf(result, model);
+  const folder = model.session.value?.origin.projectPath;
   return (
     <Fold
       name={name}
@@ -84,7 +86,7 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
       line={
         <>
           <b>{block.name}</b>
-          <code dir="ltr">{callLine(input, json)}</code>
+          <code dir="ltr">{below(folder, callLine(input, json))}</code>
           <em>{state === "failed" ? "failed" : state === "open" ? "no result" : ""}</em>
         </>
       }

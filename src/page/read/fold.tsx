@@ -10,7 +10,7 @@ export function Fold(props: {
 }) {
   const open = isOpen(props.name);
   return (
-    <div class={`fold ${props.class ?? ""}`}>
+    <div class={`fold ${props.class ?? ""} ${open ? "open" : ""}`}>
       <button
         type="button"
         class="fold-line"

@@ -23,9 +23,10 @@ const FOLDED: ReadonlySet<string> = new Set(["tool_use", "thinking"]);
 export function MessageRow(props: {
   readonly model: SessionModel;
   readonly index: number;
-  readonly isTarget: boolean;
+  /** The id of the message to mark. The message of this row may arrive later. */
+  readonly target: string;
 }) {
-  const { model, index, isTarget } = props;
+  const { model, index, target } = props;
   void model.pages.version.value;
   const total = model.pages.total.value;
   const entry = index < total ? model.pages.get(index) : model.pending.value[index - total];
@@ -41,7 +42,13 @@ export function MessageRow(props: {
       {isAbsorbed(model, index, entry) ? null : (
         <>
           {(isNewDay || index === 0) && <p class="new-day">{moment(entry.createdAt)}</p>}
-          <Message key={entry.id} entry={entry} model={model} index={index} isTarget={isTarget} />
+          <Message
+            key={entry.id}
+            entry={entry}
+            model={model}
+            index={index}
+            isTarget={entry.id === target}
+          />
         </>
       )}
     </>
@@ -90,10 +97,12 @@ function Message(props: {
         <b dir="auto" title={author}>
           {undated(author)}
         </b>
-        <a href={sessionAddress(model.id, { m: entry.id })} title={moment(entry.createdAt)}>
-          {clock(entry.createdAt)}
-        </a>
-        <span class="index">#{index}</span>
+        <span class="when">
+          <a href={sessionAddress(model.id, { m: entry.id })} title={moment(entry.createdAt)}>
+            {clock(entry.createdAt)}
+          </a>{" "}
+          <span title={`Message ${index} of the session`}>#{index}</span>
+        </span>
         {entry.supersededBy !== null && <span class="tag">edited since</span>}
         {entry.pinned && <span class="tag">pinned</span>}
         {isPending && <span class="tag live">is being written</span>}
@@ -152,9 +161,9 @@ function Compaction(props: { readonly summary: Summary; readonly model: SessionM
       {() => (
         <>
           <p class="about">
-            It covers the path from{" "}
-            <a href={sessionAddress(model.id, { m: summary.from })}>its first message</a> to{" "}
-            <a href={sessionAddress(model.id, { m: summary.through })}>its last one</a>
+            The summary covers the messages from{" "}
+            <a href={sessionAddress(model.id, { m: summary.from })}>the first</a> to{" "}
+            <a href={sessionAddress(model.id, { m: summary.through })}>the last</a> before this line
             {summary.model !== null && <>; written by {summary.model}</>}.
           </p>
           <Markdown text={summary.text} />

@@ -47,6 +47,12 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
 
   useEffect(() => whenIdle(() => void loadMarkdown()), []);
 
+  // The total shrinks: a pending message counts twice while it is stored, and no more once it is aborted.
+  useSignalEffect(() => {
+    const count = model.pages.total.value + model.pending.value.length;
+    if (seen.peek() > count) seen.value = count;
+  });
+
   // A link to another message of the session that is open.
   useSignalEffect(() => {
     const entryId = param("m");
@@ -128,13 +134,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
               ? { index: 0, offset: 0 }
               : { index: start.value.index, offset: 16 }
           }
-          row={(index) => (
-            <MessageRow
-              model={model}
-              index={index}
-              isTarget={target.value !== "" && model.pages.get(index)?.id === target.value}
-            />
-          )}
+          row={(index) => <MessageRow model={model} index={index} target={target.value} />}
           onRange={({ first, last }) => model.pages.want(first, last)}
           onEnd={(isEnd) => {
             atEnd.value = isEnd;

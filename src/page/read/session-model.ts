@@ -37,6 +37,8 @@ export class SessionModel {
   readonly #watched = new Set<string>();
   #growing: ReturnType<typeof setTimeout> | undefined;
   #isPathNew = false;
+  /** Whether the messages arrived before the cursor: changes between the two are not in the stream. */
+  #isCursorLate = false;
 
   constructor(engine: RemoteEngine, id: string, leaf: string | undefined) {
     this.engine = engine;
@@ -49,13 +51,20 @@ export class SessionModel {
   async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
     // The cursor is read before the messages, so that no change is missed; the stream opens after the paint.
     const feedEnd = this.#feedEnd();
-    // `#follow` reports the failure.
-    feedEnd.catch(() => undefined);
+    let hasCursor = false;
+    feedEnd.then(
+      () => {
+        hasCursor = true;
+      },
+      // `#follow` reports the failure.
+      () => undefined,
+    );
     try {
       const [session, index] = await Promise.all([
         this.engine.getSessionMeta(this.id),
         at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
       ]);
+      this.#isCursorLate = !hasCursor;
       this.session.value = session;
       this.#afterPaint(() => void this.#learn(session));
       return { index };
@@ -132,6 +141,8 @@ export class SessionModel {
         const after = await place;
         const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
         this.isLive.value = true;
+        if (this.#isCursorLate) this.#growSoon();
+        this.#isCursorLate = false;
         for await (const change of changes) this.#take(change);
         return;
       } catch (error) {

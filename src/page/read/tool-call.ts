@@ -1,25 +1,9 @@
 /** The one-line form of a tool call, and the diff of an edit, for the tool names of several agents. Pure. */
 
 import { type DiffLine, diffOf } from "../difference/lines.ts";
+import { TELLING } from "../parts/call-words.ts";
 import { withoutAnsi } from "../parts/words.ts";
 
-/** Input fields that describe a call, in order of preference. */
-const TELLING = [
-  "command",
-  "cmd",
-  "file_path",
-  "filePath",
-  "path",
-  "notebook_path",
-  "pattern",
-  "query",
-  "url",
-  "description",
-  "prompt",
-  "skill",
-  "subject",
-  "name",
-];
 const LINE = 160;
 
 export function parseInput(json: string): Readonly<Record<string, unknown>> {

@@ -36,6 +36,9 @@ export function ExportPanel(props: {
   return (
     <fieldset class="panel-pop" aria-label="Export">
       <h2>Export</h2>
+      <p class="about">
+        Saves the messages of this path as a file. Secrets are masked unless you say otherwise.
+      </p>
       <div class="form-row">
         {FORMATS.map((format) => (
           <button key={format.name} type="button" onClick={() => void save(format)}>

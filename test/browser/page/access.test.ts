@@ -54,6 +54,7 @@ describeInBrowser("every view", () => {
     await expectToFit(page);
     for (const panel of ["Export", "Share", "Retention"]) {
       await page.getByRole("button", { name: panel, exact: true }).click();
+      await page.getByRole("group", { name: panel }).waitFor();
       await expectToFit(page, ".panel-pop");
     }
     for (const [hash, ready] of [

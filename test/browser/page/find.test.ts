@@ -1,8 +1,8 @@
 /** Finding: results while typing, filters, links and the address. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
-import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
+import { closeBrowserAfterAll, describeInBrowser, openPage } from "../../support/browser.ts";
+import { createPageWorld, holdFeedCursor, openWatched, type PageWorld } from "./page-world.ts";
 
 closeBrowserAfterAll();
 
@@ -28,13 +28,10 @@ describeInBrowser("the first view", () => {
 
   test("the box has the focus, with the newest sessions below it", async ({ onTestFinished }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
-    await page.waitForSelector(".session");
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("query");
-    expect(await page.locator(".session b").allTextContents()).toEqual([
-      "Slow index",
-      "Checkout tax",
-      "Cron runs twice",
-    ]);
+    await page.waitForSelector("#query:focus");
+    await expect
+      .poll(() => page.locator(".session b").allTextContents())
+      .toEqual(["Slow index", "Checkout tax", "Cron runs twice"]);
     expect(wrongs).toEqual([]);
   });
 
@@ -128,7 +125,7 @@ describeInBrowser("the first view", () => {
       .toEqual(["claude-code2", "codex1"]);
     await page.getByRole("option", { name: "codex" }).click();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
-    expect(new URL(page.url()).hash).toBe("#/?agent=codex");
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/?agent=codex");
     await page.goBack();
     await expect.poll(() => page.locator(".session").count()).toBe(3);
     expect(wrongs).toEqual([]);
@@ -138,24 +135,24 @@ describeInBrowser("the first view", () => {
     onTestFinished,
   }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
-    const hash = () => new URL(page.url()).hash;
+    const hash = () => page.evaluate(() => location.hash);
     await page.waitForSelector(".session");
     await page.getByRole("button", { name: "Agent" }).click();
     await page.getByRole("option", { name: "codex" }).click();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     await page.locator(".session").click();
     await page.getByText("Why does the cron job run twice").waitFor();
-    const opened = hash();
+    const opened = await hash();
     await page.goBack();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     await page.goBack();
     await expect.poll(() => page.locator(".session").count()).toBe(3);
     await page.goForward();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
-    expect(hash()).toBe("#/?agent=codex");
+    expect(await hash()).toBe("#/?agent=codex");
     await page.goForward();
     await page.getByText("Why does the cron job run twice").waitFor();
-    expect(hash()).toBe(opened);
+    expect(await hash()).toBe(opened);
     await page.goBack();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     await page.fill("#query", "cr");
@@ -192,16 +189,16 @@ describeInBrowser("the first view", () => {
     await page.getByRole("option").first().waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    expect(await focused()).toBe("codex1");
+    await expect.poll(focused).toBe("codex1");
     await page.keyboard.press("Escape");
-    expect(await page.getByRole("option").count()).toBe(0);
-    expect(await focused()).toBe("Agent");
+    await expect.poll(() => page.getByRole("option").count()).toBe(0);
+    await expect.poll(focused).toBe("Agent");
     await page.keyboard.press("Enter");
     await page.getByRole("option").first().waitFor();
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator(".session").count()).toBe(1);
-    expect(await focused()).toBe("Agentcodex");
+    await expect.poll(focused).toBe("Agentcodex");
     expect(wrongs).toEqual([]);
   });
 
@@ -210,6 +207,18 @@ describeInBrowser("the first view", () => {
     await page.getByText("No session matches these filters").waitFor();
     await world.engine.createSession({ agent: "newcomer", title: "Hello", createdBy: "bo" });
     await page.getByText("Hello").waitFor();
+  });
+
+  test("so does one that is stored before the feed's cursor is read", async ({
+    onTestFinished,
+  }) => {
+    const page = await openPage({ onTestFinished });
+    const cursor = await holdFeedCursor(page);
+    await page.goto(`${world.url()}/#/?agent=latecomer`);
+    await page.getByText("No session matches these filters").waitFor();
+    await world.engine.createSession({ agent: "latecomer", title: "Between", createdBy: "bo" });
+    cursor.release();
+    await page.getByText("Between").waitFor();
   });
 
   test("an empty store shows the command to run", async ({ onTestFinished }) => {
@@ -228,11 +237,14 @@ describeInBrowser("the first view", () => {
     await page.keyboard.type("cron");
     await page.waitForSelector('[data-answers="cron"]');
     await page.keyboard.press("ArrowDown");
+    await page.waitForSelector(".hit:focus");
     await page.keyboard.press("o");
     await page.waitForSelector(".message");
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    const list = page.getByRole("dialog", { name: "Keyboard" });
+    await list.waitFor();
     await page.keyboard.press("Escape");
+    await list.waitFor({ state: "hidden" });
     await page.keyboard.press("Control+k");
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("query");
     expect(wrongs).toEqual([]);

@@ -109,16 +109,19 @@ describeInBrowser("keeping and sharing", () => {
     await page.keyboard.press("Enter");
     await expect.poll(focused).toBe("HTML");
     await page.keyboard.press("Tab");
+    await expect.poll(focused).toBe("Markdown");
     const saved = page.waitForEvent("download");
     await page.keyboard.press("Enter");
     expect((await saved).suggestedFilename()).toMatch(/\.md$/);
     await page.keyboard.press("Escape");
     await expect.poll(focused).toBe("Export");
-    expect(await page.locator(".panel-pop").count()).toBe(0);
+    await expect.poll(() => page.locator(".panel-pop").count()).toBe(0);
     await page.keyboard.press("Tab");
+    await expect.poll(focused).toBe("Share");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.evaluate(() => document.activeElement?.ariaLabel)).toBe("Expiry");
     await page.keyboard.press("Tab");
+    await expect.poll(focused).toBe("Create link");
     await page.keyboard.press("Enter");
     await page.getByText("Copy it now").waitFor();
     await page.getByRole("button", { name: "Revoke" }).focus();
@@ -146,7 +149,7 @@ describeInBrowser("keeping and sharing", () => {
         expect.stringMatching(/^New third\s+active · edit at #2 · 3 messages/),
         expect.stringMatching(/^Elsewhere\s+fork at #3/),
       ]);
-    expect(await page.locator(".tree-drawing .stem").count()).toBe(4);
+    await expect.poll(() => page.locator(".tree-drawing .stem").count()).toBe(4);
     await lines.getByRole("link", { name: "First" }).click();
     await page.locator(".message").getByText("Old third").waitFor();
     await page.getByRole("button", { name: "2 branches, 1 fork" }).click();
@@ -185,13 +188,16 @@ describeInBrowser("keeping and sharing", () => {
     const { page } = await open(own, { onTestFinished });
     const reader = await open(own, { onTestFinished });
     await page.getByRole("button", { name: "Delete" }).click();
+    const question = page.getByRole("dialog", { name: "Delete this session?" });
+    await question.waitFor();
     await page.keyboard.press("Escape");
-    expect(await page.locator(".message").count()).toBe(1);
+    await question.waitFor({ state: "hidden" });
+    await expect.poll(() => page.locator(".message").count()).toBe(1);
     await page.getByRole("button", { name: "Delete" }).click();
     await answer(page, "Delete");
     await page.locator("#query").waitFor();
     await reader.page.getByText("This session was deleted while you read it.").waitFor();
-    expect(await reader.page.getByText("Soon gone").count()).toBe(0);
+    await expect.poll(() => reader.page.getByText("Soon gone").count()).toBe(0);
   });
 
   test("a memory is edited and deleted, the latter after a question", async ({
@@ -212,5 +218,7 @@ describeInBrowser("keeping and sharing", () => {
 });
 
 async function answer(page: Page, button: string): Promise<void> {
-  await page.getByRole("dialog").getByRole("button", { name: button, exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: button, exact: true }).click();
+  await dialog.waitFor({ state: "hidden" });
 }

@@ -33,6 +33,16 @@ export async function createPageWorld(options: Partial<ServerOptions> = {}): Pro
   };
 }
 
+/** Holds the request for the cursor of the feed until `release` is called. */
+export async function holdFeedCursor(page: Page): Promise<{ release(): void }> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route("**/v1/changes?after=end*", async (route) => {
+    await released;
+    await route.continue();
+  });
+  return { release };
+}
+
 export interface Watched {
   readonly page: Page;
   /** Violations of the policy, errors of scripts, and requests to elsewhere. */

@@ -99,22 +99,33 @@ describeInBrowser("hostile transcripts", () => {
   }) => {
     const { page, wrongs } = await openWatched(world, `#/session/${id}`, { onTestFinished });
     await page.getByText("<script>", { exact: false }).first().waitFor();
-    const found = await page.evaluate(() => {
-      const content = [...document.querySelectorAll(".content")];
-      const all = (what: string) => content.flatMap((one) => [...one.querySelectorAll(what)]);
-      return {
-        scripts: all("script, iframe, form, style, svg, math").length,
-        hrefs: all("a[href]").map((link) => link.getAttribute("href")?.split(":")[0]),
-        images: all("img").map((image) => image.getAttribute("src")?.slice(0, 5)),
-      };
-    });
+    const look = () =>
+      page.evaluate(() => {
+        const content = [...document.querySelectorAll(".content")];
+        const all = (what: string) => content.flatMap((one) => [...one.querySelectorAll(what)]);
+        return {
+          scripts: all("script, iframe, form, style, svg, math").length,
+          hrefs: all("a[href]").map((link) => link.getAttribute("href")?.split(":")[0]),
+          images: all("img").map((image) => image.getAttribute("src")?.slice(0, 5)),
+        };
+      });
+    // Rows outside of the view and their Markdown come after the first paint.
+    await expect.poll(async () => (await look()).hrefs).toContain("https");
+    const found = await look();
     expect(found.scripts).toBe(0);
     expect(new Set(found.hrefs)).toEqual(new Set(["https"]));
     expect(found.images.every((source) => source === "data:")).toBe(true);
     await page.focus(".scroller");
     await page.keyboard.press("End");
     await page.getByText("Block 1999", { exact: true }).waitFor();
-    for (const line of await page.locator(".fold-line").all()) await line.click();
+    // In the page: each fold that opens moves the others, and takes some of them out of the list.
+    const openFolds = () =>
+      page.evaluate(() => {
+        const folds = document.querySelectorAll<HTMLElement>('.fold-line[aria-expanded="false"]');
+        for (const fold of folds) fold.click();
+        return folds.length;
+      });
+    await expect.poll(openFolds).toBe(0);
     expect(await page.evaluate(() => "pwned" in globalThis)).toBe(false);
     expect(wrongs).toEqual([]);
   });

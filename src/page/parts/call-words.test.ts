@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { below, tellingIn } from "./call-words.ts";
+
+test("a call is described by its command, path or query, also where its JSON is cut off", () => {
+  expect(tellingIn('{"replace_all":false,"file_path":"/src/a.ts","old_string":"x')).toBe(
+    "/src/a.ts",
+  );
+  expect(tellingIn('{"description":"List files","command":"ls \\"a\\" b"}')).toBe('ls \\"a\\" b');
+  expect(tellingIn('{"query":"how does it')).toBe("how does it");
+  expect(tellingIn('{"limit":60}')).toBeUndefined();
+});
+
+test("a path below the project's folder goes without it", () => {
+  expect(below("/src/shop", "/src/shop/lib/a.ts")).toBe("lib/a.ts");
+  expect(below("/src/shop/", "/src/shop/lib/a.ts")).toBe("lib/a.ts");
+  expect(below("C:\\shop", "C:\\shop\\a.ts")).toBe("a.ts");
+  expect(below("/src/shop", "/src/shopping/a.ts")).toBe("/src/shopping/a.ts");
+  expect(below("/src/shop", "/src/shop")).toBe("/src/shop");
+  expect(below(undefined, "/src/a.ts")).toBe("/src/a.ts");
+});

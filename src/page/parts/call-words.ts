@@ -1,0 +1,35 @@
+/** The input fields that describe a tool call, and the first of them in a call's JSON. Pure. */
+
+/** In order of preference. */
+export const TELLING: readonly string[] = [
+  "command",
+  "cmd",
+  "file_path",
+  "filePath",
+  "path",
+  "notebook_path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+  "prompt",
+  "skill",
+  "subject",
+  "name",
+];
+
+/** The describing value of a call's input; undefined if there is none. The JSON may be cut off at its end. */
+export function tellingIn(json: string): string | undefined {
+  for (const field of TELLING) {
+    const value = new RegExp(`"${field}":\\s*"((?:[^"\\\\]|\\\\.)+)`).exec(json)?.[1];
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** A path below a folder without that folder; any other text as it is. */
+export function below(folder: string | undefined, text: string): string {
+  if (folder === undefined || folder === "") return text;
+  const start = /[/\\]$/.test(folder) ? folder : `${folder}${folder.includes("\\") ? "\\" : "/"}`;
+  return text.startsWith(start) && text.length > start.length ? text.slice(start.length) : text;
+}
