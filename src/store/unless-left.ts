@@ -1,15 +1,15 @@
-/** Retries writes whose ids are taken by leftover rows of a deleted session. */
+/** Retries writes whose id a soft-deleted session still takes: see `deleted-session.ts`. */
 
 import { BackscrollError } from "../model/errors.ts";
 
 export interface LeftRows {
   /** Whether an entry's id is taken in the tenant. */
   isEntryTaken(error: unknown): boolean;
-  /** Deletes leftover rows of the tenant's deleted sessions; false if there were none. */
+  /** Purges the tenant's soft-deleted sessions; false if there were none. */
   deleteLeft(tenant: string): Promise<boolean>;
 }
 
-/** Repeats `write` once if its id was taken, after deleting the leftover rows. */
+/** Repeats `write` once after a purge if its id was taken. */
 export async function unlessLeft<Result>(
   { isEntryTaken, deleteLeft }: LeftRows,
   tenant: string,

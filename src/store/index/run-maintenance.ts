@@ -34,7 +34,7 @@ export interface IndexMaintenance {
 }
 
 const LEAST_SHARE = 0.05;
-/** Caps the measured time: a computer that slept has not worked. */
+/** Caps the measured time, which may include the machine's sleep. */
 const LONGEST_WORK_MS = 100;
 
 /** A request to stop at the next yield. */
@@ -54,7 +54,7 @@ export async function runMaintenance(
   if (lease === undefined) return unfinished(maintenance, true);
   let renewedAt = performance.now();
 
-  const breathe = async (held: Lease) => {
+  const yieldAndRenew = async (held: Lease) => {
     await turn();
     if (signal.stopped) throw new Interrupted();
     await maintenance.rest();
@@ -70,7 +70,7 @@ export async function runMaintenance(
     const report = await runLater(computation, async (need) => {
       if (need.need === "breath") {
         if (need.gentle) await pace.rest();
-        return breathe(held) as Promise<undefined>;
+        return yieldAndRenew(held) as Promise<undefined>;
       }
       return maintenance.answer(need, held);
     });

@@ -46,7 +46,7 @@ export function committedEntry(pending: PendingRecord, request: CommitStreamRequ
   };
 }
 
-/** Keeps everything received, of any size. */
+/** Keeps all received chunks, of any size. */
 export function abortedEntry(pending: PendingRecord, request: AbortStreamRequest): NewEntry {
   const blocks = foldChunks(chunksOf(pending, request.chunks));
   const content = encodeContent({ blocks, data: { reason: request.reason } });

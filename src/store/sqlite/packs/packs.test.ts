@@ -243,7 +243,7 @@ test("a damaged pack fails neither the index nor a search", () => {
   const whole = readFeedSlice(db, 1, 0, 100);
   db.run("UPDATE packs SET bytes = x'00'");
   db.packs.clear();
-  expect(() => treeOf(db, id)).toThrow("doctor --verify lists all that is damaged");
+  expect(() => treeOf(db, id)).toThrow("doctor --verify lists all damage");
   const slice = readFeedSlice(db, 1, 0, 100);
   const blocksOf = ({ entries }: typeof whole) => entries.map(({ blocks }) => blocks);
   const said = blocksOf(whole).filter((blocks) => blocks.every(({ type }) => type === "text"));
