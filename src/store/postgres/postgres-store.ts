@@ -215,7 +215,7 @@ export class PostgresStore implements Store {
   dropLease: Store["dropLease"] = (name, owner) =>
     this.#db.across(WRITE_START, AGAIN, (tx) => dropLease(tx, name, owner));
 
-  sweep: Store["sweep"] = (request) => this.#told(sweep(this.#db, request));
+  sweep: Store["sweep"] = (request) => this.#notified(sweep(this.#db, request));
 
   findSession: Store["findSession"] = (tenant, id) =>
     this.#db.read(tenant, (tx) => findSession(tx, id));
@@ -366,7 +366,7 @@ export class PostgresStore implements Store {
   };
 
   load: Store["load"] = (batches) =>
-    this.#told(
+    this.#notified(
       this.#db.across(LOAD_START, { again: false }, async (tx) => {
         await loadRows(tx, this.#db.address, batches);
         await tx.commit();
@@ -386,13 +386,13 @@ export class PostgresStore implements Store {
     changes: number | "many" = 1,
     bytes = 0,
   ): Promise<Result> {
-    const result = await this.#told(this.#db.write(tenant, body));
+    const result = await this.#notified(this.#db.write(tenant, body));
     await this.#indexer.wrote(tenant, changes, bytes);
     return result;
   }
 
   /** Notifies listeners after a commit. */
-  async #told<Result>(write: Promise<Result>): Promise<Result> {
+  async #notified<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
     this.#signal.committed();
     return result;

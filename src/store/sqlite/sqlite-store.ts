@@ -152,13 +152,13 @@ export class SqliteStore implements Store {
     this.#write("deleteRoute", [tenant, key, now, by]);
 
   takeLease: Store["takeLease"] = (name, owner, durationMs) =>
-    this.#told(this.#open().write("takeLease", [name, owner, durationMs]));
+    this.#notified(this.#open().write("takeLease", [name, owner, durationMs]));
 
   dropLease: Store["dropLease"] = (name, owner) =>
-    this.#told(this.#open().write("dropLease", [name, owner]));
+    this.#notified(this.#open().write("dropLease", [name, owner]));
 
   /** Sweeps one tenant or all. It mostly deletes, so it triggers no index maintenance. */
-  sweep: Store["sweep"] = (request) => this.#told(this.#open().write("sweep", [request]));
+  sweep: Store["sweep"] = (request) => this.#notified(this.#open().write("sweep", [request]));
 
   findSession: Store["findSession"] = (tenant, id) => this.#read("findSession", [tenant, id]);
 
@@ -365,7 +365,7 @@ export class SqliteStore implements Store {
     changes: number | "many" = 1,
     bytes = 0,
   ): Promise<ReturnType<(typeof WRITES)[Name]>> {
-    const result = await this.#told(this.#open().write(name, args));
+    const result = await this.#notified(this.#open().write(name, args));
     await this.#indexer.wrote(args[0], changes, bytes);
     return result;
   }
@@ -384,7 +384,7 @@ export class SqliteStore implements Store {
     return this.#open().read(name, args);
   }
 
-  async #told<Result>(write: Promise<Result>): Promise<Result> {
+  async #notified<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
     this.#signal.committed();
     return result;

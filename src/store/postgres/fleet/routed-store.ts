@@ -86,7 +86,7 @@ function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): 
     searchNotes: (tenant, request) => read(tenant, (store) => store.searchNotes(tenant, request)),
 
     feedHead: async (tenant, position) => {
-      // "From now on" is the primary's position.
+      // A subscription without a position starts at the primary's.
       const head = await (position === undefined
         ? primary.feedHead(tenant)
         : read(

@@ -1,4 +1,4 @@
-/** Deletes what is left of sessions that were deleted, in pieces: see `deleted-session.ts`. */
+/** Incremental purge of soft-deleted sessions: see `deleted-session.ts`. */
 
 import { MAX_DELETED_ENTRIES } from "../../../model/limits.ts";
 import type { Tombstone } from "../../records.ts";
@@ -10,10 +10,10 @@ import type { Transaction } from "../transaction.ts";
 import { releasePayloadsThrough } from "./blobs.ts";
 
 const SQL = statements("purge_deleted", {
-  /** `IS NOT NULL` is the condition of the index. */
+  /** `IS NOT NULL` matches the predicate of the partial index. */
   isLeft: `SELECT 1 AS found FROM sessions
     WHERE tenant = $1 AND ttl_seconds IS NOT NULL AND ttl_seconds = 0 LIMIT 1`,
-  /** Two processes that go on with the same session take turns. */
+  /** Serialises processes that purge the same session. */
   lockLeft: `SELECT session FROM sessions
     WHERE tenant = $1 AND ttl_seconds IS NOT NULL AND ttl_seconds = 0
     ORDER BY session LIMIT 1 FOR UPDATE`,
@@ -33,30 +33,30 @@ const SQL = statements("purge_deleted", {
   deleteSession: `DELETE FROM sessions WHERE tenant = $1 AND session = $2`,
 });
 
-/** Asks for a row if rows of a deleted session are left. */
-export function leftQuestion(tx: Transaction): Query {
+/** Queries whether a soft-deleted session exists. */
+export function leftQuery(tx: Transaction): Query {
   return query(SQL.isLeft, tx.tenant);
 }
 
-/** The tombstone of a session that was deleted and has rows left. */
+/** The tombstone of a session whose purge is unfinished. */
 export async function findUnfinished(tx: Transaction, id: string): Promise<Tombstone | undefined> {
   const row = await tx.get(SQL.findTombstone, tx.tenant, id);
   return row === undefined ? undefined : toTombstone(row);
 }
 
-/** Deletes what is left of a tenant's deleted sessions; gives whether there was anything. */
+/** Purges a tenant's soft-deleted sessions; false if there were none. */
 export async function deleteLeft(db: PostgresDatabase, tenant: string): Promise<boolean> {
-  const [left] = await db.read(tenant, (tx) => tx.together([leftQuestion(tx)]));
+  const [left] = await db.read(tenant, (tx) => tx.together([leftQuery(tx)]));
   if (left?.[0] === undefined) return false;
   while (await db.write(tenant, deletePiece));
   return true;
 }
 
-/** Deletes at most `MAX_DELETED_ENTRIES` rows of one kind; gives whether more are left. */
+/** Deletes a batch of at most `MAX_DELETED_ENTRIES` rows of one kind; true if more are left. */
 export async function deletePiece(tx: Transaction): Promise<boolean> {
   const left = await tx.get(SQL.lockLeft, tx.tenant);
   if (left !== undefined) await deleteRows(tx, Number(left["session"]));
-  const [found] = await tx.together([leftQuestion(tx)]);
+  const [found] = await tx.together([leftQuery(tx)]);
   return found?.[0] !== undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
  * The sweep: deletes expired rows on request.
  *
- * Each message and each session has its own transaction. A single one would hold the tenant's row
- * while it waits for a session, against the lock order of all other operations. A tenant
- * with no due rows takes one round trip and no lock: most of ten thousand have none.
+ * Each message and each session has its own transaction: a single one would wait for a session while
+ * it holds the tenant's row, against the lock order. A tenant with no due rows takes one round trip
+ * and no lock: most of ten thousand have none.
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
@@ -12,14 +12,14 @@ import type { PostgresDatabase } from "../postgres-database.ts";
 import { query } from "../postgres-driver.ts";
 import { WRITE_START } from "../postgres-schema.ts";
 import { statements } from "../postgres-statements.ts";
-import { deleteExpiredRecords, expiredRecordsQuestion } from "../records/records.ts";
+import { deleteExpiredRecords, expiredRecordsQuery } from "../records/records.ts";
 import type { Transaction } from "../transaction.ts";
-import { collectGarbage, garbageQuestion } from "./blobs.ts";
+import { collectGarbage, garbageQuery } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
 import { listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
-import { deletePiece, leftQuestion } from "./purge-deleted.ts";
-import { abortExpired, expiredQuestion, listExpired } from "./streams.ts";
+import { deletePiece, leftQuery } from "./purge-deleted.ts";
+import { abortExpired, expiredQuery, listExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
   expiredSessions: `SELECT s.id FROM sessions s
@@ -71,21 +71,21 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
 
 async function isAnythingDue(tx: Transaction, now: number): Promise<boolean> {
   const found = await tx.together([
-    expiredQuestion(tx, 1),
+    expiredQuery(tx, 1),
     query(SQL.expiredSessions, tx.tenant, now, 1),
-    leftQuestion(tx),
-    expiredRecordsQuestion(tx, now, 1),
+    leftQuery(tx),
+    expiredRecordsQuery(tx, now, 1),
     query(SQL.oldKey, tx.tenant, now - IDEMPOTENCY_KEPT_MS),
-    garbageQuestion(tx, 1),
+    garbageQuery(tx, 1),
   ]);
   return found.some((rows) => rows.length > 0);
 }
 
-/** Expired sessions, and whether rows of deleted ones are left. */
+/** Expired sessions, and whether a purge is unfinished. */
 async function findDue(tx: Transaction, now: number, limit: number) {
   const [expired = [], left = []] = await tx.together([
     query(SQL.expiredSessions, tx.tenant, now, limit),
-    leftQuestion(tx),
+    leftQuery(tx),
   ]);
   return { expired: expired.map((row) => String(row["id"])), isLeft: left.length > 0 };
 }
