@@ -25,10 +25,10 @@ export interface IndexMaintenance {
   /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
-   * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other maintenance is
+   * Deletes segments that no manifest has named for `keptMs`. `isIdle`: no further maintenance is
    * due.
    */
-  clean(keptMs: number, leisure: boolean): Promise<void>;
+  clean(keptMs: number, isIdle: boolean): Promise<void>;
   /** The index's position, and the feed's end. */
   position(): Promise<{ readonly through: number; readonly head: number }>;
 }

@@ -45,7 +45,7 @@ export function toNumberedSession(row: Row, sessionId: string, isRaw = false): N
   if (!isRaw && (row["last_is_newest"] ?? 1) !== 1) {
     throw sessionDamaged(
       sessionId,
-      `its row says ${row["last_sequence"]} entries and ${row["last_chain"]} chains, but the last numbers assigned are others`,
+      `its row says ${row["last_sequence"]} entries and ${row["last_chain"]} chains, but its newest have other numbers`,
     );
   }
   return {

@@ -370,7 +370,7 @@ export class SqliteStore implements Store {
     return result;
   }
 
-  /** Deletes what is left of deleted sessions; gives whether there was anything. */
+  /** Purges soft-deleted sessions; false if there were none. */
   async #deleteLeft(tenant: string): Promise<boolean> {
     if (!(await this.#read("isLeft", [tenant]))) return false;
     while (await this.#open().write("deletePiece", [tenant]));

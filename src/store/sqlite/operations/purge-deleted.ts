@@ -1,4 +1,4 @@
-/** Deletes what is left of sessions that were deleted, in pieces: see `deleted-session.ts`. */
+/** Incremental purge of soft-deleted sessions: see `deleted-session.ts`. */
 
 import { MAX_DELETED_ENTRIES } from "../../../model/limits.ts";
 import type { Tombstone } from "../../records.ts";
@@ -30,7 +30,7 @@ const SQL = statements("purge_deleted", {
   deleteSession: `DELETE FROM sessions WHERE tenant = ? AND session = ?`,
 });
 
-/** The tombstone of a session that was deleted and has rows left. */
+/** The tombstone of a session whose purge is unfinished. */
 export function findUnfinished(
   db: SqliteConnection,
   tenant: number,
@@ -40,13 +40,13 @@ export function findUnfinished(
   return row === undefined ? undefined : toTombstone(row);
 }
 
-/** Whether rows of a deleted session are left. */
+/** Whether a soft-deleted session exists. */
 export function isLeft(db: SqliteConnection, name: string): boolean {
   const tenant = findTenant(db, name);
   return tenant !== undefined && db.get(SQL.left, tenant) !== undefined;
 }
 
-/** Deletes at most `MAX_DELETED_ENTRIES` rows of one kind; gives whether more are left. */
+/** Deletes a batch of at most `MAX_DELETED_ENTRIES` rows of one kind; true if more are left. */
 export function deletePiece(db: SqliteConnection, name: string): boolean {
   const tenant = findTenant(db, name);
   const left = tenant === undefined ? undefined : db.get(SQL.left, tenant);

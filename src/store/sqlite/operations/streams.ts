@@ -1,5 +1,5 @@
 /**
- * Open messages.
+ * Pending messages.
  *
  * A pending message has an id, a lease and chunks, but no place in the tree: the commit places it
  * on the current leaf, so that two open messages cannot fork a session by accident.

@@ -45,7 +45,7 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
       deleteSession(db, name, sessionId, "ttl", now);
       deletedSessions.push({ tenant: name, sessionId });
     }
-    // One piece for each call: the others are in the same transaction.
+    // One batch per call, because the sweep is one transaction.
     left ||= deletePiece(db, name);
     deletedRecords += deleteExpiredRecords(db, tenant, now, limit - deletedRecords);
     forgottenKeys += db.run(SQL.oldKeys, tenant, now - IDEMPOTENCY_KEPT_MS);

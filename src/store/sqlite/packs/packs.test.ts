@@ -62,7 +62,7 @@ function countPacks(db: SqliteConnection): unknown {
   return db.get("SELECT count(*) AS count FROM packs")?.["count"];
 }
 
-test("message text stays in its row, readable by SQL, and everything else goes into the pack", () => {
+test("message text stays in its row, readable by SQL; all other parts go into the pack", () => {
   const { db } = imported();
   const kept = rowsOf(db).map((row) => row.kept);
   expect(kept.slice(0, 7)).toEqual([
@@ -254,7 +254,7 @@ test("a damaged pack fails neither the index nor a search", () => {
   expect(window?.entries.map(({ erased }) => erased)).toEqual([false, true, true, true, false]);
 });
 
-test("a read that meets a lock reports our error", () => {
+test("a read that meets a lock fails with store_busy", () => {
   const path = join(createFolder(), "store.db");
   const [reader, other] = [new SqliteConnection(path), new SqliteConnection(path)];
   onTestFinished(() => {
