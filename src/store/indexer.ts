@@ -126,8 +126,8 @@ export class Indexer {
    */
   found(name: string, unreadable: readonly number[], lag = 0): void {
     const { flushAt } = this.#options;
-    const isLeft = flushAt > 0 && lag >= FULL_BATCH_FACTOR * flushAt;
-    if (unreadable.length === 0 && !isLeft) return;
+    const isAbandoned = flushAt > 0 && lag >= FULL_BATCH_FACTOR * flushAt;
+    if (unreadable.length === 0 && !isAbandoned) return;
     const tenant = this.#tenant(name);
     if (unreadable.length > 0) tenant.unreadable = unreadable;
     if (flushAt > 0) this.#start(tenant);

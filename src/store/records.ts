@@ -97,7 +97,7 @@ export interface SessionSize {
   readonly sessionId: string;
   /** Content bytes, as counted for the tenant. */
   readonly contentBytes: number;
-  /** Open messages, including those of dead writers. */
+  /** Pending messages, including those of dead writers. */
   readonly openMessages: number;
 }
 

@@ -77,7 +77,7 @@ export function messageOpened(sessionId: string, entryId: string, at: number): N
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details: null };
 }
 
-/** Another writer took over an open message. */
+/** Another writer took over a pending message. */
 export function messageTakenOver(sessionId: string, entryId: string, at: number): NewChange {
   const details = JSON.stringify({ takenOver: true });
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details };

@@ -11,7 +11,7 @@ import type {
 import { loadIndexCode } from "../index/index-code.ts";
 import { bytesOfAppend, changesOfAppend, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { type LeftRows, unlessLeft } from "../unless-left.ts";
+import { type Purging, withPurge } from "../with-purge.ts";
 import type { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -49,7 +49,7 @@ import {
   retireFact,
 } from "./operations/notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
-import { deleteLeft } from "./operations/purge-deleted.ts";
+import { purgeDeleted } from "./operations/purge-deleted.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   deleteRoute,
@@ -101,11 +101,11 @@ export class PostgresStore implements Store {
   readonly #searcher: Searcher;
   readonly #maintainer: Maintainer;
   readonly #indexer: Indexer;
-  readonly #left: LeftRows;
+  readonly #purge: Purging;
 
   constructor(db: PostgresDatabase, signal: ChangeSignal, options: StoreOptions) {
     this.#db = db;
-    this.#left = { isEntryTaken, deleteLeft: (tenant) => deleteLeft(db, tenant) };
+    this.#purge = { isEntryTaken, purgeDeleted: (tenant) => purgeDeleted(db, tenant) };
     this.#signal = signal;
     this.#indexModule = options.indexing?.module;
     this.#searcher = new Searcher(db, options.indexing ?? {});
@@ -124,21 +124,21 @@ export class PostgresStore implements Store {
   }
 
   createSession: Store["createSession"] = (tenant, session) =>
-    unlessLeft(this.#left, tenant, () => this.#write(tenant, (tx) => createSession(tx, session)));
+    withPurge(this.#purge, tenant, () => this.#write(tenant, (tx) => createSession(tx, session)));
 
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
     this.#write(tenant, (tx) => updateSession(tx, id, patch, now));
 
   deleteSession: Store["deleteSession"] = async (tenant, id, reason, now, by) => {
     const tombstone = await this.#write(tenant, (tx) => deleteSession(tx, id, reason, now, by));
-    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await deleteLeft(this.#db, tenant);
+    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await purgeDeleted(this.#db, tenant);
     return tombstone;
   };
 
   append: Store["append"] = (tenant, request) => {
     const [changes, bytes] = [changesOfAppend(request), bytesOfAppend(request)];
     const write = () => this.#write(tenant, (tx) => append(tx, request), changes, bytes);
-    return unlessLeft(this.#left, tenant, write);
+    return withPurge(this.#purge, tenant, write);
   };
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) =>
@@ -148,7 +148,7 @@ export class PostgresStore implements Store {
     this.#write(tenant, (tx) => setPinned(tx, sessionId, entryId, pinned, now));
 
   forkSession: Store["forkSession"] = (tenant, request) =>
-    unlessLeft(this.#left, tenant, () =>
+    withPurge(this.#purge, tenant, () =>
       this.#write(tenant, (tx) => forkSession(tx, request), "many"),
     );
 
@@ -201,7 +201,7 @@ export class PostgresStore implements Store {
     this.#write(tenant, (tx) => revokeToken(tx, id, now, by));
 
   putRoute: Store["putRoute"] = (tenant, request) =>
-    unlessLeft(this.#left, tenant, () => this.#write(tenant, (tx) => putRoute(tx, request)));
+    withPurge(this.#purge, tenant, () => this.#write(tenant, (tx) => putRoute(tx, request)));
 
   patchRoute: Store["patchRoute"] = (tenant, request) =>
     this.#write(tenant, (tx) => patchRoute(tx, request));

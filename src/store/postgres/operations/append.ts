@@ -109,7 +109,7 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
     tx.defer(SQL.setSummary, tx.tenant, session.number, summary.text);
     tx.defer(SQL.setSummarized, tx.tenant, session.number, summary.through);
   }
-  carryOut(tx, session.number, plan, now, toHashes(payloads));
+  executePlan(tx, session.number, plan, now, toHashes(payloads));
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(tx, session.number, idempotency, { ids }, now);
   writeFeed(tx, plan.changes, planDelta(plan));
@@ -136,7 +136,7 @@ interface Replacement {
 }
 
 /** Writes a plan, except for the feed. `stored` are the existing payloads. */
-export function carryOut(
+export function executePlan(
   tx: Transaction,
   session: number,
   plan: AppendPlan,

@@ -1,6 +1,6 @@
 /**
  * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is
- * soft-deleted here, and purged by `deletePiece`.
+ * soft-deleted here, and purged by `purgeBatch`.
  */
 
 import type { ChangeAuthor } from "../../../model/change.ts";

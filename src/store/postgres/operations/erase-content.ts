@@ -79,7 +79,7 @@ export async function eraseContent(tx: Transaction, request: EraseRequest): Prom
     const counted = JSON.stringify(countRemoved(metadata, plan.rows.length));
     tx.defer(SQL.setMetadata, tx.tenant, number, Buffer.from(counted));
   }
-  await carryOut(tx, number, plan, request.now);
+  await executePlan(tx, number, plan, request.now);
   return { erased: plan.rows.length };
 }
 
@@ -109,7 +109,7 @@ export function eraseRows(tx: Transaction, session: number, rows: readonly Erase
   tx.defer(SQL.erase, tx.tenant, session, sequences(erased), hashes);
 }
 
-async function carryOut(
+async function executePlan(
   tx: Transaction,
   session: number,
   { rows, ids, contentBytes, change }: ErasePlan,

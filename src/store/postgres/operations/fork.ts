@@ -13,7 +13,7 @@ import type { NumberedSession } from "../../rows/state-row.ts";
 import { checkNode, entryNotFound } from "../../store-errors.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { carryOut } from "./append.ts";
+import { executePlan } from "./append.ts";
 import { copyHolds } from "./blobs.ts";
 import { UNINDEXED_SESSION } from "./entry-columns.ts";
 import { eraseRows } from "./erase-content.ts";
@@ -58,7 +58,7 @@ export async function forkSession(tx: Transaction, request: ForkRequest): Promis
     { sessionId: session.id, entries, now: session.now },
     new Map(),
   );
-  carryOut(tx, claim.number, plan, session.now, new Set());
+  executePlan(tx, claim.number, plan, session.now, new Set());
   eraseRows(tx, claim.number, erasedCopies(plan));
   const copies = plan.rows
     .filter(({ entry }) => entry.payloads.length === 0)

@@ -11,16 +11,16 @@ import { releasePayloadsThrough } from "./blobs.ts";
 
 const SQL = statements("purge_deleted", {
   /** `IS NOT NULL` matches the predicate of the partial index. */
-  isLeft: `SELECT 1 AS found FROM sessions
+  hasDeleted: `SELECT 1 AS found FROM sessions
     WHERE tenant = $1 AND ttl_seconds IS NOT NULL AND ttl_seconds = 0 LIMIT 1`,
   /** Serialises processes that purge the same session. */
-  lockLeft: `SELECT session FROM sessions
+  lockDeleted: `SELECT session FROM sessions
     WHERE tenant = $1 AND ttl_seconds IS NOT NULL AND ttl_seconds = 0
     ORDER BY session LIMIT 1 FOR UPDATE`,
   findTombstone: `SELECT b.session_id, b.origin_key, b.entry_count, b.digest, b.reason, b.deleted_at
     FROM sessions s JOIN tombstones b ON b.tenant = s.tenant AND b.session = s.session
     WHERE s.tenant = $1 AND s.id = $2 AND s.ttl_seconds = 0`,
-  lastOfPiece: `SELECT max(sequence) AS last FROM (SELECT sequence FROM entries
+  lastOfBatch: `SELECT max(sequence) AS last FROM (SELECT sequence FROM entries
     WHERE tenant = $1 AND session = $2 ORDER BY sequence LIMIT $3) piece`,
   deleteEntries: `DELETE FROM entries WHERE tenant = $1 AND session = $2 AND sequence <= $3`,
   deleteKeys: `DELETE FROM idempotency WHERE tenant = $1 AND session = $2 AND key IN (
@@ -34,8 +34,8 @@ const SQL = statements("purge_deleted", {
 });
 
 /** Queries whether a soft-deleted session exists. */
-export function leftQuery(tx: Transaction): Query {
-  return query(SQL.isLeft, tx.tenant);
+export function deletedQuery(tx: Transaction): Query {
+  return query(SQL.hasDeleted, tx.tenant);
 }
 
 /** The tombstone of a session whose purge is unfinished. */
@@ -45,24 +45,24 @@ export async function findUnfinished(tx: Transaction, id: string): Promise<Tombs
 }
 
 /** Purges a tenant's soft-deleted sessions; false if there were none. */
-export async function deleteLeft(db: PostgresDatabase, tenant: string): Promise<boolean> {
-  const [left] = await db.read(tenant, (tx) => tx.together([leftQuery(tx)]));
+export async function purgeDeleted(db: PostgresDatabase, tenant: string): Promise<boolean> {
+  const [left] = await db.read(tenant, (tx) => tx.together([deletedQuery(tx)]));
   if (left?.[0] === undefined) return false;
-  while (await db.write(tenant, deletePiece));
+  while (await db.write(tenant, purgeBatch));
   return true;
 }
 
 /** Deletes a batch of at most `MAX_DELETED_ENTRIES` rows of one kind; true if more are left. */
-export async function deletePiece(tx: Transaction): Promise<boolean> {
-  const left = await tx.get(SQL.lockLeft, tx.tenant);
+export async function purgeBatch(tx: Transaction): Promise<boolean> {
+  const left = await tx.get(SQL.lockDeleted, tx.tenant);
   if (left !== undefined) await deleteRows(tx, Number(left["session"]));
-  const [found] = await tx.together([leftQuery(tx)]);
+  const [found] = await tx.together([deletedQuery(tx)]);
   return found?.[0] !== undefined;
 }
 
 async function deleteRows(tx: Transaction, session: number): Promise<void> {
   const of = [tx.tenant, session] as const;
-  const piece = await tx.get(SQL.lastOfPiece, ...of, MAX_DELETED_ENTRIES);
+  const piece = await tx.get(SQL.lastOfBatch, ...of, MAX_DELETED_ENTRIES);
   const last = piece?.["last"];
   if (last !== null && last !== undefined) {
     await releasePayloadsThrough(tx, session, Number(last));

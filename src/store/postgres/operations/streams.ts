@@ -2,7 +2,7 @@
  * Pending messages.
  *
  * A pending message has an id, a lease and chunks, but no place in the tree: the commit places it
- * on the current leaf, so that two open messages cannot fork a session by accident. Locks are taken
+ * on the current leaf, so that two pending messages cannot fork a session by accident. Locks are taken
  * in one order, the session's before the message's, and leases use the database's clock.
  */
 
@@ -30,7 +30,7 @@ import type {
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { appendResult, carryOut, findResult } from "./append.ts";
+import { appendResult, executePlan, findResult } from "./append.ts";
 import { writeFeed } from "./feed.ts";
 import { replayed, sessionKeyQuery, storeResult } from "./idempotency.ts";
 import {
@@ -191,7 +191,7 @@ export async function listExpired(tx: Transaction, limit: number): Promise<strin
   return rows.map((row) => String(row["id"]));
 }
 
-/** Deletes the open messages of a session that is being deleted. */
+/** Deletes the pending messages of a session that is being deleted. */
 export function dropStreams(tx: Transaction, session: number): void {
   // A writer may be adding a chunk: once its message is locked, the chunk is visible.
   tx.defer(SQL.lockAll, tx.tenant, session);
@@ -208,7 +208,7 @@ export async function findPending(tx: Transaction, id: string): Promise<PendingR
   return row === undefined ? undefined : toPending(row, chunks ?? []);
 }
 
-/** Queries an open message, locked, and the entry that it may have become. */
+/** Queries a pending message, locked, and the entry that it may have become. */
 function streamQueries(tx: Transaction, id: string): Query[] {
   return [query(SQL.lock, tx.tenant, id), query(SQL.entryStatus, tx.tenant, id)];
 }
@@ -222,7 +222,7 @@ function abortQueries(tx: Transaction, id: string): Promise<(readonly Row[])[]> 
   ]);
 }
 
-/** The open message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
+/** The pending message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
 function heldStream(
   id: string,
   stream: readonly Row[] | undefined,
@@ -258,7 +258,7 @@ function place(
   const plan = planAppend(state, request, points);
   tx.defer(SQL.deleteChunks, tx.tenant, entry.id);
   tx.defer(SQL.deleteStream, tx.tenant, entry.id);
-  carryOut(tx, number, plan, now, new Set());
+  executePlan(tx, number, plan, now, new Set());
   writeFeed(tx, plan.changes, planDelta(plan));
   return appendResult(plan);
 }

@@ -18,7 +18,7 @@ import { collectGarbage, garbageQuery } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
 import { listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
-import { deletePiece, leftQuery } from "./purge-deleted.ts";
+import { deletedQuery, purgeBatch } from "./purge-deleted.ts";
 import { abortExpired, expiredQuery, listExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
@@ -41,11 +41,11 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
   let forgottenKeys = 0;
   let collectedBlobs = 0;
   let deletedRecords = 0;
-  let isLeft = false;
+  let isUnfinished = false;
   if (request.tenant === undefined) await db.across(WRITE_START, { again: true }, forgetLeases);
   for (const tenant of names) {
     if (!(await db.read(tenant, (tx) => isAnythingDue(tx, now)))) continue;
-    // Abort first: expired open messages must not keep sessions alive.
+    // Abort first: expired pending messages must not keep sessions alive.
     const open = limit - abortedMessages.length;
     for (const entryId of await db.read(tenant, (tx) => listExpired(tx, open))) {
       const aborted = await db.write(tenant, (tx) => abortExpired(tx, entryId, now));
@@ -57,15 +57,15 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
       const deleted = await db.write(tenant, (tx) => deleteExpired(tx, sessionId, now));
       if (deleted) deletedSessions.push({ tenant, sessionId });
     }
-    const hasRows = due.isLeft || due.expired.length > 0;
-    if (hasRows && (await db.write(tenant, deletePiece))) isLeft = true;
+    const hasRows = due.isUnfinished || due.expired.length > 0;
+    if (hasRows && (await db.write(tenant, purgeBatch))) isUnfinished = true;
     const room = limit - deletedRecords;
     deletedRecords += await db.write(tenant, (tx) => deleteExpiredRecords(tx, now, room));
     forgottenKeys += await db.write(tenant, (tx) => forgetKeys(tx, now));
     collectedBlobs += await db.write(tenant, (tx) => collectGarbage(tx, limit));
   }
   const counts = [deletedSessions.length, abortedMessages.length, collectedBlobs, deletedRecords];
-  const more = isLeft || counts.some((count) => count >= limit);
+  const more = isUnfinished || counts.some((count) => count >= limit);
   return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, deletedRecords, more };
 }
 
@@ -73,7 +73,7 @@ async function isAnythingDue(tx: Transaction, now: number): Promise<boolean> {
   const found = await tx.together([
     expiredQuery(tx, 1),
     query(SQL.expiredSessions, tx.tenant, now, 1),
-    leftQuery(tx),
+    deletedQuery(tx),
     expiredRecordsQuery(tx, now, 1),
     query(SQL.oldKey, tx.tenant, now - IDEMPOTENCY_KEPT_MS),
     garbageQuery(tx, 1),
@@ -85,9 +85,9 @@ async function isAnythingDue(tx: Transaction, now: number): Promise<boolean> {
 async function findDue(tx: Transaction, now: number, limit: number) {
   const [expired = [], left = []] = await tx.together([
     query(SQL.expiredSessions, tx.tenant, now, limit),
-    leftQuery(tx),
+    deletedQuery(tx),
   ]);
-  return { expired: expired.map((row) => String(row["id"])), isLeft: left.length > 0 };
+  return { expired: expired.map((row) => String(row["id"])), isUnfinished: left.length > 0 };
 }
 
 async function forgetKeys(tx: Transaction, now: number): Promise<number> {

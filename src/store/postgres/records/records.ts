@@ -70,7 +70,7 @@ export async function writeRecords(
     placesQuery(tx, request.operations, "info"),
   ]);
   const plan = planRecords(rows.map(toCurrent), request);
-  carryOut(tx, plan);
+  executePlan(tx, plan);
   return plan.results;
 }
 
@@ -109,7 +109,7 @@ export async function deleteExpiredRecords(
     expiredRecordsQuery(tx, now, limit),
   ]);
   const plan = planExpired(rows.map(toCurrent), now);
-  carryOut(tx, plan);
+  executePlan(tx, plan);
   return plan.deletes.length;
 }
 
@@ -142,7 +142,7 @@ function rangeOf(
   return tx.all(SQL.page, tx.tenant, namespace, ...range, now, limit + 1);
 }
 
-function carryOut(tx: Transaction, plan: RecordPlan): void {
+function executePlan(tx: Transaction, plan: RecordPlan): void {
   if (plan.changes.length === 0) return;
   if (plan.deletes.length > 0) {
     const namespaces = plan.deletes.map(({ namespace }) => namespace);

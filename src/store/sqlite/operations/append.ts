@@ -93,7 +93,7 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   const parts = request.isHistory
     ? packRows(db, tenant, session.number, request, plan.rows)
     : undefined;
-  carryOut(db, tenant, session.number, plan, feed, request.now, parts);
+  executePlan(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
   // Last, in the same order as on PostgreSQL, where all writers contend for the tenant's row.
@@ -146,7 +146,7 @@ function keepSummary(
 /**
  * Writes a plan, and of the feed only the changes stored in entries. `parts` are the rows' parts.
  */
-export function carryOut(
+export function executePlan(
   db: SqliteConnection,
   tenant: number,
   session: number,

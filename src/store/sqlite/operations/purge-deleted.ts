@@ -18,7 +18,7 @@ const SQL = statements("purge_deleted", {
   findTombstone: `SELECT b.session_id, b.origin_key, b.entry_count, b.digest, b.reason, b.deleted_at
     FROM sessions s JOIN tombstones b ON b.tenant = s.tenant AND b.session = s.session
     WHERE s.tenant = ? AND s.id = ? AND s.ttl_seconds = 0`,
-  lastOfPiece: `SELECT max(sequence) AS last FROM (SELECT sequence FROM entries
+  lastOfBatch: `SELECT max(sequence) AS last FROM (SELECT sequence FROM entries
     WHERE tenant = ? AND session = ? ORDER BY sequence LIMIT ?)`,
   deleteEntries: `DELETE FROM entries WHERE tenant = ? AND session = ? AND sequence <= ?`,
   deleteKeys: `DELETE FROM idempotency WHERE tenant = ?1 AND session = ?2 AND key IN (
@@ -41,19 +41,19 @@ export function findUnfinished(
 }
 
 /** Whether a soft-deleted session exists. */
-export function isLeft(db: SqliteConnection, name: string): boolean {
+export function hasDeleted(db: SqliteConnection, name: string): boolean {
   const tenant = findTenant(db, name);
   return tenant !== undefined && db.get(SQL.left, tenant) !== undefined;
 }
 
 /** Deletes a batch of at most `MAX_DELETED_ENTRIES` rows of one kind; true if more are left. */
-export function deletePiece(db: SqliteConnection, name: string): boolean {
+export function purgeBatch(db: SqliteConnection, name: string): boolean {
   const tenant = findTenant(db, name);
   const left = tenant === undefined ? undefined : db.get(SQL.left, tenant);
   if (tenant === undefined || left === undefined) return false;
   const session = { number: Number(left["session"]), id: String(left["id"]) };
   deleteRows(db, tenant, session, Number(left["first_entry"]));
-  return isLeft(db, name);
+  return hasDeleted(db, name);
 }
 
 function deleteRows(
@@ -63,7 +63,7 @@ function deleteRows(
   rowBeforeFeed: number,
 ): void {
   const of = [tenant, session.number] as const;
-  const last = db.get(SQL.lastOfPiece, ...of, MAX_DELETED_ENTRIES)?.["last"];
+  const last = db.get(SQL.lastOfBatch, ...of, MAX_DELETED_ENTRIES)?.["last"];
   if (typeof last === "number") {
     releasePayloadsThrough(db, ...of, last);
     keepFeedRows(db, tenant, session, rowBeforeFeed, last);

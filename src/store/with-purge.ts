@@ -2,16 +2,16 @@
 
 import { BackscrollError } from "../model/errors.ts";
 
-export interface LeftRows {
+export interface Purging {
   /** Whether an entry's id is taken in the tenant. */
   isEntryTaken(error: unknown): boolean;
   /** Purges the tenant's soft-deleted sessions; false if there were none. */
-  deleteLeft(tenant: string): Promise<boolean>;
+  purgeDeleted(tenant: string): Promise<boolean>;
 }
 
 /** Repeats `write` once after a purge if its id was taken. */
-export async function unlessLeft<Result>(
-  { isEntryTaken, deleteLeft }: LeftRows,
+export async function withPurge<Result>(
+  { isEntryTaken, purgeDeleted }: Purging,
   tenant: string,
   write: () => Promise<Result>,
 ): Promise<Result> {
@@ -19,7 +19,7 @@ export async function unlessLeft<Result>(
     return await write();
   } catch (error) {
     const isTaken = BackscrollError.is(error, "session_exists") || isEntryTaken(error);
-    if (!isTaken || !(await deleteLeft(tenant))) throw error;
+    if (!isTaken || !(await purgeDeleted(tenant))) throw error;
     return write();
   }
 }
