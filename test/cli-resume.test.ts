@@ -111,7 +111,7 @@ describe("resume --in", () => {
       [["--in", "vim"], /known are claude-code, codex, pi, opencode, gemini-cli/],
       [["--in", "codex", "--budget", "10"], /--budget must be 256 to 30,000 tokens, not 10/],
       [["--in", "codex", "--native", "--budget", "500"], /--budget is for a briefing/],
-      [["--in", "codex", "--cwd", "gone"], /gone is not here; name the one to go on in with --cwd/],
+      [["--in", "codex", "--cwd", "gone"], /gone does not exist; name another one with --cwd/],
       [["--native"], /--native goes with --in AGENT/],
     ])("%j is refused, and says why", async (args, why) => {
       const ran = await cli("resume", ID, ...args);

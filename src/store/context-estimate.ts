@@ -1,5 +1,6 @@
 /**
- * Valid only for the state it was computed from; otherwise the change has `contextTokens: null`.
+ * An optimistic estimate: recorded only if the leaf is still `after`, otherwise the change has
+ * `contextTokens: null`.
  */
 export interface ContextEstimate {
   readonly tokens: number;

@@ -7,7 +7,7 @@ import { openPostgresStore } from "./postgres/open-postgres-store.ts";
 import { openSqliteStore } from "./sqlite/open-sqlite-store.ts";
 import type { Store } from "./store.ts";
 
-test("a store moves to the other backend and back without losing a byte", async () => {
+test("a dump round-trips through the other backend byte for byte", async () => {
   const start = await opened(openSqliteStore(":memory:"));
   const { id } = await fillAll(start);
   const server = await opened(openPostgresStore(await createDatabase()));

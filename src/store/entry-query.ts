@@ -69,7 +69,7 @@ export type EntryQuery =
       readonly afterSequence: number;
       readonly limit: number;
       readonly payloads: boolean;
-      /** Entries as stored, unchecked: for a verification. */
+      /** Entries as stored, unchecked: for `verify`. */
       readonly isRaw?: boolean;
     };
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { MaintenanceReport } from "../search/port.ts";
 import { FLUSH_BYTES, Indexer, type IndexerStore } from "./indexer.ts";
 
-test("bytes written during the first read of the lag are flushed without another write", async () => {
+test("bytes written while the lag is first read are flushed without a further write", async () => {
   const { promise: lag, resolve: tellLag } = Promise.withResolvers<number>();
   let flushes = 0;
   const done: MaintenanceReport = { busy: false, documents: 1, through: 1, head: 1, more: false };

@@ -1,8 +1,8 @@
 /**
  * Background indexing with back-pressure: flushes this process's writes into segments.
  *
- * Search also reads unindexed changes, but again for each query. So after a thousand changes the
- * writing process builds a segment in the background; a writer that outruns indexing has to wait.
+ * Every query scans the unindexed tail. So after a thousand changes the writing process builds a
+ * segment in the background, and a writer that outruns indexing waits.
  */
 
 import { idlePause, pause } from "../async/pause.ts";
@@ -15,20 +15,20 @@ import type { StoreOptions } from "./store.ts";
 export const FLUSH_AT = 1_024;
 
 /**
- * Fast writers get larger segments, which cost less per message: maintenance starts at once only at
- * this many times `flushAt`, and before that after `MOMENT_MS`.
+ * Batching: larger segments cost less per message. Maintenance starts at once only at this many
+ * times `flushAt`, and before that after `BATCH_MS`.
  */
-const HURRY_FACTOR = 4;
-const MOMENT_MS = 200;
+const FULL_BATCH_FACTOR = 4;
+const BATCH_MS = 200;
 
 /**
- * Writes wait from this many times `flushAt` on, polling at this interval. It is more than one
- * segment takes, so that writing continues while a segment is built.
+ * Back-pressure: writes wait from this many times `flushAt` on, polling at this interval. It is more
+ * than one segment takes, so that writing continues while a segment is built.
  */
-const WAIT_FACTOR = 10;
-const LOOK_MS = 10;
+const BACK_PRESSURE_FACTOR = 10;
+const POLL_MS = 10;
 
-/** A process that did not get the lease retries after this long: the holder may have died. */
+/** The retry interval while another process holds the lease: it may have died. */
 const BUSY_PAUSE_MS = 1_000;
 /** Exponential back-off after a failure. */
 const FIRST_PAUSE_MS = 1_000;
@@ -36,11 +36,11 @@ const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * The tail is also bounded in bytes: a few hundred tool outputs have as much text as thousands of
- * messages. Maintenance begins at this many bytes, and writes wait at `WAIT_FACTOR` times as many.
+ * messages. Maintenance begins at this many bytes, back-pressure at `BACK_PRESSURE_FACTOR` times as many.
  */
 export const FLUSH_BYTES: number = 8 * 1024 * 1024;
 
-/** How long closing waits for a piece of maintenance before it stops it. */
+/** How long closing waits for a maintenance step before it stops it. */
 const CLOSE_WAIT_MS = 1_000;
 
 export interface IndexerStore {
@@ -106,17 +106,17 @@ export class Indexer {
     const tenant = this.#tenant(name);
     tenant.bytes += bytes;
     if (changes === "many" || !tenant.known) {
-      tenant.looking ??= this.#look(tenant);
+      tenant.looking ??= this.#readLag(tenant);
       return undefined;
     }
     tenant.behind += changes;
     tenant.since += changes;
     const isHeavy = tenant.bytes >= FLUSH_BYTES;
     if (tenant.behind < flushAt && !isHeavy) return undefined;
-    if (tenant.behind < HURRY_FACTOR * flushAt && !isHeavy) this.#startSoon(tenant);
+    if (tenant.behind < FULL_BATCH_FACTOR * flushAt && !isHeavy) this.#startSoon(tenant);
     else this.#start(tenant);
-    return tenant.maintenance !== undefined && this.#isFar(tenant)
-      ? this.#waitForRoom(tenant)
+    return tenant.maintenance !== undefined && this.#isOverloaded(tenant)
+      ? this.#throttle(tenant)
       : undefined;
   }
 
@@ -126,8 +126,8 @@ export class Indexer {
    */
   found(name: string, unreadable: readonly number[], lag = 0): void {
     const { flushAt } = this.#options;
-    const isLeft = flushAt > 0 && lag >= HURRY_FACTOR * flushAt;
-    if (unreadable.length === 0 && !isLeft) return;
+    const isAbandoned = flushAt > 0 && lag >= FULL_BATCH_FACTOR * flushAt;
+    if (unreadable.length === 0 && !isAbandoned) return;
     const tenant = this.#tenant(name);
     if (unreadable.length > 0) tenant.unreadable = unreadable;
     if (flushAt > 0) this.#start(tenant);
@@ -181,9 +181,9 @@ export class Indexer {
   }
 
   /** A merge may take minutes, but shortens the tail from time to time. */
-  async #waitForRoom(tenant: Tenant): Promise<void> {
-    while (tenant.maintenance !== undefined && this.#isFar(tenant)) {
-      await Promise.race([tenant.maintenance, idlePause(LOOK_MS)]);
+  async #throttle(tenant: Tenant): Promise<void> {
+    while (tenant.maintenance !== undefined && this.#isOverloaded(tenant)) {
+      await Promise.race([tenant.maintenance, idlePause(POLL_MS)]);
       try {
         tenant.behind = await this.#store.lag(tenant.name);
       } catch {
@@ -193,12 +193,15 @@ export class Indexer {
     }
   }
 
-  #isFar({ behind, bytes }: Tenant): boolean {
-    return behind >= WAIT_FACTOR * this.#options.flushAt || bytes >= WAIT_FACTOR * FLUSH_BYTES;
+  #isOverloaded({ behind, bytes }: Tenant): boolean {
+    return (
+      behind >= BACK_PRESSURE_FACTOR * this.#options.flushAt ||
+      bytes >= BACK_PRESSURE_FACTOR * FLUSH_BYTES
+    );
   }
 
   /** Reads the index's lag. */
-  async #look(tenant: Tenant): Promise<void> {
+  async #readLag(tenant: Tenant): Promise<void> {
     try {
       tenant.behind = await this.#store.lag(tenant.name);
       tenant.known = true;
@@ -215,7 +218,7 @@ export class Indexer {
 
   #startSoon(tenant: Tenant): void {
     if (tenant.maintenance !== undefined) return;
-    tenant.soon ??= setTimeout(() => this.#start(tenant), MOMENT_MS).unref();
+    tenant.soon ??= setTimeout(() => this.#start(tenant), BATCH_MS).unref();
   }
 
   #start(tenant: Tenant): void {
@@ -245,11 +248,11 @@ export class Indexer {
         // Includes concurrent writes.
         const isBehind = tenant.behind >= this.#options.flushAt;
         const isStuck = isBehind && report.documents === 0 && report.through <= through;
-        if (report.busy) return this.#tryAgain(tenant);
+        if (report.busy) return this.#retryLater(tenant);
         if (isStuck) return this.#pause(tenant);
         more = report.more || isBehind || isHeavy;
         through = report.through;
-        if (more) await this.#gather(tenant);
+        if (more) await this.#batch(tenant);
       }
       if (!more) tenant.unreadable = [];
       tenant.failure = undefined;
@@ -270,25 +273,25 @@ export class Indexer {
   }
 
   /** Waits a moment before the next step; during heavy writes, until a large segment is due. */
-  async #gather(tenant: Tenant): Promise<void> {
+  async #batch(tenant: Tenant): Promise<void> {
     const { flushAt } = this.#options;
     for (let before = -flushAt; before + flushAt <= tenant.behind; ) {
       before = tenant.behind;
-      for (let ms = 0; ms < MOMENT_MS; ms += LOOK_MS) {
-        if (this.#closing || tenant.behind >= HURRY_FACTOR * flushAt) return;
+      for (let ms = 0; ms < BATCH_MS; ms += POLL_MS) {
+        if (this.#closing || tenant.behind >= FULL_BATCH_FACTOR * flushAt) return;
         // Not `idlePause`: closing the store waits for this.
-        await pause(LOOK_MS);
+        await pause(POLL_MS);
       }
     }
   }
 
   /** Another process holds the lease: it does the work, or has died. */
-  #tryAgain(tenant: Tenant): void {
+  #retryLater(tenant: Tenant): void {
     tenant.pausedUntil = Date.now() + BUSY_PAUSE_MS;
     tenant.known = false;
     if (this.#closing) return;
     setTimeout(() => {
-      if (!this.#closing) tenant.looking ??= this.#look(tenant);
+      if (!this.#closing) tenant.looking ??= this.#readLag(tenant);
     }, BUSY_PAUSE_MS).unref();
   }
 

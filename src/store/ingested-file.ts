@@ -1,4 +1,4 @@
-/** The read position of a file: whether a later reading is needed, and from where. */
+/** The checkpoint of an ingested file: whether to read it again, and from where. */
 export interface IngestedFile {
   readonly path: string;
   /** The format that it was read as. */

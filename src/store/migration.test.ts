@@ -46,7 +46,7 @@ describe("checkSchema", () => {
       }
     });
 
-  test("accepts known versions, and newer ones that permit it", () => {
+  test("accepts known versions, and newer ones whose minimum allows it", () => {
     expect(check({ version: 6, minReader: 5, minWriter: 5 })).toEqual(["fine", "fine"]);
     expect(check({ version: 9, minReader: 6, minWriter: 6 })).toEqual(["fine", "fine"]);
     expect(check({ version: 9, minReader: 6, minWriter: 7 })).toEqual(["fine", "schema_too_new"]);
@@ -56,7 +56,7 @@ describe("checkSchema", () => {
     ]);
   });
 
-  test("requires missing migrations", () => {
+  test("reports pending migrations", () => {
     expect(check(undefined)).toEqual(["needs_migration", "needs_migration"]);
     const state = { version: 5, minReader: 5, minWriter: 5 };
     expect(check(state)).toEqual(["needs_migration", "needs_migration"]);

@@ -8,7 +8,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 
-/** The schema of the first release. Lower numbers were used in development. */
+/** The schema of the first release; development versions had lower numbers. */
 export const FIRST_VERSION = 18;
 
 export interface Migration {

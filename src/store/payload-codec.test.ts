@@ -9,7 +9,7 @@ function text(length: number): Buffer {
   return bytes;
 }
 
-describe("packed bytes are unpacked", () => {
+describe("compressed bytes are decompressed", () => {
   test.each([
     0, 1, 63, 64, 255, 256, 257, 65_791, 65_792, 131_072, 1_048_575, 1_048_576, 5_000_000,
   ])("%d bytes", (length) => {
@@ -21,7 +21,7 @@ describe("packed bytes are unpacked", () => {
     expect(plain.equals(unpackZstd(zstdCompressSync(plain)))).toBe(true);
   });
 
-  test("into one buffer of about its size", () => {
+  test("into one buffer of the exact size", () => {
     const plain = text(100_000);
     expect(unpackZstd(compressPayload(plain).bytes).buffer.byteLength).toBeLessThan(100_100);
   });
@@ -44,14 +44,14 @@ describe("packed bytes are unpacked", () => {
     expect(unpackZstd(zstdCompressSync(Buffer.alloc(0)))).toHaveLength(0);
   });
 
-  test("short and long texts", () => {
+  test("short texts as they are, long texts compressed", () => {
     for (const plain of ['{"a":1}', JSON.stringify({ long: "ä😀".repeat(1_000) })]) {
       expect(unpackText(packText(plain))).toBe(plain);
     }
   });
 });
 
-test("a header that claims gigabytes throws without allocating them", () => {
+test("a frame header that claims gigabytes throws without allocating them", () => {
   const bytes = Buffer.from(zstdCompressSync(text(70_000)));
   expect((bytes[4] ?? 0) >> 6).toBe(2);
   bytes.writeUInt32LE(0xffff_ffff, 5);

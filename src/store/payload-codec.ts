@@ -1,4 +1,4 @@
-/** Encodes payload bytes: compressed if that makes them smaller. */
+/** Zstandard compression of payloads, where it makes them smaller. */
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { BackscrollError } from "../model/errors.ts";
@@ -17,7 +17,7 @@ export interface StoredPayload {
 const QUICK_BYTES = 16 * 1024;
 const QUICK = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 14 };
 
-/** Images and other compressed data is stored as is. */
+/** Compressed data, such as images, is stored as it is. */
 export function compressPayload(bytes: Uint8Array): StoredPayload {
   // One buffer of a usually sufficient size: growing it costs more than the compression.
   const chunkSize = Math.max(1_024, bytes.length >> 1);
@@ -31,7 +31,7 @@ export function compressPayload(bytes: Uint8Array): StoredPayload {
 /** A shorter text is not worth compressing. */
 const MIN_PACKED_BYTES = 512;
 
-/** JSON text that SQL does not read, compressed if that makes it smaller. */
+/** Compresses JSON text that no SQL reads, if that makes it smaller. */
 export function packText(text: string): Uint8Array {
   const bytes = Buffer.from(text);
   return bytes.length < MIN_PACKED_BYTES ? bytes : compressPayload(bytes).bytes;
@@ -54,7 +54,7 @@ export function readPayload(hash: string, stored: StoredPayload | undefined): Ui
   return bytes;
 }
 
-/** The same, but undefined for a damaged payload. */
+/** As `readPayload`, but undefined for a damaged one. */
 export function readSoundPayload(
   hash: string,
   stored: StoredPayload | undefined,

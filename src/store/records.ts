@@ -97,7 +97,7 @@ export interface SessionSize {
   readonly sessionId: string;
   /** Content bytes, as counted for the tenant. */
   readonly contentBytes: number;
-  /** Open messages, including those of dead writers. */
+  /** Pending messages, including those of dead writers. */
   readonly openMessages: number;
 }
 
@@ -147,7 +147,7 @@ export interface NewEntry {
   /** JSON text. */
   readonly metadata: string | null;
   readonly createdAt: number;
-  /** Counts as activity: moves `lastInteractionAt`. */
+  /** Advances `lastInteractionAt`. */
   readonly interaction: boolean;
   /** The entry to append to; null starts a new root; absent means the active leaf. */
   readonly parentId?: string | null;
@@ -353,7 +353,7 @@ export interface StoreStatus {
 /** A follower, as seen by a node that reads there. */
 export interface FollowerStatus {
   readonly address: string;
-  /** It answered the last probe, one or two seconds ago at most. */
+  /** It answered the last probe, at most two seconds ago. */
   readonly isThere: boolean;
   /** Changes of all tenants that it lacks. */
   readonly behind: number;

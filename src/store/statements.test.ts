@@ -4,7 +4,7 @@ import "./sqlite/open-sqlite-store.ts";
 import { registeredStatements, type Statement } from "./statements.ts";
 import { DERIVED_TABLES, INDEX_TABLES, STORAGE_TABLES, TABLES } from "./tables.ts";
 
-/** All but the directory of tenants itself. */
+/** All but the table of tenants. */
 const KEYED: readonly string[] = [
   ...TABLES.filter((table) => table !== "tenants"),
   ...INDEX_TABLES,
@@ -14,13 +14,13 @@ const KEYED: readonly string[] = [
 
 /** Statements that look beyond one tenant, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "postgres tokens.find": "a token is what says which tenant its holder belongs to",
+  "postgres tokens.find": "a token identifies the tenant of its holder",
   "sqlite index_ahead.heads":
     "compares every tenant's index with its feed when a store is opened, and shows no content",
   "sqlite read_entries.leaves":
-    "finds the entry by a row number that it has from the tenant's rows",
-  "sqlite status.tenants": "the status counts what every tenant has, and shows no content",
-  "sqlite tokens.find": "a token is what says which tenant its holder belongs to",
+    "joins an entry by its rowid, which a subquery takes from the tenant's rows",
+  "sqlite status.tenants": "the status counts rows of every tenant, and shows no content",
+  "sqlite tokens.find": "a token identifies the tenant of its holder",
 };
 
 test("every statement that touches a tenant's rows names the tenant", () => {
@@ -28,7 +28,7 @@ test("every statement that touches a tenant's rows names the tenant", () => {
   expect(open.map(fullName).sort()).toEqual(Object.keys(EXCEPTIONS));
 });
 
-test("no statement changes the directory of tenants without naming the row", () => {
+test("every update of the table of tenants names the row", () => {
   const updates = registeredStatements().filter(({ sql }) => /\bUPDATE tenants\b/.test(sql));
   expect(updates.length).toBeGreaterThan(2);
   for (const { sql } of updates) expect(sql).toMatch(/WHERE tenant = (\?|\$1)/);
@@ -41,17 +41,17 @@ test("every statement has a unique name, short enough for PostgreSQL", () => {
   for (const { name } of registeredStatements()) expect(name.length).toBeLessThan(64);
 });
 
-test("the test detects violations", () => {
+test("the check detects violations", () => {
   const wrong = {
     "no condition": "SELECT id FROM entries WHERE id = $1",
     "a join without it": `SELECT e.id FROM sessions s JOIN entries e ON e.session = s.session
       WHERE s.tenant = $1`,
     "a subquery without it": `SELECT id FROM sessions WHERE tenant = ? AND EXISTS
       (SELECT 1 FROM entries WHERE session = 1)`,
-    "equal to nothing that is given": `SELECT e.id FROM sessions s JOIN entries e
+    "a join to an unbound alias": `SELECT e.id FROM sessions s JOIN entries e
       ON e.tenant = s.tenant`,
     "an insert without it": "INSERT INTO facts (id) VALUES ($1)",
-    "one that may fail": "INSERT OR FAIL INTO facts (id) VALUES ($1)",
+    "an insert or fail": "INSERT OR FAIL INTO facts (id) VALUES ($1)",
     "a deletion": "DELETE FROM facts WHERE id = $1",
   };
   for (const [name, sql] of Object.entries(wrong)) {

@@ -1,8 +1,7 @@
 /**
  * The registry of SQL statements.
  *
- * Statements are named constants. Registering them lets a test inspect each one: whether it names
- * the tenant, and whether it is ever built from pieces.
+ * Statements are named constants. Registering them lets a test check that each names the tenant.
  */
 
 import type { Backend } from "../model/inputs/choices.ts";

@@ -7,7 +7,7 @@ import type { NewSummary } from "./records.ts";
 /** `alike` are sessions whose ids have the same prefix. */
 export function sessionNotFound(id: string, alike?: string): BackscrollError {
   const way =
-    alike === undefined ? "list sessions to see their ids" : `ids that begin so: ${alike}`;
+    alike === undefined ? "list sessions to see their ids" : `ids with this prefix: ${alike}`;
   return new BackscrollError("session_not_found", `there is no session ${id}; ${way}`, {
     details: { sessionId: id },
   });
@@ -16,7 +16,7 @@ export function sessionNotFound(id: string, alike?: string): BackscrollError {
 export function sessionExists(what: "id" | "origin key", value: string): BackscrollError {
   return new BackscrollError(
     "session_exists",
-    `a session with the ${what} ${value} is there already`,
+    `a session with the ${what} ${value} exists already`,
     { details: { field: what, value } },
   );
 }
@@ -54,7 +54,7 @@ export function recordConflict(
   version: string | null,
   expected: string | null,
 ): BackscrollError {
-  const is = version === null ? "is not there" : `is at version ${version}`;
+  const is = version === null ? "does not exist" : `is at version ${version}`;
   const not = expected === null ? "expected to be new" : `expected at ${expected}`;
   return new BackscrollError(
     "record_conflict",
@@ -90,7 +90,7 @@ export function routeConflict(key: string, version: number, expected: number): B
 export function streamLost(id: string): BackscrollError {
   return new BackscrollError(
     "stream_lost",
-    `message ${id} is no longer open here: its lease ran out or it was ended; what had arrived is kept under its id`,
+    `message ${id} is no longer open here: its lease expired or it was ended; the chunks received so far are kept under its id`,
     { details: { entryId: id } },
   );
 }
@@ -102,7 +102,7 @@ export function staleLeaf(
 ): BackscrollError {
   return new BackscrollError(
     "stale_leaf",
-    `session ${sessionId} has moved on: its leaf is ${leaf ?? "empty"}, not ${expected ?? "empty"}; read the new entries and try again`,
+    `session ${sessionId} has changed: its leaf is ${leaf ?? "empty"}, not ${expected ?? "empty"}; read the new entries and try again`,
     { details: { sessionId, leaf: leaf ?? "", expectedLeaf: expected ?? "" } },
   );
 }
@@ -122,7 +122,7 @@ export function openForReading(): BackscrollError {
 export function queueFull(waiting: number): BackscrollError {
   return new BackscrollError(
     "store_busy",
-    `${waiting} writes wait already; wait for some of them before the next`,
+    `${waiting} writes are queued; wait for some of them before the next`,
     { details: { waiting, retryAfterMs: 100 } },
   );
 }
@@ -169,6 +169,6 @@ export function checkCompaction(
   const details = { sessionId, through: summary.through };
   const message = onPath
     ? `session ${sessionId} was compacted meanwhile; read it again and compact again`
-    : `session ${sessionId} went on from before entry ${summary.through} meanwhile; compact the new branch`;
+    : `session ${sessionId} has branched off before entry ${summary.through} meanwhile; compact the new branch`;
   throw new BackscrollError("compaction_conflict", message, { details });
 }

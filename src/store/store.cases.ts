@@ -98,7 +98,7 @@ export const TURN_CASES: readonly RegisterCases[] = [
   changeSignalCases,
 ];
 
-/** Those whose calls, answers or errors carry something of every kind: bytes, text, numbers, details. */
+/** Cases whose messages between threads cover every kind of value: bytes, text, numbers, error details. */
 export const MESSAGE_CASES: readonly RegisterCases[] = [
   appendCases,
   guardedAppendCases,

@@ -116,7 +116,7 @@ export interface StoreWrites extends OriginalWrites, RecordWrites {
 
   /**
    * Creates a pending message: an id, a lease and no place in the tree. Replayed under an
-   * idempotency key it gives the open message to the new holder.
+   * idempotency key it gives the pending message to the new holder.
    */
   openStream(tenant: string, request: OpenStreamRequest): Promise<{ readonly id: string }>;
   /** Adds a chunk and renews the lease. Throws `stream_lost` if another holder has it. */

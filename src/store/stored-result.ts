@@ -23,11 +23,11 @@ export function replayedResult(
     throw idempotencyConflict(idempotency.key);
   }
   return parseStored(String(row["result"]), (cause) =>
-    rowDamaged(`what is kept under the idempotency key ${idempotency.key}`, "it is no JSON", cause),
+    rowDamaged(`the result of idempotency key ${idempotency.key}`, "it is no JSON", cause),
   ) as StoredResult;
 }
 
-/** Later than any clock: a sweep deletes keys by age. */
+/** Later than any clock, so that no sweep deletes the key by its age. */
 const FOR_GOOD = Number.MAX_SAFE_INTEGER;
 
 /** The time from which the key is kept for `IDEMPOTENCY_KEPT_MS`. */

@@ -1,4 +1,4 @@
-/** Records of the store port for open messages. */
+/** Records of the store port for pending messages. */
 
 import type { Role, Usage } from "../model/entry.ts";
 import type { ContextEstimate } from "./context-estimate.ts";

@@ -43,7 +43,7 @@ export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] 
  */
 export const STORAGE_TABLES = ["packs"] as const;
 
-/** Maintained by triggers on other tables: loading fills it, so copies omit it. */
+/** Maintained by triggers, which also fill it during a load: copies omit it. */
 export const DERIVED_TABLES = ["session_models"] as const;
 
 /** Tables of running processes. They belong to no tenant, and copies of a store omit them. */

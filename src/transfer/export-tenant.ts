@@ -19,8 +19,8 @@ export type ExportedRecord =
 const ENTRY_PAGE = 50;
 
 /**
- * Runs beside writers. A session that is appended to moves to the front of the list, behind the
- * cursor; so the list is read again until it has no new session.
+ * Keyset pagination beside concurrent writers: a session that is appended to moves to the front of
+ * the list, before the cursor. So the list is read again until it has no new session.
  */
 export async function* exportTenant(
   tenant: TenantApi,

@@ -19,7 +19,7 @@ const USAGE = { inputTokens: 10, outputTokens: 20, cacheCreationTokens: 3, cache
 
 export function appendCases({ store, tenant }: Cases): void {
   describe("append", () => {
-    test("keeps every field of an entry", async () => {
+    test("round-trips every field of an entry", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entry = message("hello", {
@@ -114,7 +114,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(await treeOf(store(), acme, b.id)).toEqual([]);
     });
 
-    test("refuses an append where the leaf is not the expected one", async () => {
+    test("compare-and-swap: refuses an append whose expected leaf is stale", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = [message("1")];
@@ -198,7 +198,7 @@ export function appendCases({ store, tenant }: Cases): void {
       );
     });
 
-    test("keeps annotations at the leaf without moving it", async () => {
+    test("adds annotations to the leaf without moving it", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const early = label("empty", "none");
@@ -231,7 +231,7 @@ export function appendCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("adds actors as participants once, in order, but not tools", async () => {
+    test("adds each actor but tools to the participants once, in order", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { participants: ["owner"] });
       await append(
@@ -259,7 +259,7 @@ export function appendCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("keeps the four times apart, and none of them goes back", async () => {
+    test("advances the four timestamps independently and monotonically", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { startedAt: T0, now: T0 + 100 });
       const times = async () => {
@@ -284,7 +284,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(await times()).toEqual([0, 60, 60, 130]);
     });
 
-    test("sums usage and adds a change for each report", async () => {
+    test("sums usage, with a `context_usage` change for each report", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entry = message("1", { usage: USAGE, contextWindow: 1_000 });
@@ -311,7 +311,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(usages).toHaveLength(2);
     });
 
-    test("sums the usage of a history, without changes for past calls", async () => {
+    test("sums the usage of an imported history, without `context_usage` changes", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = [message("1", { usage: USAGE }), message("2")];
@@ -328,7 +328,7 @@ export function appendCases({ store, tenant }: Cases): void {
       expect(kinds).toEqual(["session_created", "entry_appended", "entry_appended"]);
     });
 
-    test("stores a compaction's summary with it", async () => {
+    test("stores a compaction and the session's summary together", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"));
@@ -350,7 +350,7 @@ export function appendCases({ store, tenant }: Cases): void {
       });
     });
 
-    test("carries out a request once under its idempotency key", async () => {
+    test("executes a request once per idempotency key", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const idempotency = { key: "k", requestHash: "01".repeat(32) };

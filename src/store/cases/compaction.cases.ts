@@ -16,7 +16,7 @@ import {
 } from "./fixture.cases.ts";
 
 export function compactionCases({ store, tenant }: Cases): void {
-  describe("the copy of a summary", () => {
+  describe("a session's summary, written with its compaction", () => {
     const compact = (acme: string, id: string, summary: NewSummary) =>
       store().append(acme, {
         sessionId: id,
@@ -25,7 +25,7 @@ export function compactionCases({ store, tenant }: Cases): void {
         now: T0,
       });
 
-    test("is kept unless another summary came between", async () => {
+    test("compare-and-swap: is refused if another compaction came between", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -50,7 +50,7 @@ export function compactionCases({ store, tenant }: Cases): void {
       });
     });
 
-    test("is refused when the conversation continued from before the covered part", async () => {
+    test("is refused if the path branched off before the last covered entry", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -68,7 +68,7 @@ export function compactionCases({ store, tenant }: Cases): void {
     });
   });
 
-  test("the feed has the compacted entries, and each model call's tokens", async () => {
+  test("the feed reports compactions with their figures, and the context tokens of each model call", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     await append(
@@ -96,8 +96,8 @@ export function compactionCases({ store, tenant }: Cases): void {
     ]);
   });
 
-  describe("entries with a mark", () => {
-    test("are found anywhere, on the active path, and on another one", async () => {
+  describe("marked entries", () => {
+    test("are found in the whole session, on the active path, and on another path", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"), message("3"));
@@ -129,7 +129,7 @@ export function compactionCases({ store, tenant }: Cases): void {
     });
   });
 
-  test("history gives the entries of the context, and nothing else", async () => {
+  test("history filters by kind: messages, summaries, or all kinds of a context", async () => {
     const acme = tenant();
     const { id } = await createSession(store(), acme);
     const all = ["message", "compaction", "branch_summary", "custom_message", "custom", "summary"];

@@ -15,15 +15,15 @@ import {
 } from "./fixture.cases.ts";
 
 export function concurrencyCases({ store, tenant, another, fresh }: Cases): void {
-  describe("many calls at once", () => {
-    test("create as many tenants, each with its own rows", async () => {
+  describe("concurrent calls", () => {
+    test("create tenants with separate feeds", async () => {
       const stores = [store(), await another()];
       const tenants = Array.from({ length: 60 }, () => tenant());
       await Promise.all(tenants.map((name, i) => createSession(stores[i % 2] as Store, name)));
       for (const name of tenants) expect(await changesOf(store(), name)).toHaveLength(1);
     });
 
-    test("keep acknowledged writes and nothing of failed ones", async () => {
+    test("store every acknowledged write, and nothing of a failed one", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const sessions = await Promise.all([1, 2, 3].map(() => createSession(store(), acme)));
@@ -50,7 +50,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
       for (const [n, { id }] of sessions.entries()) {
         const messages = await messagesOf(store(), acme, id);
         const tree = await treeOf(store(), acme, id);
-        // No append named a parent, so each session is one chain that every writer has extended.
+        // No append named a parent, so each session is a single chain.
         expect(messages).toHaveLength(tree.length);
         expect(tree.map((entry) => entry.sequence)).toEqual(tree.map((_, i) => i + 1));
         expect(await store().findSession(acme, id)).toMatchObject({ messageCount: tree.length });
@@ -66,7 +66,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
       expect(verified(changes)).toEqual(Buffer.from(head.hash));
     });
 
-    test("by two stores see each other's writes at once", async () => {
+    test("of two stores read each other's commits immediately", async () => {
       const acme = tenant();
       const other = await another();
       const { id } = await createSession(store(), acme);
@@ -89,7 +89,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
       await expectCode(append(store(), acme, id, message("x")), "session_not_found");
     });
 
-    test("let one win where only one can", async () => {
+    test("have one winner of a compare-and-swap, and one execution per idempotency key", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const race = Array.from({ length: 10 }, (_, i) =>
@@ -112,7 +112,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
       expect(new Set(same.map((result) => result.entries[0]?.id)).size).toBe(1);
     });
 
-    test("store a payload once while others release it", async () => {
+    test("add references to a payload while others release it", async () => {
       const acme = tenant();
       const large = "shared ".repeat(2_000);
       const sessions = await Promise.all(
@@ -138,7 +138,7 @@ export function concurrencyCases({ store, tenant, another, fresh }: Cases): void
     });
   });
 
-  test("a read sees one snapshot, also while others delete its rows", async () => {
+  test("a read sees one snapshot, even while others delete its rows", async () => {
     const acme = tenant();
     const reader = await another();
     for (let round = 0; round < 15; round++) {

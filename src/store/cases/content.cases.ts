@@ -6,19 +6,20 @@ import { append, type Cases, createSession, message, nextId, T0, treeOf } from "
 
 /** JSON texts that a database may refuse or alter. */
 const TEXTS: Readonly<Record<string, string>> = {
-  "half a surrogate pair": '["\\ud800"]',
+  "a lone surrogate": '["\\ud800"]',
   "an escaped NUL": '["a\\u0000b"]',
-  "a NUL as it is": '["a\u0000b"]',
-  "a key that is a trap in JavaScript": '{"__proto__":{"x":1},"constructor":2}',
-  "a number beyond 2^53": "[100000000000000000000,1e400,0.1000,-0,12345678901234567890]",
-  "keys twice and out of order": '{"b":1,"a":2,"b":3}',
+  "a raw NUL": '["a\u0000b"]',
+  "keys of JavaScript's prototype chain": '{"__proto__":{"x":1},"constructor":2}',
+  "numbers that a double cannot hold":
+    "[100000000000000000000,1e400,0.1000,-0,12345678901234567890]",
+  "duplicate and unsorted keys": '{"b":1,"a":2,"b":3}',
   blanks: " [ 1 ,\t2 ]\r\n ",
   "all planes of Unicode": '["ä€😀\u{10FFFF}\uFEFF\u2028\u0301"]',
   "quotes and backslashes": '["\\\\ \\" \' {} , NULL"]',
 };
 
 export function contentCases({ store, tenant }: Cases): void {
-  describe("content comes back byte for byte", () => {
+  describe("content round-trips byte for byte", () => {
     test.each(Object.entries(TEXTS))("with %s", async (_, text) => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
@@ -58,7 +59,7 @@ export function contentCases({ store, tenant }: Cases): void {
       expect(JSON.stringify(found?.metadata)).toBe(JSON.stringify(metadata));
     });
 
-    test("in payloads, and in payloads inside of payloads", async () => {
+    test("in payloads and nested payloads", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const large = `half \ud800 NUL \0 ${"😀".repeat(3_000)}`;

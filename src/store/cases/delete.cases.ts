@@ -82,7 +82,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       });
     });
 
-    test("frees the id and the origin, and keeps the newest tombstone", async () => {
+    test("frees the id and the origin; the newest tombstone wins", async () => {
       const acme = tenant();
       for (const reason of ["first", "second"]) {
         const { id } = await createSession(store(), acme, { id: "again", origin: { key: "k" } });
@@ -112,7 +112,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       expect(await blobs(own)).toEqual([2]);
     });
 
-    test("without references are collected by a sweep, a limited number at a time", async () => {
+    test("without references are garbage-collected by a sweep, in bounded batches", async () => {
       const { store: own } = await fresh();
       const rows = [1, 2, 3].map((n) => ({
         tenant: 1,
@@ -150,7 +150,7 @@ export function deleteCases({ store, tenant, fresh }: Cases): void {
       expect(await store().findSession(acme, forever.id)).toBeDefined();
     });
 
-    test("counts the TTL of imported messages from the import, and of an update from there", async () => {
+    test("measures the TTL from the last import or update, whatever the messages' own times", async () => {
       const acme = tenant();
       const months = 90 * DAY_MS;
       const { id } = await createSession(store(), acme, { ttl: 60, startedAt: T0 - months });

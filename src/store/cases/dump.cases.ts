@@ -35,7 +35,7 @@ export function dumpCases({ fresh }: Cases): void {
       expect(Object.keys(dump).sort()).toEqual([...TABLES].sort());
       const { store: to } = await fresh();
       const { epoch } = await to.feedHead("a");
-      await expect(to.load(torn(from))).rejects.toThrow("the tape tore");
+      await expect(to.load(torn(from))).rejects.toThrow("interrupted");
       expect(await to.listTenants()).toEqual([]);
       expect(await dumpOf(to)).toEqual({});
       expect((await to.feedHead("a")).epoch).toBe(epoch);
@@ -72,7 +72,7 @@ export function dumpCases({ fresh }: Cases): void {
   });
 
   describe("rows of another version", () => {
-    test("get defaults for missing columns, and lose unknown ones", async () => {
+    test("get defaults for missing columns; unknown columns are dropped", async () => {
       const { store: own } = await fresh();
       await own.load(batches(...OLD_ROWS));
       expect(await own.findSession("a", "s")).toEqual({
@@ -120,7 +120,7 @@ export function dumpCases({ fresh }: Cases): void {
 const TIMES: Row = { updated_at: T0, last_interaction_at: T0, last_write_at: T0 };
 const WHO: Row = { agent: "coder", created_by: "ana", owner: "ana", created_at: T0 };
 
-/** Only columns that every version has, and some that none has so far. */
+/** Only columns that every version has, and some unknown ones. */
 const OLD_ROWS: readonly RowBatch[] = [
   {
     table: "tenants",
@@ -175,7 +175,7 @@ const OLD_ROWS: readonly RowBatch[] = [
   { table: "unheard_of", rows: [{ x: 1 }] },
 ];
 
-/** A dump that is interrupted by `action` after its first batch. */
+/** A dump that runs `action` after its first batch. */
 async function* interrupted(store: Store, action: () => Promise<void>): AsyncGenerator<RowBatch> {
   let isFirst = true;
   for await (const batch of store.dump()) {
@@ -185,10 +185,10 @@ async function* interrupted(store: Store, action: () => Promise<void>): AsyncGen
   }
 }
 
-/** Gives half of the rows, then fails. */
+/** Fails in the middle of a dump. */
 async function* torn(from: Store): AsyncGenerator<RowBatch> {
   for await (const batch of from.dump()) {
-    if (batch.table === "streams") throw new Error("the tape tore");
+    if (batch.table === "streams") throw new Error("interrupted");
     yield batch;
   }
 }

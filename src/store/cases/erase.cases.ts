@@ -50,44 +50,52 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
   });
 
   describe("eraseContent", () => {
-    test.each(MODES)("%s erases every byte of content, and writes to the feed", async (mode) => {
-      const { store: own } = await fresh();
-      const { id } = await createSession(own, "a", { retention: mode });
-      const entries = [message(SECRET, { usage }), message(LARGE), message("kept")];
-      const { ids } = await append(own, "a", id, ...entries, compaction());
-      const erased = ids.slice(0, 2);
-      const [first = "", second = "", kept = ""] = ids;
-      const old = factOf(id, first, SECRET);
-      await own.addFacts("a", id, [old], T0);
-      const newer = { ...factOf(id, second, SECRET), supersedes: [old.id] };
-      const others = [factOf(id, kept, "kept"), factOf(id, null, "of no entry")];
-      await own.addFacts("a", id, [newer, ...others], T0);
-      const before = await treeOf(own, "a", id);
+    test.each(MODES)(
+      "%s erases every byte of content, and reports it in the feed",
+      async (mode) => {
+        const { store: own } = await fresh();
+        const { id } = await createSession(own, "a", { retention: mode });
+        const entries = [message(SECRET, { usage }), message(LARGE), message("kept")];
+        const { ids } = await append(own, "a", id, ...entries, compaction());
+        const erased = ids.slice(0, 2);
+        const [first = "", second = "", kept = ""] = ids;
+        const old = factOf(id, first, SECRET);
+        await own.addFacts("a", id, [old], T0);
+        const newer = { ...factOf(id, second, SECRET), supersedes: [old.id] };
+        const others = [factOf(id, kept, "kept"), factOf(id, null, "of no entry")];
+        await own.addFacts("a", id, [newer, ...others], T0);
+        const before = await treeOf(own, "a", id);
 
-      expect(await erase(own, "a", id, erased, mode)).toEqual({ erased: 2 });
-      expect(await holds(own, SECRET)).toBe(false);
-      expect(await messagesOf(own, "a", id)).toEqual(["", "", "kept"]);
-      expect((await dumpOf(own))["blobs"]).toBeUndefined();
-      const facts = await own.listFacts("a", id, undefined, 10, true);
-      expect(facts.map(({ subject }) => subject)).toEqual(["kept", "of no entry"]);
+        expect(await erase(own, "a", id, erased, mode)).toEqual({ erased: 2 });
+        expect(await holds(own, SECRET)).toBe(false);
+        expect(await messagesOf(own, "a", id)).toEqual(["", "", "kept"]);
+        expect((await dumpOf(own))["blobs"]).toBeUndefined();
+        const facts = await own.listFacts("a", id, undefined, 10, true);
+        expect(facts.map(({ subject }) => subject)).toEqual(["kept", "of no entry"]);
 
-      const after = await treeOf(own, "a", id);
-      expect(after.map(({ hash }) => hash)).toEqual(before.map(({ hash }) => hash));
-      expect(after.map(({ parentId }) => parentId)).toEqual(before.map((each) => each.parentId));
-      expect(after[0]).toMatchObject({ content: null, nonce: null, contentBytes: 0, role: "user" });
-      expect([after[0]?.actor, after[0]?.usage, after[0]?.contentHash === null]).toEqual(
-        mode === "audit-only" ? ["ana", usage, false] : [null, null, true],
-      );
-      const kinds = (await changesOf(own, "a", id)).slice(-3);
-      expect(kinds.map((change) => change.kind)).toEqual([
-        "content_erased",
-        "fact_deleted",
-        "fact_deleted",
-      ]);
-      const details = JSON.parse(kinds[0]?.details ?? "{}") as Record<string, unknown>;
-      expect(details).toMatchObject({ mode, entries: 2, ids: erased });
-      expect(details["tokens"]).toBe(mode === "audit-only" ? undefined : 7);
-    });
+        const after = await treeOf(own, "a", id);
+        expect(after.map(({ hash }) => hash)).toEqual(before.map(({ hash }) => hash));
+        expect(after.map(({ parentId }) => parentId)).toEqual(before.map((each) => each.parentId));
+        expect(after[0]).toMatchObject({
+          content: null,
+          nonce: null,
+          contentBytes: 0,
+          role: "user",
+        });
+        expect([after[0]?.actor, after[0]?.usage, after[0]?.contentHash === null]).toEqual(
+          mode === "audit-only" ? ["ana", usage, false] : [null, null, true],
+        );
+        const kinds = (await changesOf(own, "a", id)).slice(-3);
+        expect(kinds.map((change) => change.kind)).toEqual([
+          "content_erased",
+          "fact_deleted",
+          "fact_deleted",
+        ]);
+        const details = JSON.parse(kinds[0]?.details ?? "{}") as Record<string, unknown>;
+        expect(details).toMatchObject({ mode, entries: 2, ids: erased });
+        expect(details["tokens"]).toBe(mode === "audit-only" ? undefined : 7);
+      },
+    );
 
     test("updates the counters of the session and the tenant", async () => {
       const name = tenant();
@@ -122,7 +130,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(first).toMatchObject({ content: null, contentHash: null, actor: null });
     });
 
-    test("a removal includes pinned entries, is counted, and deletes the bytes of files", async () => {
+    test("a removal erases pinned entries too, counts them, and deletes original bytes for good", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name, { metadata: { own: "é" } });
       const { ids } = await append(store(), name, id, message("one"), message("two"));
@@ -175,7 +183,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(await messagesOf(store(), name, other.id)).toEqual(["foreign"]);
     });
 
-    test("keeps payloads that another entry holds, and a fork's copies", async () => {
+    test("keeps payloads that other entries reference, and a fork's copies", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const { ids } = await append(store(), name, id, message(LARGE), message("two"));
@@ -190,21 +198,18 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(sessions.map((each) => each.id)).toEqual([session.id]);
     });
 
-    test.each(MODES)(
-      "%s entries are copied by a fork as they are: without content",
-      async (mode) => {
-        const name = tenant();
-        const { id } = await createSession(store(), name);
-        const { ids } = await append(store(), name, id, message("one", { usage }), message("two"));
-        await erase(store(), name, id, ids.slice(0, 1), mode);
-        const session = newSession();
-        await store().forkSession(name, { sessionId: id, session });
-        const [first, second] = await treeOf(store(), name, session.id);
-        expect(first).toMatchObject({ content: null, nonce: null, copiedFrom: ids[0] });
-        expect(toHex(first?.contentHash ?? new Uint8Array())).toHaveLength(64);
-        expect(second?.content).toContain("two");
-      },
-    );
+    test.each(MODES)("a fork copies %s entries without content", async (mode) => {
+      const name = tenant();
+      const { id } = await createSession(store(), name);
+      const { ids } = await append(store(), name, id, message("one", { usage }), message("two"));
+      await erase(store(), name, id, ids.slice(0, 1), mode);
+      const session = newSession();
+      await store().forkSession(name, { sessionId: id, session });
+      const [first, second] = await treeOf(store(), name, session.id);
+      expect(first).toMatchObject({ content: null, nonce: null, copiedFrom: ids[0] });
+      expect(toHex(first?.contentHash ?? new Uint8Array())).toHaveLength(64);
+      expect(second?.content).toContain("two");
+    });
 
     test("accepts at most 500 entries", async () => {
       const name = tenant();
@@ -216,7 +221,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
   });
 
   describe("listRetentionDue", () => {
-    test("names sessions whose retention is not applied to a compaction", async () => {
+    test("lists sessions with a compaction whose retention is not applied yet", async () => {
       const name = tenant();
       const make = async (retention: EraseMode | "full", ...entries: NewEntry[]) => {
         const { id } = await createSession(store(), name, { retention });

@@ -21,7 +21,7 @@ import {
 
 export function feedCases({ store, tenant }: Cases): void {
   describe("the feed", () => {
-    test("numbers changes without a gap, each hash on the previous one", async () => {
+    test("is a hash chain, numbered without gaps", async () => {
       const acme = tenant();
       const sessions = await Promise.all(
         Array.from({ length: 4 }, () => createSession(store(), acme)),
@@ -47,7 +47,7 @@ export function feedCases({ store, tenant }: Cases): void {
       expect(Buffer.from(head.hash)).toEqual(verified(changes));
     });
 
-    test("gives the hash of a change along with its head", async () => {
+    test("gives its head with the hash of a requested change", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await append(store(), acme, id, message("a"));
@@ -76,7 +76,7 @@ export function feedCases({ store, tenant }: Cases): void {
       expect(await store().listChanges(acme, 7, 10, "s")).toEqual({ changes: [], through: 7 });
     });
 
-    test("is read in pages, of all or of one session", async () => {
+    test("is read page by page, filtered by session or not", async () => {
       const acme = tenant();
       const a = await createSession(store(), acme);
       const b = await createSession(store(), acme);
@@ -98,7 +98,7 @@ export function feedCases({ store, tenant }: Cases): void {
       expect(await page(0, 100, "none")).toEqual([[], 8]);
     });
 
-    test("has hashes and ids, never content", async () => {
+    test("has ids and hashes, never content", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { title: "SECRET" });
       await append(store(), acme, id, message("SECRET"), label("SECRET", "x"));
@@ -156,7 +156,7 @@ const NO_USAGE = {
   cacheReadTokens: null,
 };
 
-/** The feed's final hash, with each step checked. */
+/** Verifies the hash chain, and gives its last hash. */
 export function verified(changes: readonly ChangeRecord[]): Buffer {
   let hash: Uint8Array = ZERO_HASH;
   for (const change of changes) {

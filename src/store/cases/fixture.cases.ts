@@ -21,7 +21,7 @@ import type { Store, StoreOptions } from "../store.ts";
 /** A store, and where possible a second connection to the same data. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Absent where the data exist only in that one store. */
+  /** Absent for an in-memory store. */
   readonly reopen?: (options?: StoreOptions) => Promise<Store>;
 }
 
@@ -34,7 +34,7 @@ export interface Cases {
   tenant(): string;
   /** An empty store for this case alone, closed after it. */
   fresh(): Promise<OpenedStore>;
-  /** A second store on the shared data, or the same store where there can be no other. */
+  /** A second store on the shared data; the same store in memory. */
   another(): Promise<Store>;
 }
 
@@ -92,7 +92,7 @@ export function message(text: string, over: Partial<NewEntry> = {}): NewEntry {
   };
 }
 
-/** An annotation: it belongs to the leaf without becoming it. */
+/** An annotation: it does not move the leaf. */
 export function label(text: string, target: string): NewEntry {
   return message("", {
     kind: "label",
@@ -128,7 +128,7 @@ export function textOf(entry: EntryRecord | undefined): string {
   return block?.text ?? "";
 }
 
-/** The entries that bear a mark: anywhere, or on a path. */
+/** Marked entries, of the session or of a path. */
 export async function marked(
   store: Store,
   tenant: string,
@@ -188,7 +188,7 @@ export async function changesOf(
   return page.changes;
 }
 
-/** Kind and details of each change, the newest last. */
+/** Kind and details of each change, oldest first. */
 export async function feedOf(store: Store, tenant: string, after = 0): Promise<unknown[]> {
   const page = await store.listChanges(tenant, after, 10_000, undefined);
   return page.changes.map(({ kind, details }) =>

@@ -51,7 +51,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "2", "2b"]);
     });
 
-    test("a session created as a fork continues the given hash", async () => {
+    test("a session created as a fork extends the given hash chain", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"));
@@ -72,7 +72,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(Buffer.from(root ?? []).toString("hex")).toBe(point?.hash);
     });
 
-    test("continues its roots from the fork point's hash", async () => {
+    test("extends the hash chain from the fork point", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"));
@@ -108,7 +108,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(target).toBe(copies[0]?.id);
     });
 
-    test("makes the copy hold the payloads: they outlive the original", async () => {
+    test("adds references to payloads, which outlive the original", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await append(store(), acme, id, message(LARGE));
@@ -118,7 +118,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(await payloadTexts(store(), acme, fork.id)).toEqual([LARGE]);
     });
 
-    test("copies a path that is longer than one page", async () => {
+    test("copies a path longer than one page", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const many = Array.from({ length: 620 }, (_, i) => message(String(i)));
@@ -129,7 +129,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect(last.entries[0]).toMatchObject({ ordinal: 620, copiedFrom: many.at(-1)?.id });
     });
 
-    test("carries out a request once under its idempotency key", async () => {
+    test("executes a request once per idempotency key", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await append(store(), acme, id, message("1"));
@@ -161,7 +161,7 @@ export function forkCases({ store, tenant, fresh }: Cases): void {
       expect((await store().listSessions(acme, {}, { limit: 10 })).sessions).toHaveLength(1);
     });
 
-    test("leaves no row behind when it is refused", async () => {
+    test("writes nothing when it is refused", async () => {
       const { store: own } = await fresh();
       const { id } = await createSession(own, "a");
       await append(own, "a", id, message("1"));

@@ -48,7 +48,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["new"]);
     });
 
-    test("lets one of many concurrent ones through", async () => {
+    test("succeeds for one of many concurrent callers", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const { id: sessionId } = await createSession(store(), acme);
@@ -72,8 +72,8 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
     });
   });
 
-  describe("replacing the end of the active path", () => {
-    test("puts entries in the place of the last ones, which stay in the tree", async () => {
+  describe("replacing the suffix of the active path", () => {
+    test("branches off before the replaced entries, which stay in the tree", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b, c] = [message("a"), message("b"), message("c")];
@@ -94,7 +94,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       });
     });
 
-    test("by nothing moves the leaf, also to the root", async () => {
+    test("without new entries moves the leaf back, up to the root", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b] = [message("a"), message("b")];
@@ -113,7 +113,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["anew"]);
     });
 
-    test("fails without effect unless the path ends with exactly these", async () => {
+    test("compare-and-swap: fails without effect unless the path ends with exactly these", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b, c] = [message("a"), message("b"), message("c")];
@@ -127,7 +127,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["a", "b", "c"]);
     });
 
-    test("happens once under a key, which does not expire", async () => {
+    test("executes once per lasting idempotency key, which a sweep keeps", async () => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const [a, b] = [message("a"), message("b")];
@@ -152,7 +152,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
       expect(await messagesOf(store(), acme, sessionId)).toEqual(["a", "x", "y"]);
     });
 
-    test("succeeds for one of many with the same expected end", async () => {
+    test("succeeds for one of many concurrent callers with the same suffix", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const { id: sessionId } = await createSession(store(), acme);
@@ -173,7 +173,7 @@ export function guardedAppendCases({ store, tenant, another }: Cases): void {
   });
 
   describe("raw values beside a message", () => {
-    test.each([10, 20_000])("round-trips unchanged, %s characters long", async (length) => {
+    test.each([10, 20_000])("round-trip unchanged, %s characters long", async (length) => {
       const acme = tenant();
       const { id: sessionId } = await createSession(store(), acme);
       const raw = JSON.stringify({ a: "x".repeat(length), b: [1, null] });

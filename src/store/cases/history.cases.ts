@@ -18,7 +18,7 @@ import {
 const SECRET = "a secret that must go";
 const MODES: readonly EraseMode[] = ["audit-only", "ephemeral"];
 
-/** Written in one transaction by an import: a backend may pack tool traffic. */
+/** Appends as an import does, in one transaction: a backend may pack tool traffic. */
 export async function appendHistory(
   store: Store,
   tenant: string,
@@ -77,8 +77,8 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
   const erase = (own: Store, name: string, sessionId: string, ids: string[], mode: EraseMode) =>
     own.eraseContent(name, { sessionId, entryIds: ids, mode, now: T0 + 5 });
 
-  describe("a history", () => {
-    test("is read back unchanged, whole or by entry", async () => {
+  describe("an imported history", () => {
+    test("round-trips, as a whole and entry by entry", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = turns(12);
@@ -106,7 +106,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect(leaf?.content).toContain("live");
     });
 
-    test("of a few words is read the same", async () => {
+    test("round-trips when it is too short to pack", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const [first, ...others] = turn(1);
@@ -116,7 +116,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect(tree.map(partsOf)).toEqual([first as NewEntry, ...others.slice(0, 2)].map(partsOf));
     });
 
-    test("is copied by a fork, and outlives its original", async () => {
+    test("is copied by a fork, whose copy outlives the original", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const entries = turns(9);
@@ -132,7 +132,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect(copied.map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
     });
 
-    test.each(MODES)("loses an erased entry (%s), and no other", async (mode) => {
+    test.each(MODES)("loses exactly the erased entries (%s)", async (mode) => {
       const { store: own } = await fresh();
       const { id } = await createSession(own, "a", { retention: mode });
       const entries = [...turn(1), ...turn(2, SECRET), ...turn(3)];
@@ -159,7 +159,7 @@ export function historyCases({ store, tenant, fresh }: Cases): void {
       expect((await dumpOf(own))["entries"]).toBeUndefined();
     });
 
-    test("fills another store by a dump", async () => {
+    test("is restored from a dump", async () => {
       const { store: from } = await fresh();
       const { id } = await createSession(from, "a");
       await appendHistory(from, "a", id, turns(8));
@@ -180,7 +180,7 @@ function blocksOf(blocks: Parameters<typeof encodeContent>[0]["blocks"]): Partia
   return { content: content.text, payloads: content.payloads, contentBytes: content.bytes };
 }
 
-/** Each continues the message before; a note belongs to it. */
+/** Each message follows the one before it; an annotation belongs to that. */
 function parentsOf(entries: readonly NewEntry[]): (string | null)[] {
   let leaf: string | null = null;
   return entries.map(({ id, kind }) => {

@@ -17,10 +17,10 @@ import { answersTo, answerTo, sessionNumbers } from "./index-fixture.cases.ts";
 
 const LARGE = `needle ${"in a payload of its own ".repeat(1_000)}`;
 
-/** Compares answers to the index with those of the rest of the port. */
+/** Compares the answers to a search's needs with the rest of the port. */
 export function indexAsksCases({ store, tenant }: Cases): void {
-  describe("the index asks", () => {
-    test("for the entries of the active path", async () => {
+  describe("a search reads", () => {
+    test("the chain ranges of active paths", async () => {
       const name = tenant();
       const ids: string[] = [];
       for (let n = 0; n < 4; n++) ids.push((await branched(store(), name, n)).id);
@@ -45,7 +45,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       }
     });
 
-    test("for sessions that never branched", async () => {
+    test("whether a session's path is its whole tree", async () => {
       const name = tenant();
       const check = async (id: string, isWhole: boolean) => {
         const session = (await sessionNumbers(store(), name)).get(id) ?? 0;
@@ -69,7 +69,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       await check(id, false);
     });
 
-    test("for the start of a session, and for copies in a fork", async () => {
+    test("the start of a session, and the origins of a fork's copies", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const { ids } = await append(store(), name, id, message("1"), message("2"), message("3"));
@@ -87,7 +87,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       expect(none).toMatchObject({ leaf: null, entries: [] });
     });
 
-    test("for the sessions in scope, and their number", async () => {
+    test("the sessions in scope, and their number", async () => {
       const name = tenant();
       const add = (id: string, over: object) => createSession(store(), name, { id, ...over });
       await add("a", { agent: "x", owner: "ana", origin: { projectPath: "/home/ana/app" } });
@@ -123,7 +123,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       expect(count).toBe(6);
     });
 
-    test("for messages around a hit, on the hit's path", async () => {
+    test("the window of a hit, on the hit's path", async () => {
       const name = tenant();
       for (let n = 0; n < 4; n++) {
         const { id } = await branched(store(), name, n);
@@ -169,7 +169,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       }
     });
 
-    test("for the whole text of a hit, and the heads of its neighbours", async () => {
+    test("the whole text of a hit, and the heads of its neighbours", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       await append(store(), name, id, message(LARGE), message(`2${LARGE}`), message("small"));
@@ -184,7 +184,7 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       expect(gone).toBeUndefined();
     });
 
-    test("for missing blobs, manifests and paths", async () => {
+    test("missing blobs, manifests and paths as such", async () => {
       const name = tenant();
       await createSession(store(), name);
       const keys = [{ segment: 5, blob: 0 }];

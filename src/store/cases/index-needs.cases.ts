@@ -18,10 +18,10 @@ import { recordPut } from "./records.cases.ts";
 
 const LARGE = `needle ${"in a payload of its own ".repeat(1_000)}`;
 
-/** Compares each need of the index with the rest of the port. */
+/** Compares slices of the feed with the rest of the port. */
 export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
-  describe("the index reads of the feed", () => {
-    test("every committed message, current and whole, and nothing else", async () => {
+  describe("a feed slice has", () => {
+    test("exactly the committed messages, with their current content", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const metadata = JSON.stringify({ a: 1 });
@@ -54,7 +54,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       expect(slice.touched).toEqual([number]);
     });
 
-    test("adjacent slices of any size", async () => {
+    test("no gap to the next slice, whatever the limit", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       for (let i = 0; i < 5; i++) await append(store(), name, id, message(`${i}`), message("x"));
@@ -72,7 +72,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       expect(entries).toEqual(whole.entries);
     });
 
-    test("huge messages a few at a time", async () => {
+    test("a bounded number of huge messages", async () => {
       const { store: own } = await fresh();
       const name = tenant();
       const { id } = await createSession(own, name);
@@ -86,7 +86,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       expect(rest.through).toBe(rest.head);
     });
 
-    test("sessions with their text, each once, at its last change", async () => {
+    test("each changed session once, at its last change", async () => {
       const name = tenant();
       const one = await createSession(store(), name, {
         title: "one",
@@ -169,7 +169,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       ]);
     });
 
-    test("notes as they are now", async () => {
+    test("notes in their current state", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const memory = (key: string, content: string) =>

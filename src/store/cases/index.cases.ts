@@ -22,12 +22,12 @@ const REBUILD = { rebuildThrough: 1_000_000 };
 
 const TASKS: readonly MaintenanceTask[] = ["flush", "merge", REBUILD];
 
-/** An action on a tenant during a maintenance step. */
+/** A concurrent action during a maintenance step. */
 type Step = "append" | "delete" | "maintain";
 
 export function indexCases({ store, tenant, fresh, another }: Cases): void {
   describe("the index", () => {
-    test("finds messages in the tail only, in segments only, and in both", async () => {
+    test("finds messages in the tail, in segments, and in both", async () => {
       const name = tenant();
       await fill(store(), name, 3);
       await expectAgreement(store(), name);
@@ -44,7 +44,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       expect(dead).toEqual([]);
     });
 
-    test("forgets a deleted session wherever it was", async () => {
+    test("omits a deleted session, whether in segments or in the tail", async () => {
       const name = tenant();
       const [first = "", second = ""] = await fill(store(), name, 4);
       await store().maintain(name, "flush");
@@ -96,7 +96,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       expect((await target.indexStatus("a")).lag).toBe(0);
     });
 
-    test("is read in one snapshot, and in a newer one once the manifest is read again", async () => {
+    test("answers the reads of a search from one snapshot", async () => {
       const name = tenant();
       await fill(store(), name, 1);
       const needs = [{ need: "manifest" }, { need: "feed", after: 0, limit: 1 }] as const;
@@ -105,7 +105,7 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       expect(feed.head).toBe((await store().feedHead(name)).position);
     });
 
-    test("deletes merged segments, at the latest on request", async () => {
+    test("deletes merged segments, at the latest by a purge", async () => {
       const name = tenant();
       await fill(store(), name, 1);
       await store().maintain(name, "flush");
@@ -163,21 +163,24 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
     ];
     const points: GatePoint[] = ["read", "written", "swapped"];
 
-    test.each(TASKS)("by a %s", async (task) => {
-      const other = await another();
-      // In memory a step is atomic, so it cannot be held.
-      if (other === store()) return;
-      const held = points.filter((point) => task !== REBUILD || point !== "read");
-      for (const [i, point] of held.entries()) {
-        // Every task at every point, and every order at some of them.
-        const next = (TASKS.indexOf(task) * points.length + i) % orders.length;
-        const some = orders.filter((_, j) => isStress || j === next);
-        for (const order of some) await checkOrder(other, task, point, order);
-      }
-    });
+    test.each(TASKS)(
+      "is correct under concurrent writes and deletions, during a %s",
+      async (task) => {
+        const other = await another();
+        // In memory a step is atomic.
+        if (other === store()) return;
+        const held = points.filter((point) => task !== REBUILD || point !== "read");
+        for (const [i, point] of held.entries()) {
+          // Every task at every point, and every order at some of them.
+          const next = (TASKS.indexOf(task) * points.length + i) % orders.length;
+          const some = orders.filter((_, j) => isStress || j === next);
+          for (const order of some) await checkOrder(other, task, point, order);
+        }
+      },
+    );
 
     /**
-     * Holds a task of the shared store while another one takes the steps, and checks after each.
+     * Holds a maintenance task at `point` while another store takes the steps; then checks the index.
      */
     async function checkOrder(
       other: Store,
@@ -207,10 +210,10 @@ export function indexCases({ store, tenant, fresh, another }: Cases): void {
       await expectAgreement(store(), name);
     }
 
-    test("is taken over from a holder that seems dead", async () => {
+    test("survives the takeover of an expired lease, whose former holder is fenced off", async () => {
       const { store: quick, reopen } = await fresh();
       if (reopen === undefined) return;
-      // A lease that has expired before it begins: its holder learns this at its next yield.
+      // Its leases expire at once; it notices a takeover at its next yield.
       const slow = await reopen({ indexing: { ...TEST_INDEXING, leaseMs: -1_000 } });
       for (const point of points) {
         const ids = await fill(slow, point, 3);
@@ -256,7 +259,7 @@ async function deleteSome(store: Store, tenant: string, ids: string[]): Promise<
   }
 }
 
-/** A search beside writers finds something, and nothing twice. */
+/** A search finds no document twice. */
 async function expectFound(store: Store, tenant: string): Promise<void> {
   const { documents } = await runTrivial(store, tenant);
   const names = documents.map((document) => JSON.stringify(document));

@@ -12,14 +12,14 @@ const FAILING = `data:text/javascript,export const indexCode = {
   createCache() {}, *search() { return {} }, *maintain() { throw new Error("out of order") } }`;
 
 export function indexerCases({ fresh }: Cases): void {
-  describe("a writer", () => {
-    /** A separate store with automatic indexing; undefined where there can be no other. */
+  describe("the background indexer", () => {
+    /** A separate store with automatic indexing; undefined in memory. */
     async function keeping(options: IndexingOptions = {}): Promise<Store | undefined> {
       const { reopen } = await fresh();
       return reopen?.({ indexing: { module: TRIVIAL_INDEX, flushAt: FLUSH_AT, ...options } });
     }
 
-    test("keeps the index up to date with its writes", async () => {
+    test("flushes a writer's tail", async () => {
       const store = await keeping();
       if (store === undefined) return;
       const { id } = await createSession(store, "a");
@@ -34,7 +34,7 @@ export function indexerCases({ fresh }: Cases): void {
       await store.close();
     });
 
-    test("waits when it writes faster than indexing (back-pressure)", async () => {
+    test("bounds the tail by back-pressure on writers", async () => {
       const store = await keeping();
       if (store === undefined) return;
       const { id } = await createSession(store, "a");
@@ -48,7 +48,7 @@ export function indexerCases({ fresh }: Cases): void {
       await store.close();
     });
 
-    test("may close the store at any moment", async () => {
+    test("releases its lease when the store closes at any moment", async () => {
       const { store, reopen } = await fresh();
       if (reopen === undefined) return;
       const { id } = await createSession(store, "a");
@@ -64,7 +64,7 @@ export function indexerCases({ fresh }: Cases): void {
       }
     });
 
-    test("goes on when indexing fails, and reports the failure", async () => {
+    test("reports its failure, and fails no write", async () => {
       const store = await keeping({ module: FAILING });
       if (store === undefined) return;
       const { id } = await createSession(store, "a");

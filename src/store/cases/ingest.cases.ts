@@ -50,7 +50,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       repo: "git.example/acme/shop",
     };
 
-    test("gets fields that become known later, and keeps the rest", async () => {
+    test("takes fields that become known later, and keeps the others", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme, { origin: before });
       const origin = { key: "w:1:s", ...project };
@@ -65,7 +65,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       });
     });
 
-    test("does not get another session's key", async () => {
+    test("refuses another session's key", async () => {
       const acme = tenant();
       const first = await createSession(store(), acme, { origin: before });
       await createSession(store(), acme, { origin: { key: "w:1:s" } });
@@ -78,7 +78,7 @@ export function ingestCases({ store, tenant }: Cases): void {
   describe("the bytes of ingested files", () => {
     const part = (start: number, text: string) => ({ start, size: 10, bytes: Buffer.from(text) });
 
-    test("are stored by workstation and path, and extended", async () => {
+    test("are stored by workstation and path, and extended in place", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const sessionIds = [id];
@@ -122,7 +122,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(await store().readOriginalPart(acme, "w", "/a", 0)).toBeUndefined();
     });
 
-    test("are not stored for a session whose content is to be erased", async () => {
+    test("are refused for a session whose retention erases content", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const kept = original("/a", { sessionIds: [id] });
@@ -147,11 +147,11 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(plain.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([grown, ingested("/b")]);
       expect(await store().findIngestedFiles(acme, "w2", ["/a"])).toEqual([]);
       expect(await store().findIngestedFiles(acme, "w1", [])).toEqual([]);
-      // Bookkeeping is not in the feed.
+      // Read positions are not in the feed.
       expect(await changesOf(store(), acme)).toEqual([]);
     });
 
-    test("return a long state unchanged, and only on request", async () => {
+    test("round-trip a long resume state, read only on request", async () => {
       const acme = tenant();
       const state = JSON.stringify({ ids: Array.from({ length: 200 }, (_, i) => `id-${i}`) });
       await store().putIngestedFiles(acme, "w", [ingested("/a", { state })], T0);
@@ -161,7 +161,7 @@ export function ingestCases({ store, tenant }: Cases): void {
       expect(facts).toEqual({ ...whole, state: null });
     });
 
-    test("keep nothing of a deleted session", async () => {
+    test("drop the resume state of a deleted session", async () => {
       const acme = tenant();
       const origin = { workstation: "w", file: "/a", key: "w:p:s" };
       const { id } = await createSession(store(), acme, { origin });
@@ -177,7 +177,7 @@ export function ingestCases({ store, tenant }: Cases): void {
     });
   });
 
-  test("sessions of one repository are listed by its remote or the end of it", async () => {
+  test("sessions are filtered by their repository's remote or its suffix", async () => {
     const acme = tenant();
     const repos = ["git.example/acme/shop", "git.example/acme/shop", "git.example/other/shop"];
     for (const [i, repo] of repos.entries()) {

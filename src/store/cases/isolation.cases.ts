@@ -21,7 +21,7 @@ import { runTrivial } from "./trivial-index.cases.ts";
 
 const LARGE = "the same payload ".repeat(1_000);
 
-/** One tenant's rows, which another one requests. */
+/** Ids of one tenant's rows, which another tenant requests. */
 interface Foreign {
   readonly session: string;
   readonly entry: string;
@@ -34,7 +34,7 @@ interface Foreign {
 type Attempt = (store: Store, tenant: string, foreign: Foreign) => Promise<unknown>;
 
 /**
- * The result of a stranger's call for each method of the port. A new method does not compile
+ * A call of each method of the port by another tenant. A new method does not compile
  * without one.
  */
 const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, Attempt> = {
@@ -220,7 +220,7 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     await expectCode(store.listFacts(tenant, session, undefined, 10, true), "session_not_found");
   },
   findToken: async (store, tenant, { token }) =>
-    // A token identifies the tenant, so it is found without one; it never names another tenant.
+    // A token is found without a tenant, because it identifies its tenant.
     expect((await store.findToken(token))?.token.tenant).not.toBe(tenant),
   listTokens: async (store, tenant) =>
     expect(await store.listTokens(tenant, undefined, 10)).toEqual([]),
@@ -283,7 +283,7 @@ export function isolationCases({ store, tenant }: Cases): void {
       const known = tenant();
       await createSession(store(), known);
       await attempt(store(), known, foreign);
-      // A tenant without rows gives no access either.
+      // Also from a tenant without rows.
       await attempt(store(), tenant(), foreign);
       expect(await contents(acme, foreign)).toEqual(before);
     });

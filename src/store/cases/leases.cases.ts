@@ -34,7 +34,7 @@ export function leaseCases({ store, another }: Cases): void {
 
     test("goes to one of many concurrent claims", async () => {
       const stores = [store(), await another()];
-      for (const left of [undefined, "somebody who is gone"]) {
+      for (const left of [undefined, "dead-owner"]) {
         const name = nextId();
         if (left !== undefined) await store().takeLease(name, left, 0);
         const taken = await Promise.all(

@@ -64,7 +64,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, { metadata: {} })).toEqual(Object.keys(all));
     });
 
-    test("gives every session once, page by page", async () => {
+    test("gives every session exactly once over all pages", async () => {
       const acme = tenant();
       const ids = Array.from({ length: 11 }, (_, i) => `s${String(i).padStart(2, "0")}`);
       for (const id of ids) {
@@ -112,7 +112,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await counts(["a", "b"])).toEqual([{ model: "m2", sessions: 1 }]);
     });
 
-    test("leaves out machine-made sessions before it counts a page", async () => {
+    test("filters machine-made sessions before it fills a page", async () => {
       const acme = tenant();
       const metadata = [
         { machineMade: true },
@@ -133,7 +133,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(page.next).toBeUndefined();
     });
 
-    test("has no next page after one that is exactly full", async () => {
+    test("has no next page after an exactly full last one", async () => {
       const acme = tenant();
       await createSession(store(), acme);
       await createSession(store(), acme);
@@ -196,7 +196,7 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(await idsOf(acme, { agent: "nobody" })).toEqual([]);
     });
 
-    test("matches a part of the title whatever its case or width, without patterns", async () => {
+    test("matches a substring of the title, ignoring case and width, without wildcards", async () => {
       const acme = tenant();
       const titles = { a: "Der CRON-Lauf", b: "ÉTÉ 100%", c: "ｆｕｌｌ width", d: "", e: "100 x" };
       for (const [id, title] of Object.entries(titles)) {

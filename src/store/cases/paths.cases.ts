@@ -61,7 +61,7 @@ export function pathCases({ store, tenant }: Cases): void {
       expect(total).toBe(5);
     });
 
-    test("are none in an empty session, and need an existing leaf and session", async () => {
+    test("are empty in an empty session; unknown leaves and sessions are refused", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const empty = await store().readEntries(acme, { ...MESSAGES, sessionId: id });
@@ -237,7 +237,7 @@ function walk(tree: readonly EntryRecord[], leaf: EntryRecord): EntryRecord[] {
   return path.reverse();
 }
 
-/** A label follows the entry that it was added at; those of the empty session come first. */
+/** A label follows its entry; labels of the empty session come first. */
 function withAnnotations(
   tree: readonly EntryRecord[],
   path: readonly EntryRecord[],

@@ -53,7 +53,7 @@ export function quotaCases({ store, tenant }: Cases): void {
       await append(store(), acme, id, message("3"));
     });
 
-    test("is in the status along with the usage", async () => {
+    test("is reported with its usage in the status", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       const { ids } = await append(store(), acme, id, message("1"), message("2"));

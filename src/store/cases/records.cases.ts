@@ -76,7 +76,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
-    test("are read by their places within a byte limit", async () => {
+    test("are read by namespace and key, within a byte limit", async () => {
       const acme = tenant();
       const now = T0 + 1;
       await put(acme, "n", "gone", Uint8Array.of(1), { expiresAt: now });
@@ -88,7 +88,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
         const { records, more } = await read(acme, { which, now, maxBytes });
         return [...records.map(({ key }) => key), more];
       };
-      // Texts count: that of `b` takes 30 bytes with its quotes.
+      // Texts count: `b` has one of 30 bytes with its quotes.
       expect(await keys(101)).toEqual(["a", "b", "c", false]);
       expect(await keys(100)).toEqual(["a", "b", true]);
       expect(await keys(99)).toEqual(["a", true]);
@@ -122,7 +122,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       await expectCode(write(acme, check("a")), "record_not_found", { key: "a" });
     });
 
-    test("are set only at the writer's version", async () => {
+    test("compare-and-swap: are written only at the expected version", async () => {
       const acme = tenant();
       const set = (expectedVersion: string | null, version: string) =>
         write(acme, [{ ...recordPut("n", "k", version, { version }), expectedVersion }]);
@@ -134,7 +134,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect((await at(acme, "k"))?.version).toBe("v2");
     });
 
-    test("a retried write with the same version happens once", async () => {
+    test("a retried write with the same version is idempotent", async () => {
       const acme = tenant();
       const once = { ...recordPut("n", "k", "x", { version: "mine" }), expectedVersion: null };
       const [first] = await write(acme, [once]);
@@ -232,7 +232,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await list("nothing")).toEqual([]);
     });
 
-    test("a page with values ends before it is too large, and has at least one", async () => {
+    test("a page with values is bounded in bytes, and has at least one record", async () => {
       const acme = tenant();
       const large = new Uint8Array(600);
       await write(
@@ -250,7 +250,7 @@ export function recordCases({ store, tenant, another }: Cases): void {
       expect(await page(1, "info")).toEqual([3, false]);
     });
 
-    test("count for the tenant's quota of content", async () => {
+    test("count towards the tenant's quota of content", async () => {
       const acme = tenant();
       const quota = { maxSessions: null, maxEntries: null, maxContentBytes: 100 };
       await store().setQuota(acme, quota, T0);

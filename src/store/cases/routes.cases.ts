@@ -50,7 +50,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
-    test("moves on, and keeps its history", async () => {
+    test("points at the next session, and keeps its history", async () => {
       const acme = tenant();
       const first = newRoute();
       const { key } = first;
@@ -60,7 +60,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       const route = await store().putRoute(acme, { ...next, fields: { fresh: true } });
       expect(route).toMatchObject({ sessionId: id, version: 2, createdAt: T0, updatedAt: T0 + 5 });
       expect(route.fields).toEqual({ fresh: true });
-      // The same session again changes only fields, and adds nothing to the history.
+      // The same session again changes fields only.
       await store().putRoute(acme, { ...next, now: T0 + 9 });
       const sessions = await store().listRouteSessions(acme, key, undefined, 10);
       expect(sessions).toEqual([
@@ -83,7 +83,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       expect(await store().findRoute(acme, request.key)).toBeUndefined();
     });
 
-    test("is patched field by field, concurrently", async () => {
+    test("merges concurrent patches field by field", async () => {
       const acme = tenant();
       const { key } = await store().putRoute(acme, newRoute({ fields: { keep: 1, drop: 2 } }));
       const stores = [store(), await another()];
@@ -105,7 +105,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       await expectCode(store().patchRoute(acme, none), "session_key_not_found", { key: "none" });
     });
 
-    test("is changed by one of the callers that have seen the same version", async () => {
+    test("compare-and-swap: one of several writers at the same version wins", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const { key } = newRoute();
@@ -119,7 +119,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
         const codes = tries.map((each) => (each.status === "rejected" ? each.reason.code : "fine"));
         expect(new Set(codes)).toEqual(new Set(["fine", "route_conflict"]));
       }
-      // The late caller has created no session either.
+      // The losers have created no session either.
       const { sessions } = await store().listSessions(acme, {}, { limit: 50 });
       expect(sessions).toHaveLength(2);
       await expectCode(
@@ -156,7 +156,7 @@ export function routeCases({ store, tenant, another }: Cases): void {
       expect(again.version).toBe(1);
     });
 
-    test("outlives its session, and then has none", async () => {
+    test("outlives its session, and then points at none", async () => {
       const acme = tenant();
       const { key, sessionId } = await store().putRoute(acme, newRoute());
       await store().deleteSession(acme, sessionId, "user", T0);

@@ -4,10 +4,10 @@ import { DEFAULT_PROFILE } from "../../search/score/profile.ts";
 import type { Store } from "../store.ts";
 import { append, type Cases, createSession, message, T0 } from "./fixture.cases.ts";
 
-/** The real index, run by a store. Hits and ranking are tested beside their code. */
+/** The real index on a store. `src/search` tests hits and ranking. */
 export function searchCases({ fresh }: Cases): void {
   describe("a search", () => {
-    test("finds the same before and after maintenance, and nothing deleted", async () => {
+    test("finds the same before and after maintenance, and omits deleted sessions", async () => {
       const { reopen } = await fresh();
       if (reopen === undefined) return;
       const store = await reopen({ indexing: { flushAt: 0 } });
@@ -38,7 +38,7 @@ export function searchCases({ fresh }: Cases): void {
       await store.close();
     });
 
-    test("is right while others search and write", async () => {
+    test("is correct under concurrent searches and writes", async () => {
       const { reopen } = await fresh();
       if (reopen === undefined) return;
       const store = await reopen({ indexing: { flushAt: 30 } });

@@ -14,7 +14,7 @@ import {
 
 export function sessionCases({ store, tenant, another }: Cases): void {
   describe("createSession", () => {
-    test("keeps every field", async () => {
+    test("round-trips every field", async () => {
       const acme = tenant();
       const session = newSession({
         agent: "coder",
@@ -65,7 +65,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect(await store().findSessionByOrigin(acme, "laptop/p1/1")).toEqual(created);
     });
 
-    test("gives the session with the key, unchanged", async () => {
+    test("with `orExisting` gives the session that has the origin key, unchanged", async () => {
       const acme = tenant();
       const first = await createSession(store(), acme, {
         origin: { key: "a/b c" },
@@ -81,7 +81,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect((await store().createSession(tenant(), theirs)).id).toBe(theirs.id);
     });
 
-    test("creates one session for a key, however many ask concurrently", async () => {
+    test("creates one session per origin key for concurrent callers", async () => {
       const acme = tenant();
       const stores = [store(), await another()];
       const asked = Array.from({ length: 64 }, (_, i) =>
@@ -120,7 +120,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect(await store().findSession(acme, "Abc")).toBeUndefined();
     });
 
-    test("carries out a request once under its idempotency key", async () => {
+    test("executes a request once per idempotency key", async () => {
       const acme = tenant();
       const idempotency = { key: "create-1", requestHash: "aa".repeat(32) };
       const first = await createSession(store(), acme, { idempotency });
@@ -136,7 +136,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       );
     });
 
-    test("gives one session to concurrent callers under one key", async () => {
+    test("gives one session to concurrent callers with the same idempotency key", async () => {
       const acme = tenant();
       const idempotency = { key: "k", requestHash: "aa".repeat(32) };
       const all = await Promise.all(
@@ -146,7 +146,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       expect(await feedOf(store(), acme)).toEqual(["session_created"]);
     });
 
-    test("creates one of many with the same id", async () => {
+    test("succeeds for one of many concurrent callers with the same id", async () => {
       const acme = tenant();
       const id = nextId();
       const outcomes = await Promise.allSettled(
@@ -202,7 +202,7 @@ export function sessionCases({ store, tenant, another }: Cases): void {
       ]);
     });
 
-    test("keeps all keys when two write different ones concurrently", async () => {
+    test("merges concurrent patches of different metadata keys", async () => {
       const acme = tenant();
       const { id } = await createSession(store(), acme);
       await Promise.all(

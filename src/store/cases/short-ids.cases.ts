@@ -33,7 +33,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       expect((await store().findSession(acme, again.id))?.shortId).toBe(again.shortId);
     });
 
-    test("of sessions created together differ, and name one each", async () => {
+    test("of concurrently created sessions are distinct", async () => {
       const acme = tenant();
       const made = await Promise.all(
         Array.from({ length: 20 }, () => createSession(store(), acme)),
@@ -43,7 +43,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       for (const shortId of shortIds) expect(await find(acme, shortId)).toEqual([shortId]);
     });
 
-    test("name a session, as its agent's id does; common prefixes are reported", async () => {
+    test("resolve to a session, as its agent's id does; ambiguous prefixes are reported", async () => {
       const acme = tenant();
       const own = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
       const { id } = await add(acme, own);

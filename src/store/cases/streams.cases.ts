@@ -64,8 +64,8 @@ export function streamCases({ store, tenant }: Cases): void {
     });
   }
 
-  describe("a message that is being written", () => {
-    test("counts for its session's bytes as long as it is open", async () => {
+  describe("a pending message", () => {
+    test("is counted among its session's open messages until it ends", async () => {
       const acme = tenant();
       const [one, two] = [await createSession(store(), acme), await createSession(store(), acme)];
       await append(store(), acme, two.id, message("x".repeat(100)));
@@ -85,7 +85,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await store().readSessionSizes("nobody", [one.id])).toEqual([]);
     });
 
-    test("is pending until the commit gives it its place", async () => {
+    test("gets its place in the tree at the commit", async () => {
       const { acme, id } = await session();
       await append(store(), acme, id, message("1"));
       const stream = await open(acme, id);
@@ -128,7 +128,7 @@ export function streamCases({ store, tenant }: Cases): void {
       ]);
     });
 
-    test("does not fork the session when two of them commit", async () => {
+    test("is placed on the current leaf, so two commits make no branch", async () => {
       const { acme, id } = await session();
       await append(store(), acme, id, message("1"));
       const [a, b] = await Promise.all([open(acme, id), open(acme, id)]);
@@ -138,7 +138,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["1", "B", "A"]);
     });
 
-    test("goes to the commit's parent", async () => {
+    test("follows the parent that the commit names", async () => {
       const { acme, id } = await session();
       const { ids } = await append(store(), acme, id, message("1"), message("2"));
       const [one, two] = ids as [string, string];
@@ -165,7 +165,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["x"]);
     });
 
-    test("is limited to a committable size", async () => {
+    test("is limited to the size of a committable message", async () => {
       const { acme, id } = await session();
       const a = await open(acme, id);
       const half = "x".repeat(MAX_CONTENT_BYTES);
@@ -174,7 +174,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect((await store().findPending(acme, a.id))?.chunks).toHaveLength(1);
     });
 
-    test("belongs to its holder", async () => {
+    test("is written only by its lease's holder", async () => {
       const { acme, id } = await session();
       const a = await open(acme, id);
       await write(acme, a.id, "mine");
@@ -210,7 +210,7 @@ export function streamCases({ store, tenant }: Cases): void {
       await expectCode(store().abortStream(acme, request), "stream_lost");
     });
 
-    test("is aborted by a sweep once its lease has expired, and by nothing else", async () => {
+    test("is aborted by a sweep after its lease has expired, and by no other call", async () => {
       const { acme, id } = await session();
       const dead = await open(acme, id, { leaseMs: 60_000 });
       await write(acme, dead.id, "last words");
@@ -229,7 +229,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await store().findPending(acme, alive.id)).toBeDefined();
     });
 
-    test("stays with a writer that renews before the sweep", async () => {
+    test("survives if its writer renews the expired lease before the sweep", async () => {
       const { acme, id } = await session();
       const a = await open(acme, id, { leaseMs: -1_000 });
       await write(acme, a.id, "back");
@@ -239,7 +239,7 @@ export function streamCases({ store, tenant }: Cases): void {
       expect(await messagesOf(store(), acme, id)).toEqual(["back"]);
     });
 
-    test("goes to a new holder when it is opened again under its key", async () => {
+    test("passes to a new holder when reopened under its idempotency key", async () => {
       const { acme, id } = await session();
       const idempotency = { key: "open", requestHash: "cd".repeat(32) };
       const first = await open(acme, id, { idempotency });

@@ -62,7 +62,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       });
     });
 
-    test("record in the feed the actor of their creation and revocation, if known", async () => {
+    test("are audited in the feed with the actor of their creation and revocation", async () => {
       const acme = tenant();
       const by = { token: "01T", actor: "ana" };
       const { id } = await store().createToken(acme, newToken(), by);
@@ -85,7 +85,7 @@ export function tokenCases({ store, tenant, another }: Cases): void {
       expect(feed.at(-1)?.[1]).not.toHaveProperty("by");
     });
 
-    test("record in the feed their scope, and nothing about the secret", async () => {
+    test("appear in the feed with their scope, never with the secret", async () => {
       const acme = tenant();
       const token = newToken({ scope: "write", actor: "ci", actAs: ["ana"], label: "private" });
       await store().createToken(acme, token);

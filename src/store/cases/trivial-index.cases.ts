@@ -1,5 +1,5 @@
 /**
- * A minimal index for testing a store's half of the port.
+ * Test double: a minimal index for a store's half of the port.
  *
  * A segment is one blob of JSON, a document is an entry and its words. It flushes, merges, applies
  * deletions and rebuilds missing segments, as the real one does; it ranks nothing. Storage threads
@@ -59,7 +59,7 @@ export const indexCode: IndexCode = {
   maintain,
 };
 
-/** What a store takes for a request, and gives for an answer. */
+/** Runs the trivial search through a store, whose types are those of the real one. */
 export async function runTrivial(
   store: StoreIndex,
   tenant: string,
@@ -75,7 +75,7 @@ function* search(request: TrivialRequest): Asking<TrivialAnswer> {
   if (request.needs !== undefined)
     return { documents: [], degraded: false, answers, unreadable: [] };
   const first = yield* readAll();
-  // A segment may be gone since the manifest was read; then there is a newer manifest.
+  // A segment may have been deleted since the manifest was read: read the newer one.
   return first.degraded ? yield* readAll() : first;
 }
 
@@ -205,8 +205,9 @@ function* writeSegment(
   yield* ask<"write">({ need: "write", segment, blobs: [{ blob: 0, bytes }] });
   const size = { documents: documents.length, bytes: bytes.length, positionBytes: 0 };
   const info = { segment, ...range, ...size, analyzer: "trivial" };
-  // The real one merges what it has just written.
-  if ((yield* readSegment(info)) === undefined) throw new Error("what was written is not there");
+  // Read-your-writes: the real index merges segments that it has just written.
+  if ((yield* readSegment(info)) === undefined)
+    throw new Error("the written segment cannot be read");
   return info;
 }
 
@@ -273,7 +274,7 @@ function* waitAt(point: GatePoint): Asking<void> {
   if (!existsSync(gate) || readFileSync(gate, "utf8") !== point) return;
   writeFileSync(`${gate}-reached`, "");
   while (existsSync(gate)) {
-    // A worker thread may sleep, which frees the core for those that it waits for.
+    // A worker thread may block, which frees the core.
     if (!isMainThread) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     yield* ask<"breath">({ need: "breath" });
   }

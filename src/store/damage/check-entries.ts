@@ -1,8 +1,7 @@
 /**
- * Verifies the hash of every entry that is read.
+ * Hash chain: verifies each entry on read. Its hash covers its parent's.
  *
- * A hash covers the parent's hash. Erased entries are verified by the kept content hash; tombstones
- * only by `verify`, from the feed.
+ * Erased entries are verified by the kept content hash; tombstones only by `verify`, from the feed.
  */
 
 import type { BackscrollError } from "../../model/errors.ts";
@@ -66,7 +65,7 @@ export function checkEntries(
     const row = rows[i] as Row;
     const parent = parentHash(entry, row);
     if (parent === undefined) {
-      throw entryDamaged(entry.id, entry.sessionId, "the entry that it follows is missing");
+      throw entryDamaged(entry.id, entry.sessionId, "its parent is missing");
     }
     // SQLite's hex of null is an empty text.
     const nonce = String(row["nonce_hex"] ?? "");
@@ -75,12 +74,12 @@ export function checkEntries(
       throw entryDamaged(entry.id, entry.sessionId, "it does not match its stored hash");
     }
     if (entry.status !== "committed" && entry.status !== "aborted") {
-      throw entryDamaged(entry.id, entry.sessionId, "its status is none that there is");
+      throw entryDamaged(entry.id, entry.sessionId, "its status is unknown");
     }
   }
 }
 
-/** The parents' hashes from the page itself, else from `find`, a look-up in the database. */
+/** Parents' hashes: from the page, or else from `find`, a look-up in the database. */
 export function parentsIn(
   entries: readonly EntryRecord[],
   rootHash: Uint8Array,
@@ -92,7 +91,7 @@ export function parentsIn(
   return ({ parentId }) => (parentId === null ? root : (hashes.get(parentId) ?? find(parentId)));
 }
 
-/** Names the entry that holds a damaged payload. */
+/** Replaces the error of a damaged payload by one that names the entry. */
 export function namingHolder(error: unknown, entries: readonly EntryRecord[]): unknown {
   if (!isDamage(error)) return error;
   const payload = error.details["payload"];
@@ -105,7 +104,7 @@ function holderDamaged({ id, sessionId }: EntryRecord, error: BackscrollError): 
   return entryDamaged(
     id,
     sessionId,
-    "a payload of it is missing, or does not match its address",
+    "one of its payloads is missing, or does not match its address",
     error,
   );
 }

@@ -1,9 +1,8 @@
 /**
- * Checks that a page has every entry of its range: a lost or hidden row leaves a gap in consecutive
- * numbers.
+ * Gap detection: checks that a page has every entry of its range.
  *
  * Along a path the depths of entries and the ordinals of messages count up by one; in a session the
- * sequences do. Annotations, which share the place of another entry, are not counted.
+ * sequences do. Annotations, which share the place of another entry, are left out.
  */
 
 import { kindRules } from "../../model/entry.ts";
@@ -49,7 +48,7 @@ export function checkHistory(
     }
   }
   checkLinks(sessionId, entries);
-  // If it is unknown whether `stop` is a message, its ordinal is one more than the last.
+  // The last message before `stop` has its ordinal, or one less if `stop` is a message.
   const newest = stop?.ordinal ?? end?.ordinal ?? 0;
   const slack = stop === undefined ? 0 : 1;
   const last = messages.at(-1)?.ordinal ?? 0;

@@ -1,14 +1,12 @@
 /**
- * Errors of reads that find damage.
- *
- * Only the call that would return damaged data fails. Each error names the damaged item and the way
- * out.
+ * Corruption errors. Only the call that would return damaged data fails; the error names the
+ * damaged item and the remedy.
  */
 
 import { BackscrollError, type ErrorDetails } from "../../model/errors.ts";
 
-const WAY_OUT =
-  "backscroll doctor --verify lists all that is damaged: restore it from a backup, or import it again";
+const REMEDY =
+  "backscroll doctor --verify lists all damage: restore from a backup, or import again";
 
 export function entryDamaged(
   entryId: string,
@@ -18,7 +16,7 @@ export function entryDamaged(
 ): BackscrollError {
   return new BackscrollError(
     "store_corrupt",
-    `entry ${entryId} of session ${sessionId} is damaged: ${what}; ${WAY_OUT}`,
+    `entry ${entryId} of session ${sessionId} is damaged: ${what}; ${REMEDY}`,
     { details: { entryId, sessionId }, cause },
   );
 }
@@ -32,20 +30,20 @@ export function sessionDamaged(
 ): BackscrollError {
   return new BackscrollError(
     "store_corrupt",
-    `session ${sessionId} is damaged: ${what}; ${WAY_OUT}`,
+    `session ${sessionId} is damaged: ${what}; ${REMEDY}`,
     { details: { sessionId, ...place }, cause },
   );
 }
 
 /** Other items, such as `change 17 of the feed`. */
 export function rowDamaged(row: string, what: string, cause?: unknown): BackscrollError {
-  return new BackscrollError("store_corrupt", `${row} is damaged: ${what}; ${WAY_OUT}`, { cause });
+  return new BackscrollError("store_corrupt", `${row} is damaged: ${what}; ${REMEDY}`, { cause });
 }
 
 export function payloadDamaged(hash: string, cause?: unknown): BackscrollError {
   return new BackscrollError(
     "store_corrupt",
-    `the payload ${hash.slice(0, 12)}… is missing, or does not match its address; ${WAY_OUT}`,
+    `the payload ${hash.slice(0, 12)}… is missing, or does not match its address; ${REMEDY}`,
     { details: { payload: hash }, cause },
   );
 }
@@ -53,14 +51,14 @@ export function payloadDamaged(hash: string, cause?: unknown): BackscrollError {
 export function packDamaged(session: number, pack: number, cause?: unknown): BackscrollError {
   return new BackscrollError(
     "store_corrupt",
-    `pack ${pack} of session number ${session} is missing or damaged; ${WAY_OUT}`,
+    `pack ${pack} of session number ${session} is missing or damaged; ${REMEDY}`,
     { cause },
   );
 }
 
-/** The damaged item without the way out, for lists of damage. */
+/** The message without the remedy, for lists of damage. */
 export function damageText({ message }: BackscrollError): string {
-  return message.replace(`; ${WAY_OUT}`, "");
+  return message.replace(`; ${REMEDY}`, "");
 }
 
 export function isDamage(error: unknown): error is BackscrollError {

@@ -1,4 +1,4 @@
-/** Parses stored JSON and bytes, detecting damage. */
+/** Parses stored values; a value of the wrong form is damage. */
 
 import type { JsonObject } from "../../model/json.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -28,7 +28,7 @@ export function storedObject(
 /** A column that holds bytes, such as a hash. */
 export function storedBytes(value: Row[string] | undefined, row: string): Uint8Array {
   if (value instanceof Uint8Array) return value;
-  throw rowDamaged(row, "a column that holds bytes has none");
+  throw rowDamaged(row, "a column of bytes holds another type");
 }
 
 export function storedBytesOrNull(value: Row[string] | undefined, row: string): Uint8Array | null {
@@ -46,5 +46,5 @@ export function storedPosition(value: Row[string] | undefined): number {
 export function storedEpoch(value: Row[string] | undefined): string {
   const epoch = textOrNull(value) ?? "";
   if (/^[0-9a-f-]{0,64}$/.test(epoch)) return epoch;
-  throw rowDamaged("the epoch of the store", "it is no UUID");
+  throw rowDamaged("the epoch of the store", "it is not a UUID");
 }

@@ -19,14 +19,14 @@ describe("a short id", () => {
     expect(shortIdCandidates("review-12", null).slice(0, 2)).toEqual(["review-1", "review-12"]);
   });
 
-  test("gets a suffix when another session has the whole agent's id", () => {
+  test("gets a hash suffix when the agent's whole id is taken", () => {
     const taken = Array.from({ length: UUID.length }, (_, i) => UUID.slice(0, i + 1));
     expect(choose(UUID, ...taken)).toMatch(/^0f3c9a12-[0-9a-z]{4}$/);
     expect(choose("abcd", "abcd")).toMatch(/^abcd-[0-9a-z]{4}$/);
   });
 
   test.each([[null], ["1"], ["a b c d e f"], ["/srv/shop/a.jsonl"]])(
-    "else 8 letters: %s",
+    "falls back to 8 letters of a hash for %s",
     (own) => {
       const short = choose(own);
       expect(short).toMatch(/^[0-9a-hjkmnp-tv-z]{8}$/);

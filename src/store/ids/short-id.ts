@@ -11,7 +11,7 @@ import type { Origin } from "../../model/session.ts";
 
 export const SHORT_ID_LENGTH = 8;
 
-/** Shorter ids of agents ("1") are too ambiguous. */
+/** Shorter ids of agents (`1`) are ambiguous. */
 const MIN_LENGTH = 4;
 const MAX_OWN_ID = 200;
 

@@ -1,4 +1,4 @@
-/** Blobs of segments have a checksum: a damaged one is reported, never searched. */
+/** CRC-32 of segment blobs: a damaged blob is reported, never searched. */
 
 import { crc32 } from "node:zlib";
 import type { BlobAnswer, BlobKey } from "../../search/port.ts";
@@ -22,9 +22,9 @@ export function toBlobAnswer(
   return bytes;
 }
 
-/** Blobs verified by this process: only the first read checks. */
+/** Blobs verified by this process: only the first read computes the checksum. */
 export class CheckedBlobs {
-  /** By segment; numbers, because a query reads dozens. */
+  /** By segment. Nested sets of numbers: cheaper than string keys. */
   readonly #blobs = new Map<number, Set<number>>();
   #count = 0;
 

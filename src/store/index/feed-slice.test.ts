@@ -8,12 +8,12 @@ function erasure(position: number, count: number) {
   return { position, kind: "content_erased", at: 0, session_id: "s", details, live: 1 };
 }
 
-test("a slice ends before too many erasures to look up at once", () => {
+test("a slice is bounded in erasures, each of which is a look-up", () => {
   const changes = [erasure(1, 6_000), erasure(2, 4_000), erasure(4, 1), erasure(5, 1)];
   const first = nameFeed([], changes, 9);
   expect([first.through, first.erasures.map(({ position }) => position)]).toEqual([3, [1, 2]]);
   const rest = nameFeed([], changes.slice(2), 9);
   expect([rest.through, rest.erasures.length]).toEqual([9, 2]);
-  // A single one is taken whatever its size, so that slices always advance.
+  // A single erasure is taken whatever its size: slices always advance.
   expect(nameFeed([], [erasure(1, 20_000)], 9).through).toBe(9);
 });

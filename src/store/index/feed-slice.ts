@@ -20,10 +20,10 @@ import type { Row } from "../records.ts";
 import { textOrNull } from "../rows/text.ts";
 import { decodeSound, parseSound } from "./sound-content.ts";
 
-/** A slice ends after this much content, so that a few huge messages do not fill memory. */
+/** The bound of a slice in bytes of content, which is held in memory. */
 const MAX_SLICE_BYTES = 1024 * 1024;
 
-/** A slice also ends after this many erased entries, each of which needs a look-up. */
+/** The bound of a slice in erased entries, each of which is a look-up. */
 const MAX_SLICE_ERASED = 10_000;
 
 /** The appended entries (e) of a range of the feed, with content only for indexed kinds. */

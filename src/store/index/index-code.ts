@@ -68,7 +68,7 @@ function analysisOf({
   return { language, tools };
 }
 
-/** Random, so that no two processes choose the same number. */
+/** Random: processes choose numbers without coordination. */
 function newSegment(): number {
   return randomInt(1, 2 ** 48 - 1);
 }

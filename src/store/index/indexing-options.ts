@@ -13,7 +13,7 @@ export interface IndexingOptions {
   /** The size of a process's index cache in bytes. Default 64 MB. */
   readonly cacheBytes?: number;
   /**
-   * Maintenance starts at this many unindexed changes. Default 1,024. At four times as many, writes
+   * Maintenance starts at this many unindexed changes. Default 1,024. At ten times as many, writes
    * wait for it (back-pressure). 0: only `maintain` flushes.
    */
   readonly flushAt?: number;

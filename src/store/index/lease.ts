@@ -1,10 +1,10 @@
 /**
- * The lease for changing a tenant's index.
+ * The lease of index maintenance, with a fencing token.
  *
- * It avoids duplicate work: two processes would build the same segment. The compare-and-swap of the
- * manifest ensures correctness. It expires by the database's clock; processes on the holder's own
- * machine detect its death earlier (`isDeadHolder`). The lease's epoch is a fencing token: a swap with the epoch of a
- * lease that was taken over is refused.
+ * The lease avoids duplicate work; the compare-and-swap of the manifest ensures correctness. It
+ * expires by the database's clock; processes on the holder's machine detect its death earlier
+ * (`isDeadHolder`). Its epoch is the fencing token: a swap under a lease that was taken over is
+ * refused.
  */
 
 import { randomUUID } from "node:crypto";

@@ -14,7 +14,7 @@ export function maintenanceOptions(
 ): MaintenanceOptions {
   const there = new Set(stored);
   const missing = namedSegments(named).filter((segment) => !there.has(segment));
-  // 0 disables automatic flushes; this one was requested.
+  // 0 disables automatic flushes only.
   const flushAt = indexing.flushAt || FLUSH_AT;
   return { indexing, flushAt, unreadable: new Set([...reported, ...missing]) };
 }

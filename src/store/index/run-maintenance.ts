@@ -25,16 +25,16 @@ export interface IndexMaintenance {
   /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
-   * Deletes segments that no manifest has named for `keptMs`. `leisure`: no other maintenance is
+   * Deletes segments that no manifest has named for `keptMs`. `isIdle`: no further maintenance is
    * due.
    */
-  clean(keptMs: number, leisure: boolean): Promise<void>;
+  clean(keptMs: number, isIdle: boolean): Promise<void>;
   /** The index's position, and the feed's end. */
   position(): Promise<{ readonly through: number; readonly head: number }>;
 }
 
 const LEAST_SHARE = 0.05;
-/** Caps the measured time: a computer that slept has not worked. */
+/** Caps the measured time, which may include the machine's sleep. */
 const LONGEST_WORK_MS = 100;
 
 /** A request to stop at the next yield. */
@@ -54,7 +54,7 @@ export async function runMaintenance(
   if (lease === undefined) return unfinished(maintenance, true);
   let renewedAt = performance.now();
 
-  const breathe = async (held: Lease) => {
+  const yieldAndRenew = async (held: Lease) => {
     await turn();
     if (signal.stopped) throw new Interrupted();
     await maintenance.rest();
@@ -70,7 +70,7 @@ export async function runMaintenance(
     const report = await runLater(computation, async (need) => {
       if (need.need === "breath") {
         if (need.gentle) await pace.rest();
-        return breathe(held) as Promise<undefined>;
+        return yieldAndRenew(held) as Promise<undefined>;
       }
       return maintenance.answer(need, held);
     });

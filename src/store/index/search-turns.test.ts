@@ -22,7 +22,7 @@ function setup() {
   return { run, begun, end };
 }
 
-test("a tenant with many searches lets another one in between", async () => {
+test("round robin: a burst of one tenant does not delay another tenant's search", async () => {
   const { run, begun, end } = setup();
   const all = ["a1", "a2", "a3", "a4"].map((name) => run("a", name));
   const other = run("b", "b1");
@@ -36,7 +36,7 @@ test("a tenant with many searches lets another one in between", async () => {
   expect(await Promise.all([...all, other])).toEqual(["a1", "a2", "a3", "a4", "b1"]);
 });
 
-test("a search that cannot start frees its place", async () => {
+test("a search that fails to start frees its slot", async () => {
   const turns = new SearchTurns();
   const fail = () => {
     throw new Error("no thread");
@@ -63,7 +63,7 @@ test("an aborted queued search never starts, and does not block others", async (
   expect(begun).toEqual(["a1", "a2", "a4"]);
 });
 
-test("a running search that is aborted is rejected at once, and keeps its place until it ends", async () => {
+test("an aborted running search is rejected at once, and keeps its slot until it ends", async () => {
   const { run, begun, end } = setup();
   const gone = new AbortController();
   const given = run("a", "a1", gone.signal);

@@ -1,12 +1,10 @@
 /**
- * Fair scheduling of searches: tenants take turns (round robin), so one that sends many at once
- * delays itself, not others.
+ * Fair queueing of searches: round robin over tenants, so that a burst delays only its own tenant.
  *
- * Only as many are started as keep the search thread busy. The rest is queued here, where an
- * aborted search can still be removed.
+ * Two searches are in flight; the others are queued here, where an aborted one can be removed.
  */
 
-/** One runs, and the next is queued at the thread. */
+/** One runs on the thread, the next waits at it. */
 const AT_ONCE = 2;
 
 interface Waiting {
@@ -57,7 +55,7 @@ export class SearchTurns {
       if (first === undefined) return;
       const [tenant, searches] = first;
       const next = searches.shift();
-      // The tenant moves to the end of the line if it has more.
+      // Round robin: a tenant with more searches moves to the end.
       this.#waiting.delete(tenant);
       if (searches.length > 0) this.#waiting.set(tenant, searches);
       next?.start();

@@ -3,7 +3,7 @@
 import type { SessionPath } from "../../search/port.ts";
 import type { Row } from "../records.ts";
 
-/** Whether a session (t) never branched, and its leaf is its last message. */
+/** Whether a session (t) has a single chain, and its leaf is the end of it. */
 export const IS_WHOLE = `(t.last_chain = 0 OR (t.last_chain = 1 AND t.leaf_at_tip = 1))`;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Content for the index and for the windows of hits, which skip damaged content. All other reads
+ * Lenient decoding, for the index and the windows of hits: damaged content is empty. All other reads
  * verify hashes.
  */
 
@@ -28,7 +28,7 @@ export function parseSound(text: string): JsonObject {
   return unlessDamaged(() => (JSON.parse(text) ?? {}) as JsonObject, {});
 }
 
-/** JSON that does not parse, or has another shape. */
+/** `otherwise` for JSON that does not parse, or has another shape. */
 function unlessDamaged<Result>(read: () => Result, otherwise: Result): Result {
   try {
     return read();

@@ -1,8 +1,8 @@
 /**
- * The text analysis setting, stored in the store.
+ * The analyzer setting, stored in the store: processes with different settings would rebuild each
+ * other's segments.
  *
- * It is the same for every process: two that disagreed would rebuild each other's segments. It is
- * written when the store is created, from `open` or the environment, and changed only by
+ * It is written when the store is created, from `open` or the environment, and changed only by
  * `setIndexing`.
  */
 
@@ -49,10 +49,13 @@ export function firstSetting({ language, tools }: Partial<IndexSetting>): IndexS
 }
 
 /** A sentence about options that differ from the stored setting; undefined if none. */
-export function describeConflict(told: IndexingOptions, stored: IndexSetting): string | undefined {
+export function describeConflict(
+  requested: IndexingOptions,
+  stored: IndexSetting,
+): string | undefined {
   const differences = (["language", "tools"] as const)
-    .filter((name) => told[name] !== undefined && told[name] !== stored[name])
-    .map((name) => `indexing.${name} is ${stored[name]} in the store, not ${told[name]}`);
+    .filter((name) => requested[name] !== undefined && requested[name] !== stored[name])
+    .map((name) => `indexing.${name} is ${stored[name]} in the store, not ${requested[name]}`);
   if (differences.length === 0) return undefined;
   return `${differences.join(" and ")}; the store's setting is used. To change it: backscroll config --index-${differences[0]?.includes("tools") ? "tools" : "language"}`;
 }

@@ -140,7 +140,7 @@ export const WINDOW_ENTRY_NAMES: readonly string[] = [
 /** The values of `windowEntryColumns`, in order. */
 export type WindowEntryValues = readonly Row[string][];
 
-/** A missing payload is cut. */
+/** A text without its payload is marked as truncated. */
 export function toWindowEntry(
   values: WindowEntryValues,
   payloads: ReadonlyMap<string, Uint8Array>,

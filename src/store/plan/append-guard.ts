@@ -1,4 +1,4 @@
-/** Conditions of an append: a compare-and-swap on stored entries, within the append's own transaction. */
+/** Compare-and-swap on stored entries: conditions of an append, checked in its transaction. */
 
 import { BackscrollError } from "../../model/errors.ts";
 
@@ -27,7 +27,7 @@ export function checkGuard(
   found: readonly GuardedEntry[],
 ): void {
   for (const { id, supersededBy } of found) {
-    if (absent.includes(id)) throw entryChanged(sessionId, id, "is there already");
+    if (absent.includes(id)) throw entryChanged(sessionId, id, "exists already");
     if (supersededBy !== null) throw entryChanged(sessionId, id, `was replaced by ${supersededBy}`);
   }
 }
@@ -35,7 +35,7 @@ export function checkGuard(
 function entryChanged(sessionId: string, entryId: string, what: string): BackscrollError {
   return new BackscrollError(
     "stale_leaf",
-    `session ${sessionId} has moved on: entry ${entryId} ${what}; read it and try again`,
+    `session ${sessionId} has changed: entry ${entryId} ${what}; read it and try again`,
     { details: { sessionId, entryId } },
   );
 }

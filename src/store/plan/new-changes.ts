@@ -77,7 +77,7 @@ export function messageOpened(sessionId: string, entryId: string, at: number): N
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details: null };
 }
 
-/** Another writer took over an open message. */
+/** Another writer took over a pending message. */
 export function messageTakenOver(sessionId: string, entryId: string, at: number): NewChange {
   const details = JSON.stringify({ takenOver: true });
   return { kind: "message_opened", at, sessionId, entryId, entryHash: null, details };
@@ -116,7 +116,7 @@ export function routeChanged(
   return { kind, at, sessionId, entryId: null, entryHash: null, details };
 }
 
-/** An administrative act without another row, such as a copy of the store. */
+/** Audit record of an administrative act that writes no other row, such as a copy of the store. */
 export function administered(act: string, at: number, by: ChangeAuthor | undefined): NewChange {
   const details = JSON.stringify({ act, ...authored(by) });
   return { kind: "administered", at, sessionId: null, entryId: null, entryHash: null, details };
@@ -146,7 +146,7 @@ export function noteChange(
   return { kind, at, sessionId, entryId: null, entryHash: null, details: JSON.stringify(details) };
 }
 
-/** `indexed`: the record has or had a text. The index reads no other. */
+/** `indexed`: the record has or had a text, so the index reads the change. */
 export function recordChange(
   kind: "record_put" | "record_deleted",
   at: number,

@@ -1,9 +1,8 @@
 /**
- * The rows and changes of one append, with the hash chain of its entries: computed here, once, for
- * both backends.
+ * Plans an append: the rows with their hash chain, the counters and the feed changes.
  *
- * A backend reads the session's state under its lock, computes the plan, and carries it out in the
- * same transaction. So places, hashes, counters and feed rows cannot differ between them.
+ * A backend reads the session's state under its lock, computes this plan, and executes it in the
+ * same transaction. So both backends store the same places, hashes, counters and feed rows.
  */
 
 import { randomFillSync } from "node:crypto";
@@ -46,7 +45,7 @@ export interface NewChange {
   readonly entryHash: Uint8Array | null;
   /** The same in hex, if the caller has it. */
   readonly entryHex?: string;
-  /** The same in hex, if known. */
+  /** JSON text. */
   readonly details: string | null;
 }
 
@@ -105,7 +104,7 @@ export function planAppend(
     const status = entry.status ?? "committed";
     const isMessage = rules.counted && status === "committed";
     const parent = entry.parentId === undefined ? leaf : parentOf(entry.parentId, points, state);
-    // Checked before the entry itself is added: it cannot supersede itself.
+    // Checked before the entry is added: it must not supersede itself.
     if (entry.supersedes !== undefined) pointOf(entry.supersedes, points, state);
     const movesLeaf = rules.movesLeaf && status === "committed";
     const place = movesLeaf ? placer.child(parent, isMessage) : placer.annotation(parent);
@@ -118,7 +117,7 @@ export function planAppend(
     }
     if (isMessage) messages++;
     contentBytes += entry.contentBytes;
-    // Tools are no participants.
+    // Participants are users and agents.
     if (entry.actor !== null && entry.role !== "tool") actors.add(entry.actor);
     if (status === "committed") updatedAt = Math.max(updatedAt, entry.createdAt);
     if (entry.interaction) lastInteractionAt = Math.max(lastInteractionAt, entry.createdAt);
@@ -238,7 +237,7 @@ function contextUsage(
   const contextTokens = holds ? estimatedContext.tokens : null;
   const details =
     usage === null && contextWindow === undefined
-      ? // A host's own counter may give what is no number.
+      ? // A host's token counter may return NaN.
         `{"contextTokens":${Number.isFinite(contextTokens) ? contextTokens : null},"estimated":true}`
       : JSON.stringify({
           ...(usage === null ? { contextTokens } : reported(usage)),

@@ -22,7 +22,7 @@ import type { EntryRecord } from "../records.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
 
-/** A transaction blocks other writers, so it is bounded. */
+/** Bounds the transaction, which blocks other writers. */
 export const MAX_ERASED_ENTRIES = 500;
 
 export interface ErasedRow {

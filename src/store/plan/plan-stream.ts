@@ -46,7 +46,7 @@ export function committedEntry(pending: PendingRecord, request: CommitStreamRequ
   };
 }
 
-/** Keeps everything received, of any size. */
+/** Keeps all received chunks, of any size. */
 export function abortedEntry(pending: PendingRecord, request: AbortStreamRequest): NewEntry {
   const blocks = foldChunks(chunksOf(pending, request.chunks));
   const content = encodeContent({ blocks, data: { reason: request.reason } });
@@ -74,7 +74,7 @@ function chunksOf(pending: PendingRecord, last: string | null): Chunk[] {
   return last === null ? chunks : [...chunks, ...(JSON.parse(last) as Chunk[])];
 }
 
-/** The content of an open message so far. Throws `store_corrupt` if a part is not JSON. */
+/** The content of a pending message so far. Throws `store_corrupt` if a part is not JSON. */
 export function pendingChunks({ id, sessionId, chunks }: PendingRecord): Chunk[] {
   return chunks.flatMap(
     (flush) =>

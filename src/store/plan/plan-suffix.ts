@@ -1,4 +1,4 @@
-/** Plans the replacement of the active path's end, for both backends. */
+/** Plans the replacement of the active path's suffix, for both backends. */
 
 import type { Point } from "../../transcript/place.ts";
 import type { AppendRequest } from "../records.ts";

@@ -6,7 +6,7 @@ const NUMBERS = [0, -1, 7, null, 2 ** 32, 2 ** 32 - 1, -(2 ** 32) - 5, 2 ** 53 -
 const TEXTS = ["", "a", null, 'quoted "', "back\\slash", "{NULL}", "ünï😀", "line\nbreak"];
 const BYTES = [Buffer.alloc(0), Buffer.from([0, 255, 92, 34]), null, Buffer.alloc(5_000, 7)];
 
-test("the server reads the arrays unchanged", async () => {
+test("binary arrays round-trip through the server", async () => {
   const address = await createEmptyDatabase();
   const [row] = await query(
     address,
@@ -31,7 +31,7 @@ test("empty arrays are empty, and arrays of nulls have their type", async () => 
   expect(row).toEqual({ a: [], b: [], c: [null, null] });
 });
 
-test("a number outside bigint is refused", () => {
+test("a number that is no safe integer is refused", () => {
   expect(() => bigints([1, 0.5])).toThrow("0.5 is not an integer");
   expect(() => bigints([2 ** 60])).toThrow("is not an integer");
 });

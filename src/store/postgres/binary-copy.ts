@@ -1,6 +1,6 @@
 /**
- * Reads the output of `COPY … TO STDOUT (FORMAT binary)`: the only way `pg` returns bytes as bytes.
- * In a row they travel as hex, twice as long, and are decoded from text.
+ * Parses `COPY … TO STDOUT (FORMAT binary)`, the only way `pg` returns bytes as bytes: in a row
+ * they travel as hex.
  */
 
 import pg from "pg";

@@ -1,11 +1,10 @@
 /**
- * Signals commits to listeners in this and other processes.
+ * LISTEN/NOTIFY with polling as a fallback: signals commits to listeners in this and other processes.
  *
- * A NOTIFY wakes other nodes, at most one every 50 ms and never inside the transaction of a write,
- * where it would make all commits of the database wait for each other. Notifications can be lost
- * with a connection, so the feed positions are also polled every second. On a hot standby, which
- * cannot listen, and behind a pooler in transaction mode, only polling works, and it is more
- * frequent.
+ * NOTIFY is sent at most every 50 ms and outside the transaction of the write, because it takes a
+ * lock that serialises all commits of the database. Notifications can be lost with a connection, so
+ * the feed positions are also polled every second. On a hot standby and behind a pooler in
+ * transaction mode only polling works, and it is more frequent.
  */
 
 import { sumPositions } from "./operations/feed.ts";
@@ -57,7 +56,7 @@ export class ChangeSignal {
     this.#notify = setTimeout(() => {
       this.#notify = undefined;
       this.#notifiedAt = Date.now();
-      // A node that misses a notification polls within a second.
+      // A node that misses it polls within a second.
       this.#db.plain((db) => db.all(SQL.notify, CHANNEL)).catch(() => undefined);
     }, wait);
     this.#notify.unref();

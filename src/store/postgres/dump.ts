@@ -1,7 +1,7 @@
 /**
- * Dumps all rows of a PostgreSQL store, and loads them into an empty one.
+ * Logical dump of a PostgreSQL store, and its load into an empty one.
  *
- * A dump reads in one transaction, a snapshot. Row-level security shows a transaction one tenant at
+ * A dump reads one snapshot. Row-level security shows a transaction one tenant at
  * a time, so both iterate over the tenants.
  */
 
@@ -28,7 +28,7 @@ const BATCH_ROWS = 500;
 /** Payloads are megabytes each, and a batch is held in memory. */
 const BATCH_BLOBS = 16;
 
-/** Tables whose rows are sent one by one: an array would copy megabytes once more. */
+/** Tables whose rows are sent one by one: an array would be another copy of megabytes. */
 const LARGE: readonly TableName[] = ["blobs", "stream_chunks", "records"];
 
 interface Column {
@@ -108,7 +108,7 @@ function insertOne(table: TableName, columns: readonly Column[]): string {
   return `INSERT INTO ${table} (${names(columns)}) VALUES (${marks.join(", ")})`;
 }
 
-/** A damaged store has values of the wrong type: they are sent as text for the server to parse. */
+/** Values of the wrong type, from a damaged store, are sent as text for the server to parse. */
 function arrayOf(type: string, values: readonly Scalar[]): SqlValue {
   if (type === "bigint" && all(values, isInteger)) return bigints(values);
   if (type === "text" && all(values, isText)) return texts(values);

@@ -4,10 +4,10 @@ import { append, createSession, message } from "../cases/fixture.cases.ts";
 import { registeredStatements } from "../statements.ts";
 import { openPostgresStore } from "./open-postgres-store.ts";
 
-/** So many that the planner takes a session for a few rows, and an index for many pages. */
+/** Enough that the planner estimates a session at a few rows, and an index at many pages. */
 const SMALL_TENANTS = 10_000;
 const SESSIONS = 50;
-/** Per session, but for the last; and of the last. */
+/** Messages of each session, and of the last one. */
 const MESSAGES = 3;
 const LONG = 600;
 /** More than a statement below may read of a table: a page of two, and the entries around it. */
@@ -55,7 +55,7 @@ function rowsRead(node: PlanNode): number {
   return Math.max(own * node["Actual Loops"], ...(node.Plans ?? []).map(rowsRead));
 }
 
-test("a plan for all tenants reads a long session by its keys, beside 10,000 small ones", async () => {
+test("generic plans read a long session by key, beside 10,000 small tenants", async () => {
   const address = await createDatabase();
   const store = await openPostgresStore(address);
   const sessions: string[] = [];
@@ -69,7 +69,7 @@ test("a plan for all tenants reads a long session by its keys, beside 10,000 sma
     entry = messages[LONG / 2]?.id ?? "";
   }
   await store.close();
-  // Small tenants: one session each, as the large one's first.
+  // Small tenants: a copy of the large one's first session each.
   for (const table of ["sessions", "session_state", "chains", "entries"]) {
     const columns = await query(
       address,
@@ -102,6 +102,6 @@ test("a plan for all tenants reads a long session by its keys, beside 10,000 sma
   }
   await client.end();
   expect(read.filter(([, rows]) => rows > FEW_ROWS)).toEqual([]);
-  // The entry is there, and each of the statements has found rows of it.
+  // Guards against plans that read nothing at all.
   expect(Math.max(...read.map(([, rows]) => rows))).toBeGreaterThan(0);
 });

@@ -25,7 +25,7 @@ export function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<
     }
     if (!readOnly) await migrate(connection);
     await checkVersion(connection, readOnly ? "read" : "write");
-    const told = options.indexing ?? {};
-    return readOnly ? readSetting(connection, told) : settleSetting(connection, told);
+    const requested = options.indexing ?? {};
+    return readOnly ? readSetting(connection, requested) : settleSetting(connection, requested);
   });
 }

@@ -31,7 +31,7 @@ describe("an address", () => {
     ["read-only", "standby"],
     ["prefer-standby", "prefer-standby"],
     ["any", "any"],
-  ])("may ask for %s", (word, role) => {
+  ])("may require the role %s", (word, role) => {
     expect(parseAddress(`postgres://a,b/store?target_session_attrs=${word}`).role).toBe(role);
   });
 

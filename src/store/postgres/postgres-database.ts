@@ -33,7 +33,7 @@ import {
 
 /** The limit of attempts of a transaction. */
 const MAX_ATTEMPTS = 8;
-/** A read that waits longer for a follower should use the primary. */
+/** After this the read uses the primary. */
 const FOLLOWER_CONNECT_MS = 2_000;
 
 type Body<Result> = (tx: Transaction) => Promise<Result>;
@@ -77,12 +77,12 @@ export class PostgresDatabase {
     });
   }
 
-  /** Incremented whenever another server, or another run of the same one, is used. */
+  /** Incremented by each switch to another server, or to another run of the same one. */
   get switches(): number {
     return this.#servers.switches;
   }
 
-  /** Changes lost by failovers, as far as this process had seen them. */
+  /** Changes that this process had seen and a failover lost. */
   get losses(): readonly StoreLoss[] {
     return this.#losses;
   }
@@ -293,14 +293,14 @@ export class PostgresDatabase {
     }
   }
 
-  /** Then all servers are probed before the next transaction. */
+  /** If so, all servers are probed before the next transaction. */
   #isServerGone(error: unknown): boolean {
     const isGone = isConnectionLoss(error) || isOtherServer(error);
     if (isGone) this.#servers.suspect();
     return isGone;
   }
 
-  /** Tenant numbers lost with the old server may belong to others on the new one. */
+  /** Clears the cache: on the new server a number may belong to another tenant. */
   #switched(lost: ReadonlyMap<string, number>): void {
     this.#tenants.clear();
     for (const listener of this.#switchListeners) listener();

@@ -42,7 +42,7 @@ export interface PoolOptions {
 
 /** The pool size of one store. A node needs few: a server has about a hundred for all nodes. */
 const MAX_CONNECTIONS = 10;
-/** The same timeout for a primary. */
+/** `connectTimeoutMs` for a primary. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 export function query(sql: string, ...values: readonly SqlValue[]): Query {
@@ -108,7 +108,7 @@ export class PostgresConnection {
     return answer?.rows ?? [];
   }
 
-  /** For a transaction that cannot be repeated: unnamed statements cannot fail by their name. */
+  /** For a transaction that cannot be retried: unnamed statements need no prepared state. */
   dropNames(): void {
     this.#naming = { isUsed: false };
   }
@@ -195,7 +195,7 @@ export async function connectListener(
     await client.end();
     throw error;
   }
-  // Does not keep the host alive.
+  // Does not keep the process alive.
   (client.connection.stream as Socket).unref();
   return client;
 }
@@ -216,7 +216,7 @@ export class ServerWatch {
       client.on("error", () => undefined);
       this.#client = client;
       await client.connect();
-      // Does not keep the host alive.
+      // Does not keep the process alive.
       (client.connection.stream as Socket).unref();
     }
     await client.query("SELECT 1");

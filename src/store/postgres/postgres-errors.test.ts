@@ -46,7 +46,7 @@ describe("errors of the server", () => {
     return store.putMemory("a", note);
   }
 
-  test("a failed copy is reported, whatever the address sets in the driver", async () => {
+  test("a failed COPY is reported, whatever options the address sets in the driver", async () => {
     const client = new pg.Client(
       withAddress(address, (url) => url.searchParams.set("query_timeout", "10000")),
     );
@@ -70,7 +70,7 @@ describe("errors of the server", () => {
     ["42501", "store_unavailable"],
     ["XX001", "store_corrupt"],
     ["40001", "store_busy"],
-  ] as const)("%s becomes %s and leaves nothing", async (sqlstate, code) => {
+  ] as const)("SQLSTATE %s becomes %s, and writes nothing", async (sqlstate, code) => {
     const store = await open();
     await createSession(store, "a");
     const before = await store.feedHead("a");
@@ -79,13 +79,13 @@ describe("errors of the server", () => {
     expect(await store.findMemory("a", "99", sqlstate)).toBeUndefined();
   });
 
-  test.each(["40001", "40P01"])("%s is retried until it works", async (sqlstate) => {
+  test.each(["40001", "40P01"])("SQLSTATE %s is retried until it succeeds", async (sqlstate) => {
     const store = await open();
     await expect(raise(store, sqlstate, 3)).resolves.toMatchObject({ name: sqlstate });
     expect(await query(address, "SELECT last_value::int AS n FROM attempts")).toEqual([{ n: 4 }]);
   });
 
-  test("an unknown error passes unchanged, the first one of the pipeline", async () => {
+  test("of a failed pipeline the first error passes unchanged, if it is unknown", async () => {
     const store = await open();
     const { id } = await createSession(store, "a");
     const twice = message("twice");
@@ -95,14 +95,14 @@ describe("errors of the server", () => {
   });
 
   test.each(["entries_pkey", "changes_7_pkey"])(
-    "a number that %s knows is damage",
+    "a duplicate of a number that the store assigns is damage: %s",
     (constraint) => {
       const error = Object.assign(new Error("duplicate key"), { code: "23505", constraint });
       expect(translatePostgresError(error, "here")).toMatchObject({ code: "store_corrupt" });
     },
   );
 
-  test("a payload that a sweep deletes meanwhile is sent again", async () => {
+  test("a transaction whose payload a concurrent sweep deletes is retried", async () => {
     await query(
       address,
       `CREATE FUNCTION take_away() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -123,7 +123,7 @@ describe("errors of the server", () => {
     expect((await store.findSession("a", id))?.entryCount).toBe(1);
   });
 
-  test("a lock held too long by another is busy, not a hang", async () => {
+  test("a lock timeout is store_busy", async () => {
     const store = await open({ busyTimeoutMs: 100 });
     const { id } = await createSession(store, "a");
     const client = await connect(address);
@@ -134,7 +134,7 @@ describe("errors of the server", () => {
     await append(store, "a", id, message("x"));
   });
 
-  test("calls beyond the queue are refused while the others go on", async () => {
+  test("back-pressure: calls beyond maxQueue are refused, the others succeed", async () => {
     // The index reads its lag on a connection of the same pool.
     const store = await open({ maxQueue: 3, indexing: { flushAt: 0 } });
     const { id } = await createSession(store, "a");

@@ -11,9 +11,9 @@ interface Meaning {
 /** Raised by `backscroll_write_feed` when a quota is exceeded. */
 const QUOTA = "QUOTA";
 
-/** Failures before COMMIT were retried, so this one happened at COMMIT. */
+/** Failures before COMMIT are retried: this one happened at COMMIT. */
 const CUT_OFF =
-  "the connection was cut; a write may have been committed: look, or repeat it under its idempotency key";
+  "the connection was lost; a write may have been committed: check, or retry it under its idempotency key";
 
 /** SQLSTATEs that a caller can act on. */
 const SQLSTATES: Readonly<Record<string, Meaning>> = {
@@ -37,8 +37,8 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
     code: "store_not_found",
     message: "the database does not exist on this server; create it (createdb NAME)",
   },
-  "40001": { code: "store_busy", message: "others change the same rows; try again" },
-  "40P01": { code: "store_busy", message: "others lock the same rows; try again" },
+  "40001": { code: "store_busy", message: "other transactions change the same rows; try again" },
+  "40P01": { code: "store_busy", message: "deadlock with other transactions; try again" },
   "42501": {
     code: "store_unavailable",
     message: "the database user lacks a privilege; grant it SELECT, INSERT, UPDATE and DELETE",
@@ -74,7 +74,7 @@ const SQLSTATES: Readonly<Record<string, Meaning>> = {
 
 /** Errors of the network, and of `pg` when a connection breaks: they have no SQLSTATE. */
 const NETWORK_CODES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens there; check host and port, and that the server runs",
+  ECONNREFUSED: "the connection was refused; check host and port, and that the server runs",
   ENOTFOUND: "there is no such host; check its name",
   EAI_AGAIN: "the host's name cannot be looked up now; check the network",
   EHOSTUNREACH: "the host cannot be reached; check the network",
@@ -86,7 +86,8 @@ const NETWORK_CODES: Readonly<Record<string, string>> = {
 
 const NUMBER_TAKEN: Meaning = {
   code: "store_corrupt",
-  message: "the database is damaged: it has given out a number before; restore a backup",
+  message:
+    "the database is damaged: a number that the store assigns exists already; restore a backup",
 };
 
 /** Numbers assigned only by the store, under a lock: a duplicate means a wrong counter. */
@@ -127,7 +128,7 @@ export function isRetryable(error: unknown): boolean {
     case "40001":
     case "40P01":
       return true;
-    // Statements without a name are sent from now on.
+    // The retry sends unnamed statements.
     case "26000":
     case "42P05":
       return true;
@@ -192,7 +193,7 @@ function networkReason(error: Error): string | undefined {
   return undefined;
 }
 
-/** The database function names the quota; the sentence is the same as elsewhere. */
+/** The database function names the exceeded quota. */
 function quotaError(error: Error): unknown {
   try {
     const { field, limit, used, added } = JSON.parse(

@@ -24,7 +24,7 @@ async function fill(store: Store, tenant: string): Promise<void> {
   await append(store, tenant, id, message("one"), message("two"), message("three"));
 }
 
-test("a node with an old manifest finds its segments, and then the new ones", async () => {
+test("a node with an old manifest reads its segments during their grace period", async () => {
   const [node, other] = [await open(), await open()];
   await fill(node, "old");
   await node.maintain("old", "flush");
@@ -37,7 +37,7 @@ test("a node with an old manifest finds its segments, and then the new ones", as
   for (const blob of await answerTo(node, "old", { need: "blobs", keys })) {
     expect(blob).toBeInstanceOf(Uint8Array);
   }
-  // Ten minutes later they are deleted, and a read reports that.
+  // After the grace period they are deleted, and reads report them as missing.
   await query(address, "UPDATE index_segments SET dropped_at = dropped_at - 600001");
   await other.maintain("old", "maintain");
   expect(await answerTo(node, "old", { need: "blobs", keys })).toEqual(["missing", "missing"]);
@@ -71,7 +71,7 @@ test("a damaged blob is reported, and its segment is rebuilt", async () => {
   await expectAgreement(store, "damage");
 });
 
-test("blobs are stored uncompressed, and deleted soon", async () => {
+test("blobs are stored uncompressed, and vacuumed early", async () => {
   await open();
   const [row] = await query(
     address,

@@ -12,7 +12,7 @@ import { openPostgresStore } from "./open-postgres-store.ts";
 
 const KEYED = TABLES.filter((table) => table !== "tenants");
 
-/** The view of a program that logs in as a plain role and omits the tenant in its statements. */
+/** A program logs in as a plain role, and its statements omit the tenant. */
 describe("row-level security", () => {
   let address: string;
   let reader: string;
@@ -44,7 +44,7 @@ describe("row-level security", () => {
     return rows.map((row) => row.tenant as number);
   }
 
-  test.each(KEYED)("shows nothing of %s without a tenant, and nothing of others", async (table) => {
+  test.each(KEYED)("shows of %s only rows of the transaction's tenant", async (table) => {
     for (const role of [reader, address]) {
       expect(await seen(role, table)).toEqual([]);
       expect(await seen(role, table, 1)).toEqual([1]);
@@ -52,7 +52,7 @@ describe("row-level security", () => {
     }
   });
 
-  test("refuses changes of other tenants' rows, and rows in their name", async () => {
+  test("refuses to write or move rows of other tenants", async () => {
     const client = new pg.Client(reader);
     await client.connect();
     const set = "SELECT set_config('backscroll.tenant', '1', true)";

@@ -19,7 +19,7 @@ async function open(address: string, options: StoreOptions = {}): Promise<Store>
 }
 
 describe("opening", () => {
-  test("creates the schema once, however many processes open at once", async () => {
+  test("creates the schema once for concurrent processes", async () => {
     const address = await createEmptyDatabase();
     const stores = await Promise.all(Array.from({ length: 10 }, () => open(address)));
     const heads = await Promise.all(stores.map((store) => store.feedHead("a")));
@@ -81,7 +81,7 @@ describe("opening", () => {
 });
 
 describe("the schema's version", () => {
-  test("is migrated with all rows", async () => {
+  test("is migrated once, with all rows", async () => {
     const address = await createEmptyDatabase();
     const { id } = await createSession(await open(address), "a");
     const sql = "ALTER TABLE sessions ADD COLUMN mood text; UPDATE sessions SET mood = 'calm'";
@@ -97,7 +97,7 @@ describe("the schema's version", () => {
     expect((await store.findSession("a", id))?.id).toBe(id);
   });
 
-  test("lets writers through while a migration waits for a long write", async () => {
+  test("a migration that waits for a long write lets other writers through", async () => {
     const address = await createEmptyDatabase();
     const store = await open(address);
     const { id } = await createSession(store, "a");
@@ -124,7 +124,7 @@ describe("the schema's version", () => {
     await append(store, "a", id, message("after it"));
   });
 
-  test("before the first release is refused with the way out", async () => {
+  test("before the first release is refused with a remedy", async () => {
     const address = await createEmptyDatabase();
     await open(address);
     await query(address, "UPDATE schema SET version = 17, min_reader = 11, min_writer = 16");

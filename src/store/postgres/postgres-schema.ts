@@ -21,7 +21,7 @@ import type { TransactionStart } from "./transaction.ts";
 
 /**
  * "BkSc": the advisory lock of a store. Write transactions take it shared; migrations and loads
- * take it exclusively, so that no write spans two schemas.
+ * take it exclusive, so that no write spans two schemas.
  */
 const STORE_LOCK = 0x426b5363;
 
@@ -173,22 +173,22 @@ export async function readEpoch(db: PostgresConnection): Promise<string> {
 
 export async function readSetting(
   db: Pick<PostgresConnection, "all">,
-  told: Partial<IndexSetting>,
+  requested: Partial<IndexSetting>,
 ): Promise<IndexSetting> {
   const [row] = await db.all(SQL.readSetting);
-  return decodeSetting(row?.["value"]) ?? firstSetting(told);
+  return decodeSetting(row?.["value"]) ?? firstSetting(requested);
 }
 
-/** The store's setting; a store without one gets `told`. */
+/** The store's setting; a store without one gets `requested`. */
 export async function settleSetting(
   db: Pick<PostgresConnection, "all">,
-  told: Partial<IndexSetting>,
+  requested: Partial<IndexSetting>,
 ): Promise<IndexSetting> {
   const [row] = await db.all(SQL.readSetting);
   const stored = decodeSetting(row?.["value"]);
   if (stored !== undefined) return stored;
-  await db.all(SQL.createSetting, encodeSetting(firstSetting(told)));
-  return readSetting(db, told);
+  await db.all(SQL.createSetting, encodeSetting(firstSetting(requested)));
+  return readSetting(db, requested);
 }
 
 export async function writeSetting(

@@ -11,7 +11,7 @@ import type {
 import { loadIndexCode } from "../index/index-code.ts";
 import { bytesOfAppend, changesOfAppend, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { type LeftRows, unlessLeft } from "../unless-left.ts";
+import { type Purging, withPurge } from "../with-purge.ts";
 import type { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -49,7 +49,7 @@ import {
   retireFact,
 } from "./operations/notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./operations/originals.ts";
-import { deleteLeft } from "./operations/purge-deleted.ts";
+import { purgeDeleted } from "./operations/purge-deleted.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./operations/read-entries.ts";
 import {
   deleteRoute,
@@ -101,11 +101,11 @@ export class PostgresStore implements Store {
   readonly #searcher: Searcher;
   readonly #maintainer: Maintainer;
   readonly #indexer: Indexer;
-  readonly #left: LeftRows;
+  readonly #purge: Purging;
 
   constructor(db: PostgresDatabase, signal: ChangeSignal, options: StoreOptions) {
     this.#db = db;
-    this.#left = { isEntryTaken, deleteLeft: (tenant) => deleteLeft(db, tenant) };
+    this.#purge = { isEntryTaken, purgeDeleted: (tenant) => purgeDeleted(db, tenant) };
     this.#signal = signal;
     this.#indexModule = options.indexing?.module;
     this.#searcher = new Searcher(db, options.indexing ?? {});
@@ -124,21 +124,21 @@ export class PostgresStore implements Store {
   }
 
   createSession: Store["createSession"] = (tenant, session) =>
-    unlessLeft(this.#left, tenant, () => this.#write(tenant, (tx) => createSession(tx, session)));
+    withPurge(this.#purge, tenant, () => this.#write(tenant, (tx) => createSession(tx, session)));
 
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
     this.#write(tenant, (tx) => updateSession(tx, id, patch, now));
 
   deleteSession: Store["deleteSession"] = async (tenant, id, reason, now, by) => {
     const tombstone = await this.#write(tenant, (tx) => deleteSession(tx, id, reason, now, by));
-    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await deleteLeft(this.#db, tenant);
+    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await purgeDeleted(this.#db, tenant);
     return tombstone;
   };
 
   append: Store["append"] = (tenant, request) => {
     const [changes, bytes] = [changesOfAppend(request), bytesOfAppend(request)];
     const write = () => this.#write(tenant, (tx) => append(tx, request), changes, bytes);
-    return unlessLeft(this.#left, tenant, write);
+    return withPurge(this.#purge, tenant, write);
   };
 
   moveLeaf: Store["moveLeaf"] = (tenant, request) =>
@@ -148,7 +148,7 @@ export class PostgresStore implements Store {
     this.#write(tenant, (tx) => setPinned(tx, sessionId, entryId, pinned, now));
 
   forkSession: Store["forkSession"] = (tenant, request) =>
-    unlessLeft(this.#left, tenant, () =>
+    withPurge(this.#purge, tenant, () =>
       this.#write(tenant, (tx) => forkSession(tx, request), "many"),
     );
 
@@ -201,7 +201,7 @@ export class PostgresStore implements Store {
     this.#write(tenant, (tx) => revokeToken(tx, id, now, by));
 
   putRoute: Store["putRoute"] = (tenant, request) =>
-    unlessLeft(this.#left, tenant, () => this.#write(tenant, (tx) => putRoute(tx, request)));
+    withPurge(this.#purge, tenant, () => this.#write(tenant, (tx) => putRoute(tx, request)));
 
   patchRoute: Store["patchRoute"] = (tenant, request) =>
     this.#write(tenant, (tx) => patchRoute(tx, request));
@@ -215,7 +215,7 @@ export class PostgresStore implements Store {
   dropLease: Store["dropLease"] = (name, owner) =>
     this.#db.across(WRITE_START, AGAIN, (tx) => dropLease(tx, name, owner));
 
-  sweep: Store["sweep"] = (request) => this.#told(sweep(this.#db, request));
+  sweep: Store["sweep"] = (request) => this.#notified(sweep(this.#db, request));
 
   findSession: Store["findSession"] = (tenant, id) =>
     this.#db.read(tenant, (tx) => findSession(tx, id));
@@ -366,7 +366,7 @@ export class PostgresStore implements Store {
   };
 
   load: Store["load"] = (batches) =>
-    this.#told(
+    this.#notified(
       this.#db.across(LOAD_START, { again: false }, async (tx) => {
         await loadRows(tx, this.#db.address, batches);
         await tx.commit();
@@ -386,13 +386,13 @@ export class PostgresStore implements Store {
     changes: number | "many" = 1,
     bytes = 0,
   ): Promise<Result> {
-    const result = await this.#told(this.#db.write(tenant, body));
+    const result = await this.#notified(this.#db.write(tenant, body));
     await this.#indexer.wrote(tenant, changes, bytes);
     return result;
   }
 
   /** Notifies listeners after a commit. */
-  async #told<Result>(write: Promise<Result>): Promise<Result> {
+  async #notified<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
     this.#signal.committed();
     return result;

@@ -29,7 +29,7 @@ async function sweepDuring(store: Store, tenant: string, table: string, change: 
   return sweeping;
 }
 
-test("a sweep spares a message whose writer renewed after the check", async () => {
+test("a sweep rechecks under the lock: it spares a message whose lease was renewed", async () => {
   const store = await open();
   const { id } = await createSession(store, "streams");
   const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: -1_000, now: T0 };
@@ -41,7 +41,7 @@ test("a sweep spares a message whose writer renewed after the check", async () =
   expect(await store.findPending("streams", stream.id)).toBeDefined();
 });
 
-test("a sweep spares a session that was appended to after the check", async () => {
+test("a sweep rechecks under the lock: it spares a session that was appended to", async () => {
   const store = await open();
   const { id } = await createSession(store, "ttl", { ttl: 60 });
   const swept = await sweepDuring(store, "ttl", "session_state", "updated_at = updated_at + 1");
@@ -51,7 +51,7 @@ test("a sweep spares a session that was appended to after the check", async () =
   expect(later.deletedSessions).toHaveLength(1);
 });
 
-test("a sweep takes no lock of a tenant in which nothing is due", async () => {
+test("a sweep takes no lock of a tenant with no due rows", async () => {
   const store = await open();
   await createSession(store, "idle");
   const other = await connect(address);

@@ -68,7 +68,7 @@ test("an append takes two round trips, whatever its content", async () => {
   expect((await store.findSession("a", id))?.entryCount).toBe(54);
 });
 
-test("the feed comes last, right before the commit, with no notification in between", async () => {
+test("the feed, on whose lock all writers contend, is written right before COMMIT, without NOTIFY", async () => {
   const { id } = await createSession(store, "a");
   const [first, second] = await burstsOf(() => append(store, "a", id, message("x")));
   expect(first).toMatch(/BEGIN.*FOR UPDATE OF t/s);
@@ -79,7 +79,7 @@ test("the feed comes last, right before the commit, with no notification in betw
   expect(`${first}${second}`).not.toContain("notify");
 });
 
-test("other writes and reads take few round trips too", async () => {
+test("other writes and reads take a bounded number of round trips", async () => {
   const { id } = await createSession(store, "a");
   const { ids } = await append(store, "a", id, message("1"), message("x".repeat(9_999)));
   const stream = { sessionId: id, id: nextId(), holder: "me", leaseMs: 9_999, now: T0 };
@@ -130,7 +130,7 @@ test("a window takes one round trip, and three if the session has branched", asy
   expect(await read()).toEqual([1, 2]);
 });
 
-test("a write whose connection is cut before the commit is retried on another", async () => {
+test("a write whose connection breaks before COMMIT is retried on another", async () => {
   const { id } = await createSession(store, "a");
   proxy.cutAfter("session_state.lock");
   expect(await append(store, "a", id, message("once"))).toMatchObject({ replayed: false });
@@ -146,7 +146,7 @@ test("tokens and leases survive a dead connection", async () => {
   expect(await store.takeLease("another job", "you", 60_000)).toBe(false);
 });
 
-test("a connection cut at the commit is reported, and the write can be repeated under its key", async () => {
+test("a connection that breaks at COMMIT is reported, and the write can be retried under its idempotency key", async () => {
   const { id } = await createSession(store, "a");
   const idempotency = { key: "k", requestHash: "00".repeat(32) };
   const request = { sessionId: id, entries: [message("once")], now: T0, idempotency };

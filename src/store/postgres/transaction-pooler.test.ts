@@ -13,7 +13,7 @@ import { openPostgresStore } from "./open-postgres-store.ts";
 
 const INDEXING = { module: TRIVIAL_INDEX, flushAt: 0 };
 
-test("behind a pooler in transaction mode everything works without session state", async () => {
+test("behind a pooler in transaction mode no call depends on session state", async () => {
   const direct = await createDatabase();
   const pooler = await startTransactionPooler(direct);
   onTestFinished(() => pooler[Symbol.asyncDispose]());

@@ -40,7 +40,7 @@ const SQL = statements("transaction", {
 /** Gives a tenant's number. */
 export const TENANT_BY_NAME: string = SQL.tenantByName;
 
-/** Our statements take milliseconds; a hanging one must not hold its locks. */
+/** Statements take milliseconds: a hanging one must not hold its locks. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /** A host that hangs inside a transaction loses it, with its locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
@@ -140,28 +140,28 @@ export class Transaction {
   }
 
   /** Sends several queries in one round trip. An undefined one gives no rows. */
-  async together(questions: readonly (Query | undefined)[]): Promise<(readonly Row[])[]> {
-    const asked = questions.filter((question) => question !== undefined);
-    const answers = await this.#flush(asked);
-    return questions.map((question) =>
-      question === undefined ? [] : (answers[asked.indexOf(question)]?.rows ?? []),
+  async together(queries: readonly (Query | undefined)[]): Promise<(readonly Row[])[]> {
+    const sent = queries.filter((one) => one !== undefined);
+    const answers = await this.#flush(sent);
+    return queries.map((one) =>
+      one === undefined ? [] : (answers[sent.indexOf(one)]?.rows ?? []),
     );
   }
 
   /** Commits after the deferred writes, with some last queries in the same round trip. */
-  async commit(questions: readonly Query[] = []): Promise<(readonly Row[])[]> {
+  async commit(queries: readonly Query[] = []): Promise<(readonly Row[])[]> {
     // A check at the start may refuse the transaction, so await it before COMMIT.
     if (!this.#begun) await this.#flush([]);
-    const closing = [...questions, ...this.#last, query("COMMIT")];
+    const closing = [...queries, ...this.#last, query("COMMIT")];
     this.#commitSent = true;
     const answers = await this.#flush(closing);
     const { command } = answers.at(-1) ?? {};
     if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
     this.#ended = true;
-    for (const { rows } of answers.slice(questions.length, -1)) {
+    for (const { rows } of answers.slice(queries.length, -1)) {
       this.#feedPosition = Number(rows[0]?.["feed_position"] ?? this.#feedPosition);
     }
-    return answers.slice(0, questions.length).map((answer) => answer.rows);
+    return answers.slice(0, queries.length).map((answer) => answer.rows);
   }
 
   /** Ends without the deferred writes: after a read or an error. */

@@ -72,12 +72,12 @@ export function cutPage(
   return { page: rows.slice(0, end), more: end < rows.length };
 }
 
-/** The first text after all with `prefix`, by code points; null: none. */
+/** The exclusive upper bound of the range of texts with `prefix`, by code points; null: unbounded. */
 export function endOfPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (letter) => letter.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === LAST_POINT) continue;
-    // Surrogates lie between; no text contains them.
+    // Skips the surrogates.
     points.push(last === 0xd7ff ? 0xe000 : last + 1);
     return String.fromCodePoint(...points);
   }

@@ -1,16 +1,15 @@
 /**
- * A session that is deleted in several transactions.
+ * Soft deletion, then an incremental purge: a long session is deleted in several transactions.
  *
- * The first one takes its row of `session_state`, writes the tombstone and the feed, and marks its row
- * of `sessions` with a time to live of 0, which no session can have otherwise. From then on it is not
- * found, and the others delete its rows in pieces. The row of `sessions` goes last: it names what is
- * left, whoever goes on with it.
+ * The first deletes its row of `session_state`, writes the tombstone and the feed, and marks its row
+ * of `sessions` with a TTL of 0, which no other session has: from then on it is not found. The others
+ * delete its rows in batches, and the row of `sessions` last, so that any process can resume.
  */
 
-/** Whether session `s` was not deleted, for reads that do not join `session_state`. */
+/** Excludes soft-deleted sessions (s), for reads that do not join `session_state`. */
 export const IS_THERE = "s.ttl_seconds IS DISTINCT FROM 0";
 
-/** What the row keeps is its number and its id. The rest may be content, or would take part in filters. */
+/** All but the number and the id: the rest may be content, or match a filter. */
 const CLEARED = [
   "title",
   "title_folded",
@@ -32,7 +31,7 @@ const CLEARED = [
   "tool_counts",
 ];
 
-/** The assignments of an UPDATE of `sessions` that marks a row as deleted. */
+/** The assignments of the UPDATE that soft-deletes a row of `sessions`. */
 export const MARK_DELETED: string = `ttl_seconds = 0, agent = '', created_by = '', owner = '', ${CLEARED.map(
   (column) => `${column} = NULL`,
 ).join(", ")}`;

@@ -12,12 +12,12 @@ const ROW = {
   hash: new Uint8Array(32),
 };
 
-test("a change has a positive whole position", () => {
+test("a change has a positive integer position", () => {
   expect(toChange({ ...ROW, position: 7 }).position).toBe(7);
 });
 
 test.each([-1, 0, 1.5, null, "first", 2 ** 60])(
-  "a change at position %s is damage, which the error names",
+  "a change at position %s is reported as damage",
   (position) => {
     let error: unknown;
     try {

@@ -6,7 +6,7 @@ import type { Row } from "../records.ts";
 
 const FACTS = "path, source, size, mtime, read_offset, read_lines, tail_hash, seen_at";
 
-/** Without the resume state: it has kilobytes, and most files are unchanged. */
+/** Without the resume state, which has kilobytes: most files are unchanged. */
 export const INGESTED_FILE_FACTS: string = `${FACTS}, NULL AS state`;
 export const INGESTED_FILE_COLUMNS: string = `${FACTS}, state`;
 

@@ -103,7 +103,7 @@ export function toSessionSize(row: Row): SessionSize {
 /** In milliseconds. */
 export const USAGE_SPAN = 900_000;
 
-/** The columns of a sum of usage: `s` is a session, `e` its entries. */
+/** The columns of a usage sum: `s` is a session, `e` its entries. */
 export const USAGE_SUMS: string = `s.id, e.model, e.created_at / ${USAGE_SPAN} AS span, count(*) AS messages,
   sum(e.input_tokens) AS input_tokens, sum(e.output_tokens) AS output_tokens,
   sum(e.cache_creation_tokens) AS cache_creation_tokens,

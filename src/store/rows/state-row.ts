@@ -15,10 +15,10 @@ export const STATE_COLUMNS = `s.session, s.root_hash, t.leaf_id, t.leaf_sequence
   t.updated_at, t.last_interaction_at`;
 
 /**
- * Two consistency checks: values stored both in the state and with entries and chains must agree.
- * These are the leaf's place and the last assigned numbers: with a lower one the next entry would
- * overwrite another, with a higher one it would leave a permanent gap. Not for a statement that
- * waits for a lock: PostgreSQL would compare the state after the wait with entries before it.
+ * Two consistency checks of denormalised values: the leaf's place and the last assigned numbers
+ * must agree with the entries and chains. A lower number would overwrite an entry, a higher one
+ * would leave a gap. Not for a statement that waits for a lock: PostgreSQL would compare the state
+ * after the wait with entries before it.
  */
 export const STATE_CHECKS = `CASE WHEN EXISTS (SELECT 1 FROM entries l WHERE l.tenant = t.tenant AND l.id = t.leaf_id
       AND l.session = t.session AND l.sequence = t.leaf_sequence AND l.chain = t.leaf_chain
@@ -45,7 +45,7 @@ export function toNumberedSession(row: Row, sessionId: string, isRaw = false): N
   if (!isRaw && (row["last_is_newest"] ?? 1) !== 1) {
     throw sessionDamaged(
       sessionId,
-      `its row says ${row["last_sequence"]} entries and ${row["last_chain"]} chains, and its newest have other numbers`,
+      `its row says ${row["last_sequence"]} entries and ${row["last_chain"]} chains, but its newest have other numbers`,
     );
   }
   return {

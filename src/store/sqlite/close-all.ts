@@ -1,4 +1,4 @@
-/** Closes several resources although one may fail. */
+/** Closes all resources, even if one fails. */
 
 /** In order. Throws the first failure after all are done. */
 export async function closeAll(...parts: readonly (() => unknown)[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** Signals commits to listeners: those of this process at once, those of others by polling. */
+/** Change notification: commits of this process signal at once, those of others by polling. */
 
 /** Poll interval for commits of other processes while there are listeners. */
 const POLL_MS = 50;

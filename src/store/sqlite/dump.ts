@@ -1,8 +1,8 @@
 /**
- * Dumps all rows of a SQLite store, and loads them into an empty one.
+ * Logical dump of a SQLite store, and its load into an empty one.
  *
- * For moving a store to another backend, and for its backups there. A dump reads in one transaction
- * on its own connection: a snapshot.
+ * For moving a store to another backend, and for backups there. A dump reads one snapshot on its own
+ * connection.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -16,7 +16,7 @@ import { renewEpoch } from "./sqlite-schema.ts";
 
 const BATCH_ROWS = 500;
 
-/** Rows of these may have megabytes. */
+/** Their rows may have megabytes. */
 const LARGE: readonly TableName[] = ["blobs", "original_parts", "records"];
 const BATCH_BLOBS = 16;
 
@@ -40,7 +40,7 @@ const PACKED_COLUMNS: readonly string[] = ["session", "sequence", "kind", "conte
 /** Views that complete a table with the columns stored in entries. */
 const WHOLE: Partial<Record<TableName, string>> = { tenants: "tenants_now", changes: "feed" };
 
-/** The new entries' row numbers are unrelated to the feed: later ones follow them. */
+/** The rowids of loaded entries are unrelated to the feed, so the feed's rowids begin after them. */
 const AFTER_ALL_ENTRIES = `UPDATE tenants SET first_entry =
   (SELECT coalesce(max(entry), 0) FROM entries) + 4294967296 * (tenant - 1)`;
 

@@ -3,9 +3,8 @@
 import type * as NodeSqlite from "node:sqlite";
 
 /**
- * Node 22 prints on first use, in each thread, that SQLite is experimental. This package is tested
- * with that version, and a user of it cannot act on the warning. An import would emit it while
- * modules are linked, before any code of ours runs.
+ * Node 22 warns on first use, in each thread, that SQLite is experimental; a user cannot act on it.
+ * A static import would emit the warning while modules are linked, before this code runs.
  */
 export function loadSqlite(): typeof NodeSqlite {
   const emitWarning = process.emitWarning;

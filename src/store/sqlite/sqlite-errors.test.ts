@@ -24,7 +24,7 @@ test("a duplicate of a number that the store assigns is damage", () => {
   }
 });
 
-test("a duplicate id from a caller is not", () => {
+test("a duplicate id from a caller is not damage", () => {
   const failure = failureOf("INSERT INTO entries VALUES ('a', 1), ('a', 2)");
   expect(failure).toMatchObject({ code: "ERR_SQLITE_ERROR" });
 });

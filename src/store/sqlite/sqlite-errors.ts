@@ -60,15 +60,13 @@ const OWN_NUMBERS = /\b(entries\.sequence|chains\.chain|changes\.position)$/;
 export function translateSqliteError(error: unknown): unknown {
   const errcode = errcodeOf(error);
   if (errcode === undefined)
-    return isOutOfRange(error)
-      ? damaged("a number in it is beyond all that is ever stored", error)
-      : error;
+    return isOutOfRange(error) ? damaged("a stored integer is out of range", error) : error;
   const { message } = error as Error;
   if (errcode === SQLITE_ERROR && OTHER_SCHEMA.test(message)) {
-    return damaged(`its schema is not the one of its version (${message})`, error);
+    return damaged(`its schema does not match its version (${message})`, error);
   }
   if (NOT_UNIQUE.has(errcode) && OWN_NUMBERS.test(message)) {
-    return damaged(`it has given out a number before (${message})`, error);
+    return damaged(`a number that the store assigns exists already (${message})`, error);
   }
   const known = CODES[errcode & 0xff];
   if (known === undefined) return error;

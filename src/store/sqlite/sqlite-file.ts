@@ -80,7 +80,7 @@ function statPath(file: string): Stats | undefined {
   } catch (cause) {
     throw new BackscrollError(
       "store_unavailable",
-      `${file} cannot be looked at: ${(cause as Error).message}`,
+      `${file} cannot be accessed: ${(cause as Error).message}`,
       { details: { path: file }, cause },
     );
   }

@@ -57,8 +57,8 @@ async function createIndexed(): Promise<void> {
   await store.close();
 }
 
-describe("the file of segments", () => {
-  test("is its owner's only, has its own page size, and no log once the store is closed", async () => {
+describe("the segment file", () => {
+  test("is readable by its owner only, has its own page size, and no log after close", async () => {
     await createIndexed();
     expect(statSync(index).mode & 0o777).toBe(0o600);
     expect(existsSync(`${index}-wal`)).toBe(false);
@@ -96,13 +96,13 @@ describe("the file of segments", () => {
       db.exec("UPDATE index_store SET value = 'other'");
       db.close();
     },
-    "has a log of another": () => {
+    "has another file's log": () => {
       rmSync(index);
       copyFileSync(path, `${index}-wal`);
     },
   };
 
-  test.each(Object.entries(BROKEN))("that %s fails no call, and is rebuilt", async (_, harm) => {
+  test.each(Object.entries(BROKEN))("that %s is rebuilt, and fails no call", async (_, harm) => {
     await createIndexed();
     harm();
     const reader = await open({ readOnly: true });
@@ -147,7 +147,7 @@ describe("the file of segments", () => {
     await expectAgreement(store, "a");
   });
 
-  test("may have a log cut anywhere: the store opens, and the index heals", async () => {
+  test("with a log truncated anywhere is rebuilt, and the store opens", async () => {
     const store = await open();
     const folder = createFolder();
     const logs: Buffer[] = [];
@@ -178,7 +178,7 @@ describe("the file of segments", () => {
 });
 
 describe("an index whose segments cannot be read", () => {
-  /** With the real index, which is told which segments to rebuild. */
+  /** With the real index, which rebuilds the segments that a search reports. */
   async function openReal(flushAt: number): Promise<Store> {
     const options = { inThread: true, durability: "process", indexing: { flushAt } } as const;
     const store = await openSqliteStore(path, options);
@@ -194,7 +194,7 @@ describe("an index whose segments cannot be read", () => {
     await store.close();
   }
 
-  test("because the file is gone is rebuilt by any maintenance", async () => {
+  test("because the file is missing is rebuilt by any maintenance", async () => {
     await createReal();
     rmSync(index);
     const store = await openReal(0);
@@ -204,7 +204,7 @@ describe("an index whose segments cannot be read", () => {
     expect([degraded, hits.length]).toEqual([false, 20]);
   });
 
-  test("because they are damaged is rebuilt once a search has met them", async () => {
+  test("because they are damaged is rebuilt after a search has reported them", async () => {
     await createReal();
     const db = new DatabaseSync(index);
     db.exec("UPDATE index_blobs SET crc = crc + 1");
@@ -268,7 +268,7 @@ test("a swap with a stale fencing token is refused", async () => {
   await expectAgreement(store, "a");
 });
 
-test("a reader follows when another process has recreated the file", async () => {
+test("a reader reopens a file that another process has recreated", async () => {
   await createIndexed();
   const reader = await open();
   await expectAgreement(reader, "a");
@@ -279,7 +279,7 @@ test("a reader follows when another process has recreated the file", async () =>
   await expectAgreement(reader, "a");
 });
 
-test("a search sees writes that came after a search without new changes", async () => {
+test("a cached manifest is invalidated by later writes", async () => {
   const options = { inThread: true, durability: "process", indexing: { flushAt: 0 } } as const;
   const writer = await openSqliteStore(path, options);
   onTestFinished(() => writer.close());
@@ -298,7 +298,7 @@ test("a search sees writes that came after a search without new changes", async 
   }
 });
 
-test("rows cached for one tenant's search reach no other tenant", async () => {
+test("rows cached for one tenant's search are not used for another tenant", async () => {
   const store = await openSqliteStore(path, { inThread: true, indexing: { flushAt: 0 } });
   onTestFinished(() => store.close());
   // Each feed has one change, then one of them has two.
@@ -327,7 +327,7 @@ test("a segment that absorbs new changes does not block the log's checkpoint", a
   });
   while (!isDone) {
     await say(1);
-    // The turn of the next yield.
+    // Until the next yield.
     await new Promise((resolve) => setImmediate(resolve));
     const { log, checkpointed } = other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
     moved.push(log === checkpointed);
@@ -344,7 +344,7 @@ function damage(file: string, offset: number): void {
   writeFileSync(file, bytes);
 }
 
-test("commands that each append a little leave no growing tail", async () => {
+test("short-lived processes that append little keep the tail bounded", async () => {
   const first = await open();
   const { id } = await createSession(first, "a");
   await first.close();

@@ -83,7 +83,7 @@ export function checkStillReadable(db: SqliteConnection): void {
 }
 
 export function refuseForeign(db: SqliteConnection): void {
-  // In this order: a concurrent creator sets the mark together with the tables.
+  // Tables before the mark: a concurrent creator commits both together.
   const tables = db.get("SELECT count(*) AS count FROM sqlite_schema")?.["count"];
   const id = db.get("PRAGMA application_id")?.["application_id"];
   if (id === APPLICATION_ID) return;

@@ -22,14 +22,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 storeCases("SQLite on the caller's thread", () => open({ inThread: true }));
-// The same statements run on threads: what differs is the scheduling, and that calls and answers are
-// messages between threads.
+// On threads the same statements run; only scheduling and message passing differ.
 storeCases(
-  "SQLite on threads of its own",
+  "SQLite on its own threads",
   () => open({}),
   isStress ? ALL_CASES : [...TURN_CASES, ...MESSAGE_CASES],
 );
-// In memory the same code runs as on the caller's thread: test/store-kit.test.ts runs all cases there.
+// In memory the code is that of the caller's thread; test/store-kit.test.ts runs all cases there.
 if (isStress) {
   storeCases("SQLite in memory", async () => ({
     store: await openSqliteStore(":memory:", { indexing: INDEXING }),

@@ -17,7 +17,7 @@ import type { RowBatch, StoreStatus } from "../records.ts";
 import type { Store } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { MEMORY } from "../store-options.ts";
-import { type LeftRows, unlessLeft } from "../unless-left.ts";
+import { type Purging, withPurge } from "../with-purge.ts";
 import { closeAll } from "./close-all.ts";
 import { CommitSignal } from "./commit-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
@@ -46,13 +46,13 @@ export class SqliteStore implements Store {
   /** Undefined in memory. */
   readonly #opened: OpenedFile | undefined;
   readonly #signal: CommitSignal;
-  readonly #left: LeftRows;
+  readonly #purge: Purging;
   #closed = false;
 
   /** `flushAt` 0: the index is maintained only on request. */
   constructor(executor: Executor, options: ExecutorOptions, flushAt: number, opened?: OpenedFile) {
     this.#executor = executor;
-    this.#left = { isEntryTaken, deleteLeft: (tenant) => this.#deleteLeft(tenant) };
+    this.#purge = { isEntryTaken, purgeDeleted: (tenant) => this.#purgeDeleted(tenant) };
     const store = {
       maintenance: (tenant: string, unreadable: readonly number[]) =>
         executor.maintain(tenant, "maintain", unreadable),
@@ -69,20 +69,20 @@ export class SqliteStore implements Store {
   }
 
   createSession: Store["createSession"] = (tenant, session) =>
-    unlessLeft(this.#left, tenant, () => this.#write("createSession", [tenant, session]));
+    withPurge(this.#purge, tenant, () => this.#write("createSession", [tenant, session]));
 
   updateSession: Store["updateSession"] = (tenant, id, patch, now) =>
     this.#write("updateSession", [tenant, id, patch, now]);
 
   deleteSession: Store["deleteSession"] = async (tenant, id, reason, now, by) => {
     const tombstone = await this.#write("deleteSession", [tenant, id, reason, now, by]);
-    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await this.#deleteLeft(tenant);
+    if (tombstone.entryCount > MAX_DELETED_ENTRIES) await this.#purgeDeleted(tenant);
     return tombstone;
   };
 
   append: Store["append"] = (tenant, request) => {
     const bytes = bytesOfAppend(request);
-    return unlessLeft(this.#left, tenant, () =>
+    return withPurge(this.#purge, tenant, () =>
       this.#write("append", [tenant, request], changesOfAppend(request), bytes),
     );
   };
@@ -93,7 +93,7 @@ export class SqliteStore implements Store {
     this.#write("setPinned", [tenant, sessionId, entryId, pinned, now]);
 
   forkSession: Store["forkSession"] = (tenant, request) =>
-    unlessLeft(this.#left, tenant, () => this.#write("forkSession", [tenant, request], "many"));
+    withPurge(this.#purge, tenant, () => this.#write("forkSession", [tenant, request], "many"));
 
   eraseContent: Store["eraseContent"] = (tenant, request) =>
     this.#write("eraseContent", [tenant, request]);
@@ -143,7 +143,7 @@ export class SqliteStore implements Store {
     this.#write("revokeToken", [tenant, id, now, by]);
 
   putRoute: Store["putRoute"] = (tenant, request) =>
-    unlessLeft(this.#left, tenant, () => this.#write("putRoute", [tenant, request]));
+    withPurge(this.#purge, tenant, () => this.#write("putRoute", [tenant, request]));
 
   patchRoute: Store["patchRoute"] = (tenant, request) =>
     this.#write("patchRoute", [tenant, request]);
@@ -152,13 +152,13 @@ export class SqliteStore implements Store {
     this.#write("deleteRoute", [tenant, key, now, by]);
 
   takeLease: Store["takeLease"] = (name, owner, durationMs) =>
-    this.#told(this.#open().write("takeLease", [name, owner, durationMs]));
+    this.#notified(this.#open().write("takeLease", [name, owner, durationMs]));
 
   dropLease: Store["dropLease"] = (name, owner) =>
-    this.#told(this.#open().write("dropLease", [name, owner]));
+    this.#notified(this.#open().write("dropLease", [name, owner]));
 
   /** Sweeps one tenant or all. It mostly deletes, so it triggers no index maintenance. */
-  sweep: Store["sweep"] = (request) => this.#told(this.#open().write("sweep", [request]));
+  sweep: Store["sweep"] = (request) => this.#notified(this.#open().write("sweep", [request]));
 
   findSession: Store["findSession"] = (tenant, id) => this.#read("findSession", [tenant, id]);
 
@@ -365,15 +365,15 @@ export class SqliteStore implements Store {
     changes: number | "many" = 1,
     bytes = 0,
   ): Promise<ReturnType<(typeof WRITES)[Name]>> {
-    const result = await this.#told(this.#open().write(name, args));
+    const result = await this.#notified(this.#open().write(name, args));
     await this.#indexer.wrote(args[0], changes, bytes);
     return result;
   }
 
-  /** Deletes what is left of deleted sessions; gives whether there was anything. */
-  async #deleteLeft(tenant: string): Promise<boolean> {
-    if (!(await this.#read("isLeft", [tenant]))) return false;
-    while (await this.#open().write("deletePiece", [tenant]));
+  /** Purges soft-deleted sessions; false if there were none. */
+  async #purgeDeleted(tenant: string): Promise<boolean> {
+    if (!(await this.#read("hasDeleted", [tenant]))) return false;
+    while (await this.#open().write("purgeBatch", [tenant]));
     return true;
   }
 
@@ -384,7 +384,7 @@ export class SqliteStore implements Store {
     return this.#open().read(name, args);
   }
 
-  async #told<Result>(write: Promise<Result>): Promise<Result> {
+  async #notified<Result>(write: Promise<Result>): Promise<Result> {
     const result = await write;
     this.#signal.committed();
     return result;

@@ -1,5 +1,5 @@
 /**
- * The writer's cache across transactions.
+ * Cache of the writer's rows across transactions, invalidated by `data_version`.
  *
  * An append to a session that this connection wrote lately (1,000 are cached) needs no read: the
  * leaf, the counters and the feed's head are cached. Each transaction first checks SQLite's

@@ -4,7 +4,7 @@ import { gradeTitle } from "../../transcript/title/says-something.ts";
 import { makeBriefing } from "./briefing.ts";
 import { readPath } from "./write-native.ts";
 
-test("a briefing holds the newest messages as quoted data, within every budget", async () => {
+test("a briefing quotes the newest messages as data, within any budget", async () => {
   await using engine = await open(":memory:");
   const session = await engine.createSession({ agent: "codex", createdBy: "ana" });
   for (let i = 0; i < 40; i++) {
@@ -38,7 +38,7 @@ test("a briefing holds the newest messages as quoted data, within every budget",
   expect(whole.text).toContain("# Summary of the earlier conversation");
 });
 
-test("results too large for the budget are cut as in a context, with a note", async () => {
+test("tool results above the budget are truncated as in a context, with a note", async () => {
   await using engine = await open(":memory:");
   const handle = await engine.createSession({ agent: "codex", createdBy: "ana" });
   await handle.append({ role: "user", content: "Read the log" });

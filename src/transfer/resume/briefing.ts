@@ -1,6 +1,6 @@
 /**
- * The opening of a new session in another agent: the digest of the conversation and its context, as
- * quoted data, within a token budget.
+ * Briefing: the prompt that opens a session in another agent. It has the conversation's digest and
+ * newest messages, as quoted data, within a token budget.
  */
 
 import { maskBlock, maskEntry } from "../../api/mask.ts";
@@ -23,7 +23,7 @@ export interface BriefingInput {
   readonly path: readonly Entry[];
   /** The end of the path, if not the active one. */
   readonly leaf?: string | undefined;
-  /** By the estimate of a quarter of the bytes. */
+  /** In tokens, estimated as a quarter of the bytes. */
   readonly budget: number;
   /** Leaves secrets unmasked. */
   readonly raw: boolean;
@@ -32,12 +32,12 @@ export interface BriefingInput {
 export interface Briefing {
   readonly text: string;
   readonly tokens: number;
-  /** Quoted messages, and all of the path. */
+  /** Quoted messages, and all messages of the path. */
   readonly shown: number;
   readonly messages: number;
 }
 
-/** The frame takes about a hundred tokens; fewer leave no room for content. */
+/** The frame alone takes about a hundred tokens. */
 export const MIN_BRIEFING_TOKENS = 256;
 /** Linux limits an argument to 128 KiB. */
 export const MAX_BRIEFING_TOKENS = 30_000;
@@ -111,7 +111,7 @@ function maskMessage(message: ContextMessage): ContextMessage {
   return { ...message, blocks: message.blocks.map(maskBlock) };
 }
 
-/** For headings, in tokens. */
+/** Tokens reserved for headings. */
 const SLACK = 30;
 
 /** Worded so that no title is derived from it: the new session is titled by its next request. */

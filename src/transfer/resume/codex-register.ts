@@ -1,8 +1,8 @@
 /**
  * Codex's register of threads: a SQLite database with its version in the file name.
  *
- * Codex opens a session by id without it, and registers it then; the list of `codex resume` shows
- * registered threads. A register of an unknown schema is left unchanged.
+ * `codex resume` lists registered threads; Codex registers others when it opens them by id. A
+ * register of an unknown schema is left unchanged.
  */
 
 import { readdir, readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Checks a written file by reading it back. */
+/** Round-trip check: compares a written file, read back, with the session. */
 
 import type { CarriedMessage } from "../../export/native/carried.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
@@ -48,7 +48,7 @@ function outputOf(output: string | readonly Block[]): string {
   return output.map((block) => (block.type === "text" ? block.text : COPIED_PICTURE)).join("\n");
 }
 
-/** As the formats hold it: an object, or text in one. */
+/** As the formats represent it: a JSON object, or an object around the text. */
 function toJson(input: string): string {
   try {
     const value = parseExact(input);

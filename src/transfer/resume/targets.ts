@@ -81,7 +81,7 @@ const OPENCODE: ResumeTarget = {
   format: OPENCODE_NATIVE,
   file: async () => null,
   newId: (now, random) => {
-    // Newest first: the id counts down.
+    // Descending ids: opencode sorts the newest first.
     const time = ~(BigInt(now) * 0x1000n) & 0xffffffffffffn;
     return `ses_${time.toString(16).padStart(12, "0")}${Buffer.from(random).toString("hex").slice(0, 14)}`;
   },

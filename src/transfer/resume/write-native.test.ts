@@ -72,7 +72,7 @@ const FILES: Readonly<Record<string, RegExp>> = {
 };
 
 test.each(RESUME_TARGETS.map(({ name }) => name))(
-  "a session reads the same as a file of %s, and what is sealed for another is counted",
+  "a session round-trips through a file of %s, and parts sealed by other providers are counted",
   async (name) => {
     await using engine = await open(":memory:");
     const folder = createFolder();
@@ -94,7 +94,7 @@ test.each(RESUME_TARGETS.map(({ name }) => name))(
   },
 );
 
-test("results follow their call's answer", async () => {
+test("tool results follow the message with their calls", async () => {
   await using engine = await open(":memory:");
   const { text } = await write(await talk(engine), "codex", createFolder());
   const types = text
@@ -117,7 +117,7 @@ test("results follow their call's answer", async () => {
 });
 
 test.each(["claude-code", "codex", "pi", "gemini-cli"])(
-  "a file written for %s is read as a fork: found once, and only later messages are new",
+  "a file written for %s is ingested as a fork: search finds its copies once, and only later messages are new",
   async (name) => {
     await using engine = await open(":memory:");
     const session = await talk(engine);
@@ -176,7 +176,7 @@ function next(name: string, text: string): string {
   return JSON.stringify(records[name]);
 }
 
-test("a line that claims to copy an entry with other content is not a copy", async () => {
+test("a line with other content than the entry that it claims to copy is a new message", async () => {
   await using engine = await open(":memory:");
   const session = await talk(engine);
   const { text, file } = await write(session, "claude-code", createFolder());
@@ -209,7 +209,7 @@ test("a session of Codex keeps its encrypted thoughts in Codex, and drops Codex'
   expect(claude.text).not.toContain("encrypted_content");
 });
 
-test("Codex's register lists it, unless its schema is unknown", async () => {
+test("Codex's register lists the written session, unless its schema is unknown", async () => {
   await using engine = await open(":memory:");
   const session = await talk(engine);
   const folder = createFolder();
@@ -245,13 +245,13 @@ test("an existing file is never overwritten, and no temporary file is left", asy
   expect([readFileSync(file, "utf8"), readdirSync(folder)]).toEqual(["mine", ["a.jsonl"]]);
 });
 
-test("a session without messages, and a missing folder, are refused by name", async () => {
+test("a session without messages, a missing folder and an unknown agent are refused", async () => {
   await using engine = await open(":memory:");
   const empty = await engine.createSession({ agent: "a", createdBy: "ana" });
   const folder = createFolder();
-  await expect(write(empty, "codex", folder)).rejects.toThrow(/holds no message/);
+  await expect(write(empty, "codex", folder)).rejects.toThrow(/has no message to continue/);
   const gone = join(folder, "gone");
-  await expect(write(await talk(engine), "codex", gone)).rejects.toThrow(/is not here; .*--cwd/);
+  await expect(write(await talk(engine), "codex", gone)).rejects.toThrow(/does not exist; .*--cwd/);
   expect(existsSync(join(folder, ".codex"))).toBe(false);
   expect(() => findTarget("vim")).toThrow(/known are claude-code, codex, pi, opencode, gemini-cli/);
 });

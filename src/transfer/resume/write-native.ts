@@ -1,6 +1,6 @@
 /**
- * Writes a session as a file of another agent: written, read back by our own reader, compared, and
- * only then moved to the agent's folder. An existing file is never replaced.
+ * Writes a session in another agent's file format. The text is read back by our reader and compared
+ * before it is moved into the agent's folder; an existing file is never replaced.
  */
 
 import { execFile } from "node:child_process";
@@ -105,17 +105,15 @@ export async function checkFolder(cwd: string): Promise<void> {
   if (isFolder) return;
   throw new BackscrollError(
     "invalid_input",
-    `the folder ${cwd} is not here; name the one to go on in with --cwd`,
+    `the folder ${cwd} does not exist; name another one with --cwd`,
     { details: { field: "--cwd" } },
   );
 }
 
 export function nothingSaid(sessionId: string): BackscrollError {
-  return new BackscrollError(
-    "invalid_input",
-    `session ${sessionId} holds no message that could be continued`,
-    { details: { field: "SESSION" } },
-  );
+  return new BackscrollError("invalid_input", `session ${sessionId} has no message to continue`, {
+    details: { field: "SESSION" },
+  });
 }
 
 /** Entries per page: few, because each may be large. */
@@ -154,12 +152,12 @@ async function checkReading(
   if (difference === undefined) return;
   throw new BackscrollError(
     "invalid_input",
-    `nothing was written: as a file of ${target.name} the session reads differently: ${difference}; continue it with a briefing, without --native`,
+    `nothing was written: the session does not round-trip through a file of ${target.name}: ${difference}; continue it with a briefing, without --native`,
     { details: { field: "--native" } },
   );
 }
 
-/** Atomic, and never replaces another file. */
+/** Atomic; fails if the file exists. */
 export async function writeNew(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = join(dirname(file), `.${basename(file)}.${randomUUID()}.partial`);
@@ -171,7 +169,7 @@ export async function writeNew(file: string, text: string): Promise<void> {
     await link(partial, file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
-    throw new BackscrollError("invalid_input", `${file} exists already, and is left as it is`, {
+    throw new BackscrollError("invalid_input", `${file} exists already, and is left unchanged`, {
       details: { field: "file" },
       cause,
     });

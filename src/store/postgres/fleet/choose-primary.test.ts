@@ -16,7 +16,7 @@ function server(
   };
 }
 
-test("the writable server on the highest timeline is the primary; the first of two equal ones", () => {
+test("the primary is the first writable server on the highest timeline", () => {
   const standby = server(0, null, {}, false);
   expect(choosePrimary([standby, server(1, 3), server(2, 2)], null)).toMatchObject({
     use: { index: 1 },
@@ -27,13 +27,13 @@ test("the writable server on the highest timeline is the primary; the first of t
   expect(choosePrimary([], 4)).toEqual({ use: undefined, refused: [] });
 });
 
-test("an old primary that came back is refused, however long its feed", () => {
+test("fencing: a former primary on a lower timeline is refused, however long its feed", () => {
   const old = server(0, 1);
   expect(choosePrimary([old], 2)).toEqual({ use: undefined, refused: [old] });
   expect(choosePrimary([old, server(1, 2)], 2)).toMatchObject({ use: { index: 1 } });
 });
 
-test("a shorter feed on the same timeline is another copy, on a higher one a loss", () => {
+test("a shorter feed is another copy on the same timeline, and a loss on a higher one", () => {
   const copy = server(0, 2, { acme: 3 });
   expect(choosePrimary([copy], 2)).toEqual({ use: undefined, refused: [copy] });
   expect(choosePrimary([server(0, 3, { acme: 3 })], 2)).toMatchObject({

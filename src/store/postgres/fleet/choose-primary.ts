@@ -1,10 +1,10 @@
 /**
- * Chooses the primary among several servers. Pure.
+ * Fencing by timeline: chooses the primary among several servers. Pure.
  *
- * A promotion starts a new timeline with a higher number. So a server on a lower timeline than one
- * that this node has used is an old primary that came back, and is refused. On the same timeline a
- * feed cannot become shorter: such a server is another copy. On a higher timeline a shorter feed
- * means that the promoted standby had not received its end: a loss.
+ * A promotion starts a timeline with a higher number. So a server on a lower timeline than this node
+ * has used is a former primary, and is refused. On the same timeline a feed never becomes shorter:
+ * such a server is another copy. On a higher one a shorter feed is a loss: the promoted standby had
+ * not received the end.
  */
 
 /** A server's reported state. */

@@ -1,4 +1,4 @@
-/** The highest feed positions that a process has seen, by tenant. */
+/** High-water marks: the highest feed position that a process has seen, by tenant. */
 
 /** The capacity of the LRU. */
 const MAX_TENANTS = 10_000;

@@ -7,7 +7,7 @@ const READY = { isThere: true, lagMs: 0 };
 const GONE = { isThere: false, lagMs: 0 };
 const LATE = { isThere: true, lagMs: MAX_LAG_MS + 1 };
 
-test("usable followers take turns; unreachable and lagging ones get none", () => {
+test("round robin over followers that are reachable and not lagging", () => {
   const states = [READY, GONE, { isThere: true, lagMs: MAX_LAG_MS }, LATE];
   expect([0, 1, 2, 3].map((turn) => chooseFollower(states, turn))).toEqual([0, 2, 0, 2]);
   expect(chooseFollower([GONE, LATE], 0)).toBeUndefined();
@@ -36,7 +36,7 @@ test("a follower that stays behind keeps its oldest sample", () => {
   expect(meter.lag(2_000)).toEqual({ changes: 2_000, ms: 1_999 });
 });
 
-test("marks only grow, and the least recently written tenant is dropped", () => {
+test("high-water marks are monotonic, in an LRU of tenants", () => {
   const marks = new FeedMarks();
   marks.note("first", 5);
   marks.note("first", 3);

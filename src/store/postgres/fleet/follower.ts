@@ -1,4 +1,4 @@
-/** One follower: its store, its reachability and its position. */
+/** One hot standby: its store, its reachability and its replayed position. */
 
 import { pause } from "../../../async/pause.ts";
 import type { FollowerStatus } from "../../records.ts";

@@ -1,9 +1,8 @@
 /**
- * A follower's lag behind its primary, from samples of both. Pure: the caller has the clock.
+ * Replication lag of a follower, from samples of it and its primary. Pure: the caller has the clock.
  *
  * A sample is the sum of all feed positions, which every change increments. The lag is the age of
- * the oldest sample of the primary that the follower has not reached. Independent of the kind of
- * replication.
+ * the primary's oldest sample that the follower has not reached, whatever the kind of replication.
  */
 
 /** The limit of samples: a follower further behind is not used. */

@@ -1,8 +1,8 @@
 /**
- * Routes reads to followers.
+ * Routes reads to followers, with read-your-writes consistency.
  *
- * A read waits until the follower has this process's own writes for the tenant, at most 200 ms;
- * after that, and when the follower fails or cancels it, it runs on the primary.
+ * A read waits until the follower has replayed this process's own writes for the tenant, at most
+ * 200 ms; after that, and when the follower fails or cancels it, it runs on the primary.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -67,8 +67,8 @@ export class ReadRouter {
   };
 
   /**
-   * Records that a caller has seen the feed up to `position`: later reads need a server that has
-   * it.
+   * Monotonic reads: a caller has seen the feed up to `position`, so later reads need a server that
+   * has it.
    */
   saw(tenant: string, position: number): void {
     this.#db.marks.note(tenant, position);

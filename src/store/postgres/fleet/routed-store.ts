@@ -26,7 +26,7 @@ export async function withFollowers(
 }
 
 /**
- * These reads stay on the primary: tokens, which decide about access; open messages, ingested
+ * These reads stay on the primary: tokens, which decide about access; pending messages, ingested
  * files, originals and the index's status, which are not in the feed; records and routes, whose
  * versions the next compare-and-swap needs; and due retention, which prepares a write.
  */
@@ -86,7 +86,7 @@ function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): 
     searchNotes: (tenant, request) => read(tenant, (store) => store.searchNotes(tenant, request)),
 
     feedHead: async (tenant, position) => {
-      // "From now on" is the primary's position.
+      // A subscription without a position starts at the primary's.
       const head = await (position === undefined
         ? primary.feedHead(tenant)
         : read(

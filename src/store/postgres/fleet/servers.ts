@@ -1,9 +1,9 @@
 /**
- * The servers of an address, and the one in use.
+ * Failover between the servers of an address.
  *
- * When it fails, all are probed, and one is chosen that is not behind what this process has seen
- * (`choose-primary.ts`). Each transaction compares its server with the chosen one, so a server
- * replaced behind a proxy is noticed too.
+ * When the server in use fails, all are probed, and one is chosen that is not behind what this
+ * process has seen (`choose-primary.ts`). Each transaction checks that it runs on the chosen server,
+ * which detects a replacement behind a proxy.
  */
 
 import { idlePause, pause } from "../../../async/pause.ts";
@@ -90,7 +90,7 @@ export class PostgresServers {
       try {
         return await pool.take();
       } catch (error) {
-        // A full queue is no fault of the server.
+        // The queue is full: the server is sound.
         if (BackscrollError.is(error, "store_busy")) throw error;
         this.suspect();
         if (isOnly || Date.now() >= end) throw error;
@@ -214,7 +214,7 @@ export class PostgresServers {
   }
 }
 
-/** A dead idle connection is no proof that the server is gone: try another one. */
+/** Retries on another connection: an idle one may be dead although the server is alive. */
 async function askPool(pool: PostgresPool, index: number, marks: FeedMarks): Promise<ServerReport> {
   for (let attempt = 1; ; attempt++) {
     const connection = await pool.take();
@@ -236,7 +236,7 @@ function behindError({ timeline }: ServerReport, seen: number | null): Backscrol
       : "its change feed ends before what this process has seen";
   return new BackscrollError(
     "store_unavailable",
-    `the server is an old primary or another copy: ${why}; make it a standby of the new primary. If it is to be used all the same, restart this process`,
+    `the server is an old primary or another copy: ${why}; make it a standby of the new primary, or restart this process to use it anyway`,
     { details: { timeline: timeline ?? 0, seenTimeline: seen ?? 0, retryAfterMs: 1_000 } },
   );
 }

@@ -57,11 +57,11 @@ export async function readFeedSlice(
   const known = knownHead(tx);
   if (known !== undefined && known <= after) return emptyFeedSlice(after, known);
   // Planned for this range: a generic plan would scan all entries.
-  const stretch = [tx.tenant, after, after + limit];
+  const range = [tx.tenant, after, after + limit];
   const [heads, entries = [], changes = []] = await tx.together([
     query(SQL.head, tx.tenant),
-    { sql: SQL.entries, values: stretch, planned: "each time" },
-    { sql: SQL.changes, values: stretch, planned: "each time" },
+    { sql: SQL.entries, values: range, planned: "each time" },
+    { sql: SQL.changes, values: range, planned: "each time" },
   ]);
   const head = Number(heads?.[0]?.["feed_position"] ?? 0);
   // Positions have no gaps.

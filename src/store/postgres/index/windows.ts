@@ -106,8 +106,8 @@ export async function readWindows(
 }
 
 /**
- * In a session of messages alone, ordinals equal sequences; an unknown session is assumed to be
- * one. Without ranges: it is known not to be.
+ * Optimistic: in a session of messages only, ordinals equal sequences, and an unknown session is
+ * assumed to be one. Without ranges if it is known not to be.
  */
 function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
   if (sequence === 0 || !(head === undefined || isPlain(head))) return { leaf: null, ranges: [] };

@@ -46,9 +46,9 @@ test.each<[string, ServerFacts, RegExp]>([
     /synchronous_standby_names/,
   ],
   [
-    "a late standby",
+    "a lagging standby",
     { ...GOOD, standbys: [{ name: "db-2", isSynchronous: true, lagSeconds: 61 }] },
-    /db-2 is 61 s late/,
+    /db-2 lags 61 s/,
   ],
   [
     "dead rows",
@@ -60,7 +60,7 @@ test.each<[string, ServerFacts, RegExp]>([
     { ...having("hot_standby_feedback", "off"), isStandby: true, standbys: [] },
     /set hot_standby_feedback = on/,
   ],
-])("%s: one sentence with the way out", (_, facts, sentence) => {
+])("%s: one sentence with the remedy", (_, facts, sentence) => {
   const advice = adviseOn(facts);
   expect(advice).toHaveLength(1);
   expect(advice[0]).toMatch(sentence);

@@ -1,4 +1,4 @@
-/** Wrong settings of a server, with remedies. */
+/** Health checks of a server: wrong settings, lag and bloat, with remedies. */
 
 import type { Row } from "../../records.ts";
 import { type PostgresConnection, query } from "../postgres-driver.ts";
@@ -106,12 +106,12 @@ function durability({ settings, isExempt }: ServerFacts): string[] {
   }
   if (isOff("data_checksums")) {
     advice.push(
-      "the server has no checksums: damage on its disk stays unseen; stop it and run pg_checksums --enable",
+      "the server has no data checksums: disk corruption goes undetected; stop it and run pg_checksums --enable",
     );
   }
   if (isExempt) {
     advice.push(
-      "the role is a superuser or bypasses row-level security, which then does not keep tenants apart; use a role without either",
+      "the role is a superuser or has BYPASSRLS, so row-level security does not isolate tenants; use a role with neither",
     );
   }
   return advice;
@@ -125,7 +125,7 @@ function recovery({ settings, isStandby }: ServerFacts): string[] {
   }
   if (settings.get("archive_mode") === "off") {
     advice.push(
-      "archive_mode is off: the database cannot be brought back to a point in time; archive the log (docs/fleet.md, Backups)",
+      "archive_mode is off: recovery to a point in time is impossible; archive the WAL (docs/fleet.md, Backups)",
     );
   }
   return advice;
@@ -146,7 +146,7 @@ function standbys({ settings, isStandby, standbys }: ServerFacts): string[] {
   for (const { name, lagSeconds } of standbys) {
     if (lagSeconds < LATE_STANDBY_SECONDS) continue;
     advice.push(
-      `${name} is ${Math.round(lagSeconds)} s late: reads there go to the primary; look at its disk, network and long queries`,
+      `${name} lags ${Math.round(lagSeconds)} s: its reads go to the primary; check its disk, network and long queries`,
     );
   }
   return advice;
@@ -161,7 +161,7 @@ function maintenance({ settings, connections, tables, isStandby }: ServerFacts):
     );
   }
   if (settings.get("autovacuum") === "off") {
-    advice.push("autovacuum is off: tables and indexes grow for ever; set autovacuum = on");
+    advice.push("autovacuum is off: tables and indexes bloat; set autovacuum = on");
   }
   for (const { name, live, dead } of isStandby ? [] : tables) {
     if (dead < FEW_DEAD_ROWS || dead < MOST_DEAD_SHARE * (live + dead)) continue;

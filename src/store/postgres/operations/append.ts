@@ -24,19 +24,13 @@ import { bigints, byteas, texts } from "../binary-array.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { payloadsQuestion, storePayloads, toHashes } from "./blobs.ts";
-import { chainsQuestion, toChains } from "./chains.ts";
+import { payloadsQuery, storePayloads, toHashes } from "./blobs.ts";
+import { chainsQuery, toChains } from "./chains.ts";
 import { writeFeed } from "./feed.ts";
-import { guardQuestion, replacedQuestion, toGuarded, toReplaced } from "./guarded-entries.ts";
-import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
+import { guardQuery, replacedQuery, toGuarded, toReplaced } from "./guarded-entries.ts";
+import { replayed, sessionKeyQuery, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./participants.ts";
-import {
-  checkQuestion,
-  lockQuestion,
-  pointsQuestion,
-  toPoints,
-  toSoundState,
-} from "./session-state.ts";
+import { checkQuery, lockQuery, pointsQuery, toPoints, toSoundState } from "./session-state.ts";
 
 const SQL = statements("append", {
   insertEntries: `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
@@ -79,14 +73,14 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
   const checked = summary?.expectedCompaction !== undefined;
   const [state, sound, points, key, payloads, guarded, parents, chains, compactions] =
     await tx.together([
-      lockQuestion(tx, sessionId),
-      checkQuestion(tx, sessionId),
-      pointsQuestion(tx, sessionId, asked),
-      sessionKeyQuestion(tx, sessionId, idempotency),
-      payloadsQuestion(tx, entries),
-      guardQuestion(tx, guard),
-      replacedQuestion(tx, sessionId, replaced),
-      checked ? chainsQuestion(tx, sessionId, undefined) : undefined,
+      lockQuery(tx, sessionId),
+      checkQuery(tx, sessionId),
+      pointsQuery(tx, sessionId, asked),
+      sessionKeyQuery(tx, sessionId, idempotency),
+      payloadsQuery(tx, entries),
+      guardQuery(tx, guard),
+      replacedQuery(tx, sessionId, replaced),
+      checked ? chainsQuery(tx, sessionId, undefined) : undefined,
       checked ? query(SQL.compactions, tx.tenant, sessionId) : undefined,
     ]);
   const session = toSoundState(state, sound, sessionId);
@@ -115,7 +109,7 @@ export async function append(tx: Transaction, request: AppendRequest): Promise<A
     tx.defer(SQL.setSummary, tx.tenant, session.number, summary.text);
     tx.defer(SQL.setSummarized, tx.tenant, session.number, summary.through);
   }
-  carryOut(tx, session.number, plan, now, toHashes(payloads));
+  executePlan(tx, session.number, plan, now, toHashes(payloads));
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(tx, session.number, idempotency, { ids }, now);
   writeFeed(tx, plan.changes, planDelta(plan));
@@ -129,7 +123,7 @@ async function planFrom(
   id: string | null,
   { state, request, known }: Replacement,
 ): Promise<AppendPlan> {
-  const [rows] = await tx.together([pointsQuestion(tx, state.sessionId, id === null ? [] : [id])]);
+  const [rows] = await tx.together([pointsQuery(tx, state.sessionId, id === null ? [] : [id])]);
   const end = id === null ? null : toPoints(rows).get(id);
   if (end === undefined) throw entryNotFound(id ?? "", state.sessionId);
   return planReplacement(state, end, request, known);
@@ -142,7 +136,7 @@ interface Replacement {
 }
 
 /** Writes a plan, except for the feed. `stored` are the existing payloads. */
-export function carryOut(
+export function executePlan(
   tx: Transaction,
   session: number,
   plan: AppendPlan,
@@ -161,7 +155,7 @@ export function appendResult(plan: AppendPlan): AppendResult {
   return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
 }
 
-/** The result of an earlier request, by its ids. */
+/** The result of a replayed request, from its stored ids. */
 export async function findResult(
   tx: Transaction,
   ids: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Large payloads: content-addressed, compressed, stored once per tenant, reference-counted by
- * entries.
+ * Content-addressed storage of large payloads: compressed, deduplicated per tenant, and
+ * reference-counted by entries.
  */
 
 import type { Block } from "../../../model/block.ts";
@@ -45,13 +45,13 @@ const SQL = statements("blobs", {
 });
 
 /** Queries which payloads of `entries` exist, so that they are not sent again. */
-export function payloadsQuestion(tx: Transaction, entries: readonly NewEntry[]): Query | undefined {
+export function payloadsQuery(tx: Transaction, entries: readonly NewEntry[]): Query | undefined {
   const hashes = entries.flatMap((entry) => entry.payloads.map((payload) => payload.hash));
   if (hashes.length === 0) return undefined;
   return query(SQL.exist, tx.tenant, [...new Set(hashes)].map(fromHex));
 }
 
-/** The answer to `payloadsQuestion`: hashes in hex. */
+/** The answer to `payloadsQuery`: hashes in hex. */
 export function toHashes(rows: readonly Row[] | undefined): Set<string> {
   return new Set((rows ?? []).map((row) => toHex(row["hash"] as Uint8Array)));
 }
@@ -67,13 +67,13 @@ export function storePayloads(
     entry.payloads.map((payload) => ({ ...payload, sequence: place.sequence })),
   );
   if (held.length === 0) return;
-  // In the order of their hashes, so that two writers of the same payloads do not deadlock.
+  // Lock order: by hash, so that two writers of the same payloads do not deadlock.
   const missing = new Map(held.map((payload) => [payload.hash, payload.bytes]));
   for (const hash of [...missing.keys()].sort()) {
     const bytes = missing.get(hash);
     if (bytes === undefined || stored.has(hash)) continue;
     const { codec, bytes: packed } = compressPayload(bytes);
-    // One statement each: an array would copy megabytes once more.
+    // One statement each: an array would be another copy of megabytes.
     tx.defer(SQL.insert, tx.tenant, fromHex(hash), codec, bytes.length, packed);
   }
   const sequences = held.map((payload) => payload.sequence);
@@ -172,14 +172,14 @@ function collectReleased(tx: Transaction, rows: readonly Row[]): void {
   tx.defer(SQL.collect, tx.tenant, hashes);
 }
 
-/** Asks for unreferenced payloads. */
-export function garbageQuestion(tx: Transaction, limit: number): Query {
+/** Queries unreferenced payloads. */
+export function garbageQuery(tx: Transaction, limit: number): Query {
   return query(SQL.garbage, tx.tenant, limit);
 }
 
 /** Deletes at most `limit` unreferenced payloads and gives their number. */
 export async function collectGarbage(tx: Transaction, limit: number): Promise<number> {
-  const [garbage = []] = await tx.together([garbageQuestion(tx, limit)]);
+  const [garbage = []] = await tx.together([garbageQuery(tx, limit)]);
   if (garbage.length === 0) return 0;
   const hashes = [...toHashes(garbage)].sort().map(fromHex);
   const collected = await tx.all(SQL.collect, tx.tenant, hashes);

@@ -30,19 +30,15 @@ const SQL = statements("chains", {
 });
 
 /** Queries the chains from that of `entry`, or of the active leaf, to the root. */
-export function chainsQuestion(
-  tx: Transaction,
-  sessionId: string,
-  entry: string | undefined,
-): Query {
+export function chainsQuery(tx: Transaction, sessionId: string, entry: string | undefined): Query {
   return query(SQL.chainsToRoot, tx.tenant, sessionId, entry ?? null);
 }
 
-export function allChainsQuestion(tx: Transaction, session: number): Query {
+export function allChainsQuery(tx: Transaction, session: number): Query {
   return query(SQL.all, tx.tenant, session);
 }
 
-/** The answer to either question, by number. */
+/** The answer to either query, by number. */
 export function toChains(rows: readonly Row[] | undefined): Map<number, Chain> {
   return new Map((rows ?? []).map(toChain).map((chain) => [chain.chain, chain]));
 }

@@ -1,6 +1,6 @@
 /**
- * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is not found from
- * here on, and `deletePiece` deletes the rest of its rows.
+ * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is
+ * soft-deleted here, and purged by `purgeBatch`.
  */
 
 import type { ChangeAuthor } from "../../../model/change.ts";
@@ -17,7 +17,7 @@ import { releasePayloads } from "./blobs.ts";
 import { writeFeed } from "./feed.ts";
 import { dropOriginals, unlinkOriginals } from "./originals.ts";
 import { findUnfinished } from "./purge-deleted.ts";
-import { lockQuestion } from "./session-state.ts";
+import { lockQuery } from "./session-state.ts";
 import { dropStreams } from "./streams.ts";
 
 const SQL = statements("delete_session", {
@@ -51,7 +51,7 @@ const SQL = statements("delete_session", {
       WHERE s.tenant = $1 AND s.session = $2)`,
 });
 
-/** In foreign-key order, after the rows that readers see without the session. */
+/** In foreign-key order; first the rows that reads find without the session. */
 const VISIBLE = [SQL.forgetFile, SQL.deleteFacts, SQL.deleteState];
 const ROWS = [
   SQL.deleteEntries,
@@ -109,7 +109,7 @@ async function purge(
   { reason, now, by, onlyExpired }: Purge,
 ): Promise<Tombstone | undefined> {
   const [locked, found] = await tx.together([
-    lockQuestion(tx, id),
+    lockQuery(tx, id),
     query(SQL.remains, tx.tenant, id, now),
   ]);
   const remains = found?.[0];

@@ -1,4 +1,4 @@
-/** Erases content that was summarised, and finds the sessions where that is due. */
+/** Retention: erases summarised content, and finds the sessions where that is due. */
 
 import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";
@@ -19,7 +19,7 @@ import { releaseEntryPayloads } from "./blobs.ts";
 import { ENTRY_COLUMNS, UNINDEXED_SESSION } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
 import { dropOriginals } from "./originals.ts";
-import { lockQuestion, toState } from "./session-state.ts";
+import { lockQuery, toState } from "./session-state.ts";
 import { getSession } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
@@ -63,7 +63,7 @@ export async function eraseContent(tx: Transaction, request: EraseRequest): Prom
   checkErasedCount(request);
   const { sessionId, entryIds, appliedThrough } = request;
   const [locked, rows = [], newest] = await tx.together([
-    lockQuestion(tx, sessionId),
+    lockQuery(tx, sessionId),
     query(SQL.find, tx.tenant, sessionId, entryIds),
     query(SQL.newestCompaction, tx.tenant, sessionId),
   ]);
@@ -79,7 +79,7 @@ export async function eraseContent(tx: Transaction, request: EraseRequest): Prom
     const counted = JSON.stringify(countRemoved(metadata, plan.rows.length));
     tx.defer(SQL.setMetadata, tx.tenant, number, Buffer.from(counted));
   }
-  await carryOut(tx, number, plan, request.now);
+  await executePlan(tx, number, plan, request.now);
   return { erased: plan.rows.length };
 }
 
@@ -109,7 +109,7 @@ export function eraseRows(tx: Transaction, session: number, rows: readonly Erase
   tx.defer(SQL.erase, tx.tenant, session, sequences(erased), hashes);
 }
 
-async function carryOut(
+async function executePlan(
   tx: Transaction,
   session: number,
   { rows, ids, contentBytes, change }: ErasePlan,

@@ -13,7 +13,7 @@ import { type PostgresConnection, type Query, query } from "../postgres-driver.t
 import { statements } from "../postgres-statements.ts";
 import { NO_TENANT, TENANT_BY_NAME, type Transaction } from "../transaction.ts";
 
-/** Rows scanned for one page of the feed, however few a filter keeps. */
+/** The bound of rows scanned for one page of the feed, however selective the filter. */
 const SCANNED_ROWS = 10_000;
 
 /** "BkSt": the advisory lock for creating tenants. */
@@ -58,7 +58,7 @@ export async function ensureTenant(tx: Transaction, now: number): Promise<void> 
  * Queries the number of the tenant's next session. Locks the tenant's row, so that concurrent
  * creations are sequential.
  */
-export function claimSessionQuestion(tx: Transaction): Query {
+export function claimSessionQuery(tx: Transaction): Query {
   return query(SQL.claimSession, tx.tenant);
 }
 

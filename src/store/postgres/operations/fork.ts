@@ -13,14 +13,14 @@ import type { NumberedSession } from "../../rows/state-row.ts";
 import { checkNode, entryNotFound } from "../../store-errors.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { carryOut } from "./append.ts";
+import { executePlan } from "./append.ts";
 import { copyHolds } from "./blobs.ts";
 import { UNINDEXED_SESSION } from "./entry-columns.ts";
 import { eraseRows } from "./erase-content.ts";
 import { writeFeed } from "./feed.ts";
-import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
+import { keyQuery, replayed, storeResult } from "./idempotency.ts";
 import { findEntries, readEntries } from "./read-entries.ts";
-import { lockQuestion, pointsQuestion, toPoints, toState } from "./session-state.ts";
+import { lockQuery, pointsQuery, toPoints, toState } from "./session-state.ts";
 import { claimSession, commitSession, getSession, insertSession } from "./sessions.ts";
 
 const SQL = statements("fork", {
@@ -31,9 +31,9 @@ const SQL = statements("fork", {
 export async function forkSession(tx: Transaction, request: ForkRequest): Promise<Session> {
   const { session, sessionId, through } = request;
   const [locked, points, key] = await tx.together([
-    lockQuestion(tx, sessionId),
-    pointsQuestion(tx, sessionId, through === undefined ? [] : [through]),
-    keyQuestion(tx, session.idempotency),
+    lockQuery(tx, sessionId),
+    pointsQuery(tx, sessionId, through === undefined ? [] : [through]),
+    keyQuery(tx, session.idempotency),
   ]);
   const source = toState(locked, sessionId);
   const earlier = replayed(key, session.idempotency);
@@ -58,7 +58,7 @@ export async function forkSession(tx: Transaction, request: ForkRequest): Promis
     { sessionId: session.id, entries, now: session.now },
     new Map(),
   );
-  carryOut(tx, claim.number, plan, session.now, new Set());
+  executePlan(tx, claim.number, plan, session.now, new Set());
   eraseRows(tx, claim.number, erasedCopies(plan));
   const copies = plan.rows
     .filter(({ entry }) => entry.payloads.length === 0)

@@ -15,7 +15,7 @@ const SQL = statements("guarded_entries", {
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3)`,
 });
 
-export function guardQuestion(tx: Transaction, guard: AppendGuard | undefined): Query | undefined {
+export function guardQuery(tx: Transaction, guard: AppendGuard | undefined): Query | undefined {
   return guard === undefined ? undefined : query(SQL.superseded, tx.tenant, guardedIds(guard));
 }
 
@@ -26,7 +26,7 @@ export function toGuarded(rows: readonly Row[] | undefined): GuardedEntry[] {
   }));
 }
 
-export function replacedQuestion(
+export function replacedQuery(
   tx: Transaction,
   sessionId: string,
   ids: readonly string[] | undefined,

@@ -19,15 +19,12 @@ const SQL = statements("idempotency", {
 });
 
 /** Queries an earlier request that created a session: these are stored under session 0. */
-export function keyQuestion(
-  tx: Transaction,
-  idempotency: Idempotency | undefined,
-): Query | undefined {
+export function keyQuery(tx: Transaction, idempotency: Idempotency | undefined): Query | undefined {
   return idempotency === undefined ? undefined : query(SQL.find, tx.tenant, idempotency.key);
 }
 
 /** Queries an earlier request to a session. */
-export function sessionKeyQuestion(
+export function sessionKeyQuery(
   tx: Transaction,
   sessionId: string,
   idempotency: Idempotency | undefined,

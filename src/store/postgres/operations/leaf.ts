@@ -6,7 +6,7 @@ import { checkExpectedLeaf, checkNode, entryNotFound } from "../../store-errors.
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { writeFeed } from "./feed.ts";
-import { lockQuestion, lockSession, pointsQuestion, toPoints, toState } from "./session-state.ts";
+import { lockQuery, lockSession, pointsQuery, toPoints, toState } from "./session-state.ts";
 
 const SQL = statements("leaf", {
   move: `UPDATE session_state SET leaf_id = $3, leaf_sequence = $4, leaf_chain = $5,
@@ -19,8 +19,8 @@ const SQL = statements("leaf", {
 export async function moveLeaf(tx: Transaction, request: MoveLeafRequest): Promise<void> {
   const { sessionId } = request;
   const [locked, points] = await tx.together([
-    lockQuestion(tx, sessionId),
-    pointsQuestion(tx, sessionId, request.leaf === null ? [] : [request.leaf]),
+    lockQuery(tx, sessionId),
+    pointsQuery(tx, sessionId, request.leaf === null ? [] : [request.leaf]),
   ]);
   const { number, state } = toState(locked, sessionId);
   checkExpectedLeaf(sessionId, state.leaf?.id ?? null, request.expectedLeaf);

@@ -1,4 +1,4 @@
-/** Leases: elect one process for a task. */
+/** Leases: leader election by the database's clock. */
 
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

@@ -9,7 +9,7 @@ import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { ensureTenant, writeFeed } from "./feed.ts";
-import { lockSession, stateQuestion, toState } from "./session-state.ts";
+import { lockSession, stateQuery, toState } from "./session-state.ts";
 
 const SQL = statements("notes", {
   putMemory: `INSERT INTO memories AS m
@@ -178,7 +178,7 @@ export async function listFacts(
     return rows.map(toFact);
   }
   const [state, rows = []] = await tx.together([
-    stateQuestion(tx, sessionId),
+    stateQuery(tx, sessionId),
     query(SQL.listSessionFacts, tx.tenant, sessionId, after ?? "", all, limit),
   ]);
   toState(state, sessionId);

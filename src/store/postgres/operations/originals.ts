@@ -101,11 +101,11 @@ export async function listOriginals(
 }
 
 async function withParts(tx: Transaction, rows: readonly Row[]): Promise<Original[]> {
-  const questions = rows.flatMap((row) => {
+  const queries = rows.flatMap((row) => {
     const key = [tx.tenant, String(row["workstation"]), String(row["path"])] as const;
     return [query(SQL.parts, ...key), query(SQL.sessions, ...key)];
   });
-  const answers = questions.length === 0 ? [] : await tx.together(questions);
+  const answers = queries.length === 0 ? [] : await tx.together(queries);
   return rows.map((row, i) => toOriginal(row, answers[2 * i] ?? [], answers[2 * i + 1] ?? []));
 }
 

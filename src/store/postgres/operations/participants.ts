@@ -31,11 +31,11 @@ export function clearParticipants(tx: Transaction, session: number): void {
 }
 
 /** Queries the participants of sessions, by number. */
-export function participantsQuestion(tx: Transaction, sessions: readonly number[]): Query {
+export function participantsQuery(tx: Transaction, sessions: readonly number[]): Query {
   return query(SQL.list, tx.tenant, sessions);
 }
 
 /** Queries the participants of one session, by id. */
-export function sessionParticipantsQuestion(tx: Transaction, sessionId: string): Query {
+export function sessionParticipantsQuery(tx: Transaction, sessionId: string): Query {
   return query(SQL.listById, tx.tenant, sessionId);
 }

@@ -26,9 +26,9 @@ import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
-import { allChainsQuestion, chainsQuestion, toChains } from "./chains.ts";
+import { allChainsQuery, chainsQuery, toChains } from "./chains.ts";
 import { ENTRY_COLUMNS, PARENT_HASH, UNINDEXED_DEPTH } from "./entry-columns.ts";
-import { pointsQuestion, stateQuestion, toPoints, toState } from "./session-state.ts";
+import { pointsQuery, stateQuery, toPoints, toState } from "./session-state.ts";
 
 const CHECKED_COLUMNS = `${ENTRY_COLUMNS}, ${PARENT_HASH}`;
 
@@ -88,9 +88,9 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
     wanted.select === "tree" || (wanted.select === "marked" && wanted.leaf === undefined);
   const named = [leaf, boundOf(wanted)].filter((id) => id !== undefined);
   const [stateRows, pointRows, chainRows, markRows] = await tx.together([
-    stateQuestion(tx, sessionId),
-    pointsQuestion(tx, sessionId, named),
-    anywhere ? undefined : chainsQuestion(tx, sessionId, leaf),
+    stateQuery(tx, sessionId),
+    pointsQuery(tx, sessionId, named),
+    anywhere ? undefined : chainsQuery(tx, sessionId, leaf),
     wanted.select === "history" ? query(SQL.marks, tx.tenant, sessionId) : undefined,
   ]);
   const isRaw = wanted.select === "tree" && wanted.isRaw === true;
@@ -101,7 +101,7 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
     const { lastSequence, rootHash } = state;
     const [rows = [], chains = []] = await tx.together([
       query(SQL.tree, tx.tenant, number, afterSequence, limit),
-      isRaw && afterSequence === 0 ? allChainsQuestion(tx, number) : undefined,
+      isRaw && afterSequence === 0 ? allChainsQuery(tx, number) : undefined,
     ]);
     const page = await toPage(tx, rows, session, lastSequence, wanted.payloads, isRaw);
     if (!isRaw) checkTree(sessionId, page.entries, { afterSequence, limit, lastSequence });
@@ -161,7 +161,7 @@ export async function listLeaves(
   limit: number,
 ): Promise<EntryRecord[]> {
   const [states, rows = []] = await tx.together([
-    stateQuestion(tx, sessionId),
+    stateQuery(tx, sessionId),
     query(SQL.leaves, tx.tenant, sessionId, limit),
   ]);
   const { state } = toState(states, sessionId);

@@ -17,7 +17,7 @@ import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { ensureTenant, writeFeed } from "./feed.ts";
-import { stateQuestion, toState } from "./session-state.ts";
+import { stateQuery, toState } from "./session-state.ts";
 import { claimSession, insertSession } from "./sessions.ts";
 
 const SQL = statements("routes", {
@@ -47,7 +47,7 @@ export async function putRoute(tx: Transaction, request: PutRouteRequest): Promi
   const { route, switched } = planPutRoute(current, request);
   const changes: NewChange[] = [];
   if (session === undefined) {
-    const [state] = await tx.together([stateQuestion(tx, sessionId)]);
+    const [state] = await tx.together([stateQuery(tx, sessionId)]);
     toState(state, sessionId);
   } else {
     const claim = await claimSession(tx, session);

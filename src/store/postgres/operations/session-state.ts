@@ -39,23 +39,23 @@ const SQL = statements("session_state", {
 });
 
 /** Queries a session's state and locks it until the end of the transaction. */
-export function lockQuestion(tx: Transaction, sessionId: string): Query {
+export function lockQuery(tx: Transaction, sessionId: string): Query {
   return query(SQL.lock, tx.tenant, sessionId);
 }
 
-export function stateQuestion(tx: Transaction, sessionId: string): Query {
+export function stateQuery(tx: Transaction, sessionId: string): Query {
   return query(SQL.read, tx.tenant, sessionId);
 }
 
 /**
- * Queries whether a session's state is consistent. For a locked one, send it after `lockQuestion`.
+ * Queries whether a session's state is consistent. For a locked one, send it after `lockQuery`.
  */
-export function checkQuestion(tx: Transaction, sessionId: string): Query {
+export function checkQuery(tx: Transaction, sessionId: string): Query {
   return query(SQL.check, tx.tenant, sessionId);
 }
 
 /** Queries entries of a session as points of its tree; undefined without ids. */
-export function pointsQuestion(
+export function pointsQuery(
   tx: Transaction,
   sessionId: string,
   ids: readonly string[],
@@ -63,7 +63,7 @@ export function pointsQuestion(
   return ids.length === 0 ? undefined : query(SQL.findPoints, tx.tenant, sessionId, ids);
 }
 
-/** The answer to `lockQuestion` or `stateQuestion`; throws `session_not_found` if empty. */
+/** The answer to `lockQuery` or `stateQuery`; throws `session_not_found` if empty. */
 export function toState(
   rows: readonly Row[] | undefined,
   sessionId: string,
@@ -75,7 +75,7 @@ export function toState(
 }
 
 /**
- * The answers to `lockQuestion` and `checkQuestion`; throws `store_corrupt` for an inconsistent
+ * The answers to `lockQuery` and `checkQuery`; throws `store_corrupt` for an inconsistent
  * state.
  */
 export function toSoundState(
@@ -89,13 +89,13 @@ export function toSoundState(
   );
 }
 
-/** The answer to `pointsQuestion`, by id. */
+/** The answer to `pointsQuery`, by id. */
 export function toPoints(rows: readonly Row[] | undefined): Map<string, Point> {
   return new Map((rows ?? []).map(toPoint).map((point) => [point.id, point]));
 }
 
 /** Locks a session and gives its number. */
 export async function lockSession(tx: Transaction, sessionId: string): Promise<NumberedSession> {
-  const [rows] = await tx.together([lockQuestion(tx, sessionId)]);
+  const [rows] = await tx.together([lockQuery(tx, sessionId)]);
   return toState(rows, sessionId);
 }

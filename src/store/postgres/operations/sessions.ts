@@ -38,15 +38,15 @@ import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { claimSessionQuestion, ensureTenant, writeFeed } from "./feed.ts";
-import { keyQuestion, replayed, storeResult } from "./idempotency.ts";
+import { claimSessionQuery, ensureTenant, writeFeed } from "./feed.ts";
+import { keyQuery, replayed, storeResult } from "./idempotency.ts";
 import {
   addParticipants,
   clearParticipants,
-  participantsQuestion,
-  sessionParticipantsQuestion,
+  participantsQuery,
+  sessionParticipantsQuery,
 } from "./participants.ts";
-import { lockQuestion, toState } from "./session-state.ts";
+import { lockQuery, toState } from "./session-state.ts";
 
 const SQL = statements("sessions", {
   findById: `SELECT ${SESSION_COLUMNS} FROM sessions s
@@ -68,7 +68,7 @@ const SQL = statements("sessions", {
       AND e.input_tokens IS NOT NULL AND e.copied_from IS NULL
     GROUP BY s.session, s.id, e.model, span ORDER BY s.session, span, e.model NULLS FIRST`,
   insertSession: insertSessionSql((n) => `$${n}`),
-  /** Also those of deleted sessions of which rows are left. */
+  /** Including soft-deleted sessions. */
   takenId: `SELECT session FROM sessions WHERE tenant = $1 AND id = $2`,
   shortIds: `SELECT short_id FROM sessions
     WHERE tenant = $1 AND short_id = ANY ($2)`,
@@ -120,8 +120,8 @@ export async function claimSession(
   const candidates = shortIdCandidates(session.id, ownId);
   // Claims the number first, which serialises the creation of sessions in this tenant.
   const [claimed, key, sameId, alike, sameOrigin] = await tx.together([
-    claimSessionQuestion(tx),
-    keyQuestion(tx, session.idempotency),
+    claimSessionQuery(tx),
+    keyQuery(tx, session.idempotency),
     query(SQL.takenId, tx.tenant, session.id),
     query(SQL.shortIds, tx.tenant, candidates),
     originKey === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, originKey),
@@ -161,9 +161,9 @@ export async function updateSession(
 ): Promise<Session> {
   const key = patch.origin?.key;
   const [locked, sameOrigin, ...found] = await tx.together([
-    lockQuestion(tx, id),
+    lockQuery(tx, id),
     key === undefined ? undefined : query(SQL.findByOrigin, tx.tenant, key),
-    ...sessionQuestions(tx, id),
+    ...sessionQueries(tx, id),
   ]);
   const { number } = toState(locked, id);
   const session = foundSession(tx, id, found);
@@ -182,15 +182,15 @@ export async function updateSession(
 
 /** Commits, and gives the resulting session. */
 export async function commitSession(tx: Transaction, id: string): Promise<Session> {
-  return foundSession(tx, id, await tx.commit(sessionQuestions(tx, id)));
+  return foundSession(tx, id, await tx.commit(sessionQueries(tx, id)));
 }
 
 export async function getSession(tx: Transaction, id: string): Promise<Session> {
-  return foundSession(tx, id, await tx.together(sessionQuestions(tx, id)));
+  return foundSession(tx, id, await tx.together(sessionQueries(tx, id)));
 }
 
 export async function findSession(tx: Transaction, id: string): Promise<Session | undefined> {
-  const [rows, participants] = await tx.together(sessionQuestions(tx, id));
+  const [rows, participants] = await tx.together(sessionQueries(tx, id));
   return joinSessions(tx, rows ?? [], participants ?? [])[0];
 }
 
@@ -225,12 +225,12 @@ export async function countModels(tx: Transaction, ids: readonly string[]): Prom
 export async function toSessions(tx: Transaction, rows: readonly Row[]): Promise<Session[]> {
   if (rows.length === 0) return [];
   const numbers = rows.map((row) => Number(row["session"]));
-  const [participants] = await tx.together([participantsQuestion(tx, numbers)]);
+  const [participants] = await tx.together([participantsQuery(tx, numbers)]);
   return joinSessions(tx, rows, participants ?? []);
 }
 
-function sessionQuestions(tx: Transaction, id: string): Query[] {
-  return [query(SQL.findById, tx.tenant, id), sessionParticipantsQuestion(tx, id)];
+function sessionQueries(tx: Transaction, id: string): Query[] {
+  return [query(SQL.findById, tx.tenant, id), sessionParticipantsQuery(tx, id)];
 }
 
 function foundSession(tx: Transaction, id: string, answers: (readonly Row[])[]): Session {

@@ -37,16 +37,16 @@ export async function status(tx: Transaction, address: string): Promise<StoreSta
     schemaVersion: Number(store?.[0]?.["version"] ?? 0),
     epoch: String(store?.[0]?.["epoch"] ?? ""),
     databaseBytes: Number(store?.[0]?.["bytes"]),
-    // The log belongs to the server with all of its databases.
+    // The WAL belongs to the whole server.
     walBytes: 0,
-    // Known only to the process that met them.
+    // Only the process that met a failover knows its losses.
     losses: [],
     followers: [],
     tenants: tenants.map((row, i) => toTenantStatus({ ...row, ...counts[i] })),
   };
 }
 
-/** Damage that the server noticed by itself: wrong page checksums, invalid indexes. */
+/** Damage that the server reports: wrong page checksums, invalid indexes. */
 export async function checkIntegrity(db: PostgresConnection): Promise<string[]> {
   const [checksums, indexes] = await db.send([query(SQL.checksums), query(SQL.invalidIndexes)]);
   return [

@@ -1,8 +1,8 @@
 /**
- * Open messages.
+ * Pending messages.
  *
  * A pending message has an id, a lease and chunks, but no place in the tree: the commit places it
- * on the current leaf, so that two open messages cannot fork a session by accident. Locks are taken
+ * on the current leaf, so that two pending messages cannot fork a session by accident. Locks are taken
  * in one order, the session's before the message's, and leases use the database's clock.
  */
 
@@ -30,13 +30,13 @@ import type {
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
-import { appendResult, carryOut, findResult } from "./append.ts";
+import { appendResult, executePlan, findResult } from "./append.ts";
 import { writeFeed } from "./feed.ts";
-import { replayed, sessionKeyQuestion, storeResult } from "./idempotency.ts";
+import { replayed, sessionKeyQuery, storeResult } from "./idempotency.ts";
 import {
-  checkQuestion,
-  lockQuestion,
-  pointsQuestion,
+  checkQuery,
+  lockQuery,
+  pointsQuery,
   toPoints,
   toSoundState,
   toState,
@@ -87,14 +87,14 @@ export async function openStream(
 ): Promise<{ readonly id: string }> {
   const { sessionId, idempotency } = request;
   const [locked, key] = await tx.together([
-    lockQuestion(tx, sessionId),
-    sessionKeyQuestion(tx, sessionId, idempotency),
+    lockQuery(tx, sessionId),
+    sessionKeyQuery(tx, sessionId, idempotency),
   ]);
   const { number } = toState(locked, sessionId);
   const earlier = replayed(key, idempotency);
   if (earlier !== undefined) {
     const id = earlier.ids[0] ?? "";
-    const [stream, ended] = await tx.together(streamQuestions(tx, id));
+    const [stream, ended] = await tx.together(streamQueries(tx, id));
     heldStream(id, stream, ended);
     tx.defer(SQL.takeOver, tx.tenant, id, request.holder, request.leaseMs);
     writeFeed(tx, [messageTakenOver(sessionId, id, request.now)]);
@@ -121,7 +121,7 @@ export async function openStream(
 
 export async function writeStream(tx: Transaction, request: WriteStreamRequest): Promise<void> {
   const { id, leaseMs } = request;
-  const [rows, ended] = await tx.together(streamQuestions(tx, id));
+  const [rows, ended] = await tx.together(streamQueries(tx, id));
   const stream = heldStream(id, rows, ended, request.holder);
   const count = Number(stream["chunk_count"]);
   if (request.chunks === null) {
@@ -142,11 +142,11 @@ export async function commitStream(
   const { sessionId, id, idempotency, now } = request;
   const named = [request.parentId, request.supersedes].filter((each) => typeof each === "string");
   const [locked, sound, key, points, stream, ended, chunks] = await tx.together([
-    lockQuestion(tx, sessionId),
-    checkQuestion(tx, sessionId),
-    sessionKeyQuestion(tx, sessionId, idempotency),
-    pointsQuestion(tx, sessionId, named),
-    ...streamQuestions(tx, id),
+    lockQuery(tx, sessionId),
+    checkQuery(tx, sessionId),
+    sessionKeyQuery(tx, sessionId, idempotency),
+    pointsQuery(tx, sessionId, named),
+    ...streamQueries(tx, id),
     query(SQL.chunks, tx.tenant, id),
   ]);
   const session = toSoundState(locked, sound, sessionId);
@@ -165,14 +165,14 @@ export async function abortStream(
   tx: Transaction,
   request: AbortStreamRequest,
 ): Promise<AppendResult> {
-  const [session, sound, stream, ended, chunks] = await abortQuestions(tx, request.id);
+  const [session, sound, stream, ended, chunks] = await abortQueries(tx, request.id);
   const row = heldStream(request.id, stream, ended, request.holder);
   return abort(tx, { ...session?.[0], ...sound?.[0] }, toPending(row, chunks ?? []), request);
 }
 
 /** Aborts a message unless it ended, or its lease was renewed, since the check. */
 export async function abortExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
-  const [session, sound, stream, , chunks] = await abortQuestions(tx, id);
+  const [session, sound, stream, , chunks] = await abortQueries(tx, id);
   const row = stream?.[0];
   if (row === undefined || row["expired"] !== 1) return false;
   const request = { id, chunks: null, reason: "lease_expired", now };
@@ -181,17 +181,17 @@ export async function abortExpired(tx: Transaction, id: string, now: number): Pr
 }
 
 /** The query for messages with an expired lease. */
-export function expiredQuestion(tx: Transaction, limit: number): Query {
+export function expiredQuery(tx: Transaction, limit: number): Query {
   return query(SQL.expired, tx.tenant, limit);
 }
 
 /** At most `limit` messages with an expired lease. */
 export async function listExpired(tx: Transaction, limit: number): Promise<string[]> {
-  const [rows = []] = await tx.together([expiredQuestion(tx, limit)]);
+  const [rows = []] = await tx.together([expiredQuery(tx, limit)]);
   return rows.map((row) => String(row["id"]));
 }
 
-/** Deletes the open messages of a session that is being deleted. */
+/** Deletes the pending messages of a session that is being deleted. */
 export function dropStreams(tx: Transaction, session: number): void {
   // A writer may be adding a chunk: once its message is locked, the chunk is visible.
   tx.defer(SQL.lockAll, tx.tenant, session);
@@ -208,21 +208,21 @@ export async function findPending(tx: Transaction, id: string): Promise<PendingR
   return row === undefined ? undefined : toPending(row, chunks ?? []);
 }
 
-/** Queries an open message, locked, and the entry that it may have become. */
-function streamQuestions(tx: Transaction, id: string): Query[] {
+/** Queries a pending message, locked, and the entry that it may have become. */
+function streamQueries(tx: Transaction, id: string): Query[] {
   return [query(SQL.lock, tx.tenant, id), query(SQL.entryStatus, tx.tenant, id)];
 }
 
-function abortQuestions(tx: Transaction, id: string): Promise<(readonly Row[])[]> {
+function abortQueries(tx: Transaction, id: string): Promise<(readonly Row[])[]> {
   return tx.together([
     query(SQL.lockSession, tx.tenant, id),
     query(SQL.checkSession, tx.tenant, id),
-    ...streamQuestions(tx, id),
+    ...streamQueries(tx, id),
     query(SQL.chunks, tx.tenant, id),
   ]);
 }
 
-/** The open message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
+/** The pending message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
 function heldStream(
   id: string,
   stream: readonly Row[] | undefined,
@@ -258,7 +258,7 @@ function place(
   const plan = planAppend(state, request, points);
   tx.defer(SQL.deleteChunks, tx.tenant, entry.id);
   tx.defer(SQL.deleteStream, tx.tenant, entry.id);
-  carryOut(tx, number, plan, now, new Set());
+  executePlan(tx, number, plan, now, new Set());
   writeFeed(tx, plan.changes, planDelta(plan));
   return appendResult(plan);
 }

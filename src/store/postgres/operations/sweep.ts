@@ -1,9 +1,9 @@
 /**
  * The sweep: deletes expired rows on request.
  *
- * Each message and each session has its own transaction. A single one would hold the tenant's row
- * while it waits for a session, against the lock order of all other operations. A tenant
- * with no due rows takes one round trip and no lock: most of ten thousand have none.
+ * Each message and each session has its own transaction: a single one would wait for a session while
+ * it holds the tenant's row, against the lock order. A tenant with no due rows takes one round trip
+ * and no lock: most of ten thousand have none.
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
@@ -12,14 +12,14 @@ import type { PostgresDatabase } from "../postgres-database.ts";
 import { query } from "../postgres-driver.ts";
 import { WRITE_START } from "../postgres-schema.ts";
 import { statements } from "../postgres-statements.ts";
-import { deleteExpiredRecords, expiredRecordsQuestion } from "../records/records.ts";
+import { deleteExpiredRecords, expiredRecordsQuery } from "../records/records.ts";
 import type { Transaction } from "../transaction.ts";
-import { collectGarbage, garbageQuestion } from "./blobs.ts";
+import { collectGarbage, garbageQuery } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
 import { listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
-import { deletePiece, leftQuestion } from "./purge-deleted.ts";
-import { abortExpired, expiredQuestion, listExpired } from "./streams.ts";
+import { deletedQuery, purgeBatch } from "./purge-deleted.ts";
+import { abortExpired, expiredQuery, listExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
   expiredSessions: `SELECT s.id FROM sessions s
@@ -41,11 +41,11 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
   let forgottenKeys = 0;
   let collectedBlobs = 0;
   let deletedRecords = 0;
-  let isLeft = false;
+  let isUnfinished = false;
   if (request.tenant === undefined) await db.across(WRITE_START, { again: true }, forgetLeases);
   for (const tenant of names) {
     if (!(await db.read(tenant, (tx) => isAnythingDue(tx, now)))) continue;
-    // Abort first: expired open messages must not keep sessions alive.
+    // Abort first: expired pending messages must not keep sessions alive.
     const open = limit - abortedMessages.length;
     for (const entryId of await db.read(tenant, (tx) => listExpired(tx, open))) {
       const aborted = await db.write(tenant, (tx) => abortExpired(tx, entryId, now));
@@ -57,37 +57,37 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
       const deleted = await db.write(tenant, (tx) => deleteExpired(tx, sessionId, now));
       if (deleted) deletedSessions.push({ tenant, sessionId });
     }
-    const hasRows = due.isLeft || due.expired.length > 0;
-    if (hasRows && (await db.write(tenant, deletePiece))) isLeft = true;
+    const hasRows = due.isUnfinished || due.expired.length > 0;
+    if (hasRows && (await db.write(tenant, purgeBatch))) isUnfinished = true;
     const room = limit - deletedRecords;
     deletedRecords += await db.write(tenant, (tx) => deleteExpiredRecords(tx, now, room));
     forgottenKeys += await db.write(tenant, (tx) => forgetKeys(tx, now));
     collectedBlobs += await db.write(tenant, (tx) => collectGarbage(tx, limit));
   }
   const counts = [deletedSessions.length, abortedMessages.length, collectedBlobs, deletedRecords];
-  const more = isLeft || counts.some((count) => count >= limit);
+  const more = isUnfinished || counts.some((count) => count >= limit);
   return { deletedSessions, abortedMessages, forgottenKeys, collectedBlobs, deletedRecords, more };
 }
 
 async function isAnythingDue(tx: Transaction, now: number): Promise<boolean> {
   const found = await tx.together([
-    expiredQuestion(tx, 1),
+    expiredQuery(tx, 1),
     query(SQL.expiredSessions, tx.tenant, now, 1),
-    leftQuestion(tx),
-    expiredRecordsQuestion(tx, now, 1),
+    deletedQuery(tx),
+    expiredRecordsQuery(tx, now, 1),
     query(SQL.oldKey, tx.tenant, now - IDEMPOTENCY_KEPT_MS),
-    garbageQuestion(tx, 1),
+    garbageQuery(tx, 1),
   ]);
   return found.some((rows) => rows.length > 0);
 }
 
-/** Expired sessions, and whether rows of deleted ones are left. */
+/** Expired sessions, and whether a purge is unfinished. */
 async function findDue(tx: Transaction, now: number, limit: number) {
   const [expired = [], left = []] = await tx.together([
     query(SQL.expiredSessions, tx.tenant, now, limit),
-    leftQuestion(tx),
+    deletedQuery(tx),
   ]);
-  return { expired: expired.map((row) => String(row["id"])), isLeft: left.length > 0 };
+  return { expired: expired.map((row) => String(row["id"])), isUnfinished: left.length > 0 };
 }
 
 async function forgetKeys(tx: Transaction, now: number): Promise<number> {

@@ -67,10 +67,10 @@ export async function writeRecords(
   await ensureTenant(tx, request.now);
   const [, rows = []] = await tx.together([
     query(SQL.lockTenant, tx.tenant),
-    placesQuestion(tx, request.operations, "info"),
+    placesQuery(tx, request.operations, "info"),
   ]);
   const plan = planRecords(rows.map(toCurrent), request);
-  carryOut(tx, plan);
+  executePlan(tx, plan);
   return plan.results;
 }
 
@@ -94,7 +94,7 @@ export async function readRecords(
 }
 
 /** The query for expired records. */
-export function expiredRecordsQuestion(tx: Transaction, now: number, limit: number): Query {
+export function expiredRecordsQuery(tx: Transaction, now: number, limit: number): Query {
   return query(SQL.expired, tx.tenant, now, limit);
 }
 
@@ -106,10 +106,10 @@ export async function deleteExpiredRecords(
 ): Promise<number> {
   const [, rows = []] = await tx.together([
     query(SQL.lockTenant, tx.tenant),
-    expiredRecordsQuestion(tx, now, limit),
+    expiredRecordsQuery(tx, now, limit),
   ]);
   const plan = planExpired(rows.map(toCurrent), now);
-  carryOut(tx, plan);
+  executePlan(tx, plan);
   return plan.deletes.length;
 }
 
@@ -119,15 +119,11 @@ async function rowsAt(
   parts: RecordParts,
 ): Promise<readonly Row[]> {
   if (places.length === 0) return [];
-  const [rows = []] = await tx.together([placesQuestion(tx, places, parts)]);
+  const [rows = []] = await tx.together([placesQuery(tx, places, parts)]);
   return rows;
 }
 
-function placesQuestion(
-  tx: Transaction,
-  places: readonly RecordPlace[],
-  parts: RecordParts,
-): Query {
+function placesQuery(tx: Transaction, places: readonly RecordPlace[], parts: RecordParts): Query {
   const namespaces = places.map(({ namespace }) => namespace);
   const keys = places.map(({ key }) => key);
   return query(SQL[parts], tx.tenant, namespaces, keys);
@@ -146,7 +142,7 @@ function rangeOf(
   return tx.all(SQL.page, tx.tenant, namespace, ...range, now, limit + 1);
 }
 
-function carryOut(tx: Transaction, plan: RecordPlan): void {
+function executePlan(tx: Transaction, plan: RecordPlan): void {
   if (plan.changes.length === 0) return;
   if (plan.deletes.length > 0) {
     const namespaces = plan.deletes.map(({ namespace }) => namespace);

@@ -1,4 +1,4 @@
-/** Open messages, idempotency keys, and leases, which belong to no tenant. */
+/** Pending messages, idempotency keys, and leases, which belong to no tenant. */
 export const LIVE: string = `
 CREATE TABLE streams (
   tenant bigint NOT NULL,

@@ -53,7 +53,7 @@ const hit: SearchHit = {
   ],
 };
 
-/** Every field that a hit can have, and one by its title only. */
+/** A hit with every optional field, and a hit by its title only. */
 const others: readonly SearchHit[] = [
   { ...hit, parts: { message: 1, neighbours: 0.5, session: 0.25, boost: 2, coverage: 0 } },
   { ...hit, similarity: -1 },

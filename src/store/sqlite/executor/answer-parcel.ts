@@ -1,8 +1,8 @@
 /**
- * Serialises the answer of a search between threads.
+ * Columnar serialisation of a search's answer between threads, with a dictionary of names.
  *
- * Twenty hits have about two hundred messages in their windows. As objects their structured clone
- * takes 0.6 ms, half of it on the host's thread; as one flat list of values 0.2; with numbers in a
+ * Twenty hits have about two hundred messages in their windows. The structured clone of objects
+ * takes 0.6 ms, half of it on the host's thread; of a flat list of values 0.2; with numbers in a
  * typed array, and each agent, role and actor once, 0.1.
  */
 
@@ -27,7 +27,7 @@ export type AnswerParcel =
 interface PackedHits {
   readonly texts: readonly (string | null)[];
   readonly numbers: Float64Array;
-  /** Repeated texts, which `numbers` refer to by index. */
+  /** The dictionary: repeated texts, which `numbers` refer to by index. */
   readonly names: readonly (string | null)[];
   /** Score parts of each hit that has them. */
   readonly parts: readonly Parts[];
@@ -37,7 +37,7 @@ const HIT_NUMBERS = 12;
 const HIT_TEXTS = 4;
 const ITEM_NUMBERS = 8;
 const ITEM_TEXTS = 2;
-/** Stands for a missing number. */
+/** A missing number. */
 const NONE = -1;
 
 export function packAnswer(answer: IndexAnswer): AnswerParcel {

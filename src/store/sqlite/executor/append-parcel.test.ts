@@ -35,7 +35,7 @@ const full: Required<Omit<NewEntry, "encoded">> = {
   status: "aborted",
 };
 
-/** On the other thread: transferred buffers are detached here. */
+/** As the other thread receives it; transferred buffers are detached here. */
 function arrived(sent: AppendParcel): [string, AppendRequest] {
   const transfer = sent.contents === null ? [] : [sent.contents];
   const unpacked = unpackAppend(structuredClone(sent, { transfer }));
@@ -70,7 +70,7 @@ test("the content of a history arrives as bytes, with room for a nonce", () => {
   }
 });
 
-test("payloads are transferred without the memory around them", () => {
+test("payloads are transferred without the rest of their underlying buffer", () => {
   const pool = new Uint8Array(64 * 1024).fill(7);
   const payloads = [3, 5].map((size) => ({ hash: `0${size}`, bytes: pool.subarray(8, 8 + size) }));
   const entries: NewEntry[] = [{ ...plain, payloads }, plain, { ...plain, payloads }];

@@ -1,9 +1,9 @@
 /**
- * Serialises an append for the writer's thread.
+ * Zero-copy transfer of an append to the writer's thread.
  *
- * The content of a history is transferred as bytes instead of cloned: the writer needs bytes, and
- * decoding it there would cost as much as storing it. Payloads too: a cloned view copies its whole
- * underlying buffer, about ten payloads large.
+ * The content of a history travels as bytes in a transferred buffer: the writer needs bytes, and
+ * encoding a cloned text there would cost as much as storing it. Payloads too: the clone of a view
+ * copies its whole underlying buffer, about ten payloads large.
  */
 
 import { NONCE_BYTES } from "../../../transcript/hash.ts";

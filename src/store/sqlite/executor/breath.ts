@@ -1,8 +1,8 @@
 /**
- * Yields to the host's event loop.
+ * Cooperative yielding to the host's event loop.
  *
- * A synchronous answer resolves before the event loop turns, so a loop of awaited calls would
- * starve timers and sockets. So every few milliseconds an answer is delayed by one turn.
+ * A loop of awaited calls with synchronous answers would starve timers and sockets. So every few
+ * milliseconds an answer is delayed by one turn.
  */
 
 const LONGEST_MS = 2;

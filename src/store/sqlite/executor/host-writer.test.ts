@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe("a loop of awaited calls lets the event loop turn", () => {
+describe("a loop of awaited calls yields to the event loop", () => {
   async function check(address: string, options: OpenOptions): Promise<void> {
     await using engine = await open(address, options);
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -23,7 +23,7 @@ describe("a loop of awaited calls lets the event loop turn", () => {
     setTimeout(() => {
       fired = true;
     }, 10);
-    // Far more calls than fit into the time; a loop that starves the timer makes them all.
+    // A loop that starves the timer would make all of these calls.
     let calls = 0;
     for (; !fired && calls < 100_000; calls++) {
       await session.append({ role: "user", content: "x" });
@@ -47,7 +47,7 @@ test("unawaited appends are stored in call order", async () => {
   expect(messages.map((message) => textOf(message.blocks))).toEqual(texts);
 });
 
-test("a deleted write-ahead log is created again", async () => {
+test("a deleted write-ahead log is recreated", async () => {
   const first = await open(file);
   const { id } = await first.createSession({ agent: "coder", createdBy: "ana" });
   await first.close();
@@ -61,7 +61,7 @@ test("a deleted write-ahead log is created again", async () => {
   expect((await session.meta()).messageCount).toBe(2);
 });
 
-test("closing waits for writes that wait for a lock", async () => {
+test("closing waits for writes that are queued for a lock", async () => {
   const engine = await open(file);
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
   const other = new DatabaseSync(file);

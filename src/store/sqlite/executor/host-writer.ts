@@ -1,11 +1,11 @@
 /**
- * Small writes on the host's own thread, while no other write is in progress.
+ * Fast path: small writes run on the host's own thread while no other write is in progress.
  *
- * Handing a write to another thread and its answer back costs more than the write itself. So a
- * write that finds the store idle runs at once; later ones, until it is durable, go to the writer's
- * thread and share a commit there (group commit). The host's event loop pays for the statements,
- * about a tenth of a millisecond for one message and two for a hundred. Slow parts run elsewhere:
- * the fsync in the thread pool, and large writes or writes that meet a lock on the writer's thread.
+ * A round trip to another thread costs more than the write itself. So a write that finds the store
+ * idle runs at once; later ones, until it is durable, go to the writer's thread and share a commit
+ * there (group commit). The host's event loop pays for the statements, about a tenth of a
+ * millisecond for one message and two for a hundred. The fsync runs in the thread pool; large writes
+ * and writes that meet a lock run on the writer's thread.
  *
  * Without it an append takes 40 to 60 % longer (docs/decisions/what-pays.md).
  */
@@ -40,7 +40,7 @@ export class HostWriter {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    // The commit does not sync; `sync` does.
+    // `sync` makes commits durable.
     this.#db = new SqliteConnection(options.path, { durability: "process" });
     this.#queue = new WriteQueue(this.#db, 0);
   }
@@ -109,7 +109,7 @@ export function isSmallWrite(
   }
   if (name !== "append") return false;
   const { entries, isHistory } = args[1] as AppendRequest;
-  // Imports send many; keep the host thread free to parse.
+  // An import needs the host's thread for parsing.
   if (isHistory) return false;
   let bytes = 0;
   for (const entry of entries) bytes += entry.contentBytes;

@@ -138,7 +138,7 @@ export class InThread implements Executor {
     }
   }
 
-  /** Waits for queued writes: each is carried out, or fails by its timeout. */
+  /** Waits for queued writes: each is executed, or times out. */
   async close(): Promise<void> {
     this.#queue.drain();
     while (!this.#queue.idle) await pause(2);
@@ -154,7 +154,7 @@ export class InThread implements Executor {
     );
   }
 
-  /** After the current microtasks: concurrent writes share a commit. */
+  /** Group commit: drains after the current microtasks, so concurrent writes share a commit. */
   #drainSoon(): void {
     if (this.#draining) return;
     this.#draining = true;
@@ -176,7 +176,7 @@ export class InThread implements Executor {
   }
 }
 
-/** Checkpoints if possible, so that one file is left. */
+/** Checkpoints if possible, which leaves a single file. */
 export function closeWriter(db: SqliteConnection, readOnly: boolean): void {
   try {
     if (!readOnly && db.path !== MEMORY) db.checkpoint("TRUNCATE");

@@ -43,7 +43,7 @@ import { WriteQueue } from "./write-queue.ts";
 const data = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
-/** The last element is set to 1 once the caller has aborted. */
+/** The last element is a shared flag: 1 once the caller has aborted. */
 type SearchArguments = [string, IndexRequest, Int32Array | undefined];
 
 /** Reads are random, and the system caches the file too: a larger cache saved no time. */
@@ -75,7 +75,7 @@ function serveWrites(): void {
       replies.push({ id, failure: toFailure(error) });
     }
   };
-  /** Each queued write is carried out, or fails by its timeout. */
+  /** Each queued write is executed, or times out. */
   const closeWhenIdle = (id: number) => {
     if (!queue.idle) {
       setTimeout(() => closeWhenIdle(id), 2);
@@ -105,7 +105,7 @@ function serveWrites(): void {
             ? { id: request.id, failure: toFailure(outcome.error) }
             : { id: request.id, value: outcome.value },
         );
-        // A retry after a busy lock settles outside of a message handler: flush here.
+        // A retry after a busy lock settles outside a message handler: flush here.
         if (!taking) queueMicrotask(flush);
       },
     });
@@ -115,7 +115,7 @@ function serveWrites(): void {
   port.on("message", (first: Requests) => {
     taking = true;
     first.requests.forEach(take);
-    // All that has arrived meanwhile shares the commit.
+    // Group commit: writes that arrived meanwhile join the transaction.
     for (let more = nextNow(); more !== undefined; more = nextNow()) more.requests.forEach(take);
     queue.drain();
     flush();

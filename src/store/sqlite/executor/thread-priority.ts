@@ -1,9 +1,8 @@
 /**
- * Lowers the priority of the index thread.
+ * Lowers the scheduling priority (nice value) of the index thread.
  *
- * Indexing is not urgent: searches also read the unindexed tail. With as many threads as cores, a
- * search or an append would otherwise wait for it. The scheduler still gives it a share under full
- * load, so it does not starve.
+ * Indexing can wait: searches also read the unindexed tail. With as many threads as cores, a search
+ * or an append would otherwise wait for it. Under full load the scheduler still gives it a share.
  */
 
 import { readlinkSync } from "node:fs";

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { open } from "../../../open.ts";
 
-test("replies that arrive together leave the event loop turns between them", async () => {
+test("replies that arrive together are settled over several turns of the event loop", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   try {
     await using engine = await open(join(folder, "store.db"));
@@ -21,7 +21,7 @@ test("replies that arrive together leave the event loop turns between them", asy
       if (answers < 500) setImmediate(turn);
     };
     setImmediate(turn);
-    // Far more than are settled in one turn; the writer commits up to 256 of them together.
+    // Far more than are settled in one turn; the writer commits up to 256 as a group.
     await Promise.all(
       Array.from({ length: 500 }, async () => {
         await session.append({ role: "user", content: "x" });
@@ -41,7 +41,7 @@ test("an aborted search releases the thread", async () => {
   // An index whose searches end only on abort.
   const module = `data:text/javascript,export const indexCode = {
     createCache() {}, *maintain() {},
-    *search(request) { while (!request.isAbandoned()); throw new Error("given up"); } }`;
+    *search(request) { while (!request.isAbandoned()); throw new Error("aborted"); } }`;
   try {
     await using engine = await open(join(folder, "store.db"), { indexing: { module, flushAt: 0 } });
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -51,7 +51,7 @@ test("an aborted search releases the thread", async () => {
     const read = session.history();
     setTimeout(() => gone.abort(new Error("typed on")), 50);
     await expect(search).rejects.toThrow("typed on");
-    // On the same thread: otherwise it would wait forever.
+    // It runs on the same thread, so it would wait forever without the abort.
     expect(await read).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true });

@@ -52,7 +52,7 @@ export class Threads implements Executor {
   #hostWrite: Promise<unknown> | undefined;
   #checkpointing: Promise<void> | undefined;
   /** The checkpoint was partial: a reader held an older snapshot. */
-  #isLogLeft = false;
+  #isCheckpointPartial = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -73,7 +73,7 @@ export class Threads implements Executor {
     if (waiting >= maxQueue) return Promise.reject(queueFull(waiting));
     const idle = waiting === 0 && this.#hostWrite === undefined;
     if (idle && isSmallWrite(name, args, searchThread)) {
-      const written = this.#writeHere(name, args);
+      const written = this.#writeOnHost(name, args);
       if (written !== undefined) return written;
     }
     if (name !== "append") return this.#writer.ask(name, args);
@@ -98,12 +98,12 @@ export class Threads implements Executor {
       this.#searcher = alive(this.#searcher) ?? this.#start("reader");
     }
     const thread = this.#searcher ?? this.#reader;
-    // A searching thread takes no messages: it polls this flag.
-    const abandoned = signal && new Int32Array(new SharedArrayBuffer(4));
-    const abandon = () => abandoned && Atomics.store(abandoned, 0, 1);
-    signal?.addEventListener("abort", abandon, { once: true });
-    const parcel = thread.ask(SEARCH, [tenant, request, abandoned]) as Promise<AnswerParcel>;
-    return parcel.then(unpackAnswer).finally(() => signal?.removeEventListener("abort", abandon));
+    // A searching thread receives no messages: it polls this flag.
+    const aborted = signal && new Int32Array(new SharedArrayBuffer(4));
+    const abort = () => aborted && Atomics.store(aborted, 0, 1);
+    signal?.addEventListener("abort", abort, { once: true });
+    const parcel = thread.ask(SEARCH, [tenant, request, aborted]) as Promise<AnswerParcel>;
+    return parcel.then(unpackAnswer).finally(() => signal?.removeEventListener("abort", abort));
   }
 
   maintain(
@@ -114,7 +114,9 @@ export class Threads implements Executor {
     if (this.#options.readOnly) return Promise.reject(openForReading());
     this.#indexer = alive(this.#indexer) ?? this.#start("indexer");
     const report = this.#indexer.ask(MAINTAIN, [tenant, task, unreadable]);
-    return report.then((told) => this.#moveRest().then(() => told as MaintenanceReport));
+    return report.then((finished) =>
+      this.#completeCheckpoint().then(() => finished as MaintenanceReport),
+    );
   }
 
   async stopMaintenance(): Promise<void> {
@@ -129,7 +131,7 @@ export class Threads implements Executor {
     await this.#hostWrite;
     await closeAll(
       () => this.#host?.close(),
-      // First: the last connection to close checkpoints the log, and must be alone.
+      // The writer closes last: it checkpoints the log, which needs the only connection.
       () => this.#indexer?.close(),
       () => this.#searcher?.close(),
       () => this.#reader.close(),
@@ -138,7 +140,7 @@ export class Threads implements Executor {
   }
 
   /** Undefined if the lock is taken: then the writer's thread waits for it. */
-  #writeHere(name: WriteName, args: readonly unknown[]): Promise<unknown> | undefined {
+  #writeOnHost(name: WriteName, args: readonly unknown[]): Promise<unknown> | undefined {
     if (this.#options.readOnly) return undefined;
     this.#host ??= new HostWriter(this.#options);
     const outcome = this.#host.write(name, args);
@@ -156,9 +158,9 @@ export class Threads implements Executor {
   }
 
   /**
-   * Checkpoints on the reader's thread, while the writer goes on appending. The writer then
-   * checkpoints the small rest, and only for that appends wait: SQLite restarts only a fully
-   * checkpointed log, so the log would otherwise grow without bound.
+   * Checkpoints on the reader's thread while the writer keeps appending. The writer then checkpoints
+   * the small rest, for which alone appends wait: SQLite restarts only a fully checkpointed log,
+   * which would otherwise grow without bound.
    */
   #checkpoint(): Promise<void> {
     // The next growth of the log retries a failed checkpoint.
@@ -167,7 +169,7 @@ export class Threads implements Executor {
       .then(() => this.#writer.ask(CHECKPOINT, []))
       .then(
         (isWhole) => {
-          this.#isLogLeft = isWhole === false;
+          this.#isCheckpointPartial = isWhole === false;
         },
         () => undefined,
       )
@@ -181,9 +183,9 @@ export class Threads implements Executor {
    * The indexer's snapshots keep checkpoints partial, so the next maintenance step waits for the
    * pending checkpoint.
    */
-  async #moveRest(): Promise<void> {
+  async #completeCheckpoint(): Promise<void> {
     await this.#checkpointing;
-    if (this.#isLogLeft) await this.#checkpoint();
+    if (this.#isCheckpointPartial) await this.#checkpoint();
   }
 }
 
@@ -233,7 +235,7 @@ class Thread {
   readonly #undelivered: Reply[] = [];
   #unsent: Request[] = [];
   /** The transfer list. */
-  #handed: ArrayBuffer[] = [];
+  #transfers: ArrayBuffer[] = [];
   #lastId = 0;
   #died: unknown;
 
@@ -261,11 +263,11 @@ class Thread {
     return this.#died !== undefined;
   }
 
-  /** `handed` is the part of `args` to transfer. */
+  /** `transfers` is the buffer of `args` to transfer. */
   ask(
     name: RequestName,
     args: readonly unknown[],
-    handed: ArrayBuffer | null = null,
+    transfers: ArrayBuffer | null = null,
   ): Promise<unknown> {
     if (this.#died !== undefined) return Promise.reject(this.#died);
     return new Promise((resolve, reject) => {
@@ -273,7 +275,7 @@ class Thread {
       this.#waiters.set(id, { resolve, reject });
       if (this.#waiters.size === 1) this.#worker.ref();
       this.#unsent.push({ id, name, args });
-      if (handed !== null) this.#handed.push(handed);
+      if (transfers !== null) this.#transfers.push(transfers);
       if (this.#unsent.length > 1) return;
       if (this.#waiters.size > MANY_WAITING) setImmediate(() => this.#send());
       else queueMicrotask(() => this.#send());
@@ -283,18 +285,18 @@ class Thread {
   /** Sends all queued requests in one message. */
   #send(): void {
     const requests = this.#unsent;
-    const handed = this.#handed;
+    const transfers = this.#transfers;
     this.#unsent = [];
-    this.#handed = [];
-    if (this.#post(requests, handed) === undefined || requests.length === 1) return;
+    this.#transfers = [];
+    if (this.#post(requests, transfers) === undefined || requests.length === 1) return;
     // One of them cannot be cloned: send the others.
     for (const request of requests) this.#post([request]);
   }
 
   /** Returns the error; a request that was posted alone is rejected with it. */
-  #post(requests: readonly Request[], handed: readonly ArrayBuffer[] = []): unknown {
+  #post(requests: readonly Request[], transfers: readonly ArrayBuffer[] = []): unknown {
     try {
-      this.#worker.postMessage({ requests } satisfies Requests, handed);
+      this.#worker.postMessage({ requests } satisfies Requests, transfers);
       return undefined;
     } catch (error) {
       const [only] = requests;
@@ -303,7 +305,7 @@ class Thread {
     }
   }
 
-  /** The thread has died, and its callers were rejected: nothing to close. */
+  /** A dead thread has rejected its callers already. */
   async close(): Promise<void> {
     await closeAll(
       () => alive(this)?.ask(CLOSE, []),

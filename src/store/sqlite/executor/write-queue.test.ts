@@ -28,29 +28,32 @@ const ENTRY: NewEntry = {
 test.each([
   ["a message", false],
   ["a history, which is prepared before the lock is taken", true],
-])("%s for a store that a newer version has changed hears so", async (_, isHistory) => {
-  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, "store.db");
-  const db = new SqliteConnection(path);
-  onTestFinished(() => db.close());
-  migrate(db);
-  const queue = new WriteQueue(db, 1_000);
-  const newer = new SqliteConnection(path);
-  newer.exec("ALTER TABLE tenants RENAME TO accounts");
-  newer.exec("INSERT INTO schema VALUES (99, 'accounts', 99, 99, 1)");
-  newer.close();
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const request = { sessionId: "s", now: 2, isHistory, entries: [ENTRY] };
-  queue.add({ name: "append", args: ["other", request], settle: resolve });
-  queue.drain();
-  const outcome = await promise;
-  const code = "error" in outcome ? (outcome.error as BackscrollError).code : "none";
-  expect(code).toBe("schema_too_new");
-  expect(queue.idle).toBe(true);
-});
+])(
+  "%s for a store that a newer version has migrated fails with schema_too_new",
+  async (_, isHistory) => {
+    const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "store.db");
+    const db = new SqliteConnection(path);
+    onTestFinished(() => db.close());
+    migrate(db);
+    const queue = new WriteQueue(db, 1_000);
+    const newer = new SqliteConnection(path);
+    newer.exec("ALTER TABLE tenants RENAME TO accounts");
+    newer.exec("INSERT INTO schema VALUES (99, 'accounts', 99, 99, 1)");
+    newer.close();
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const request = { sessionId: "s", now: 2, isHistory, entries: [ENTRY] };
+    queue.add({ name: "append", args: ["other", request], settle: resolve });
+    queue.drain();
+    const outcome = await promise;
+    const code = "error" in outcome ? (outcome.error as BackscrollError).code : "none";
+    expect(code).toBe("schema_too_new");
+    expect(queue.idle).toBe(true);
+  },
+);
 
-test("a failed write does not affect those beside it, the first time and later", () => {
+test("a failed write does not affect the others of its group, without and with savepoints", () => {
   const db = new SqliteConnection(":memory:");
   onTestFinished(() => db.close());
   migrate(db);
@@ -80,7 +83,7 @@ test("a failed write does not affect those beside it, the first time and later",
   expect(db.get("SELECT feed_position FROM tenants")).toEqual({ feed_position: 6 });
 });
 
-test("a history is written in pieces, and each caller is answered at once", async () => {
+test("histories are committed in bounded groups, and each caller is answered with its group", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const db = new SqliteConnection(join(folder, "store.db"));
@@ -100,7 +103,7 @@ test("a history is written in pieces, and each caller is answered at once", asyn
     return promise;
   });
   queue.drain();
-  // The session is missing: that is reported, and later pieces still run.
+  // The session is missing: each group reports that.
   expect(settled).toEqual([0]);
   for (const outcome of await Promise.all(pieces)) expect(outcome).toHaveProperty("error");
   expect(settled).toEqual([0, 1, 2]);

@@ -1,10 +1,10 @@
 /**
  * Group commit: one connection commits queued writes together.
  *
- * A commit that survives power loss costs an fsync; appends that arrive during one share the next.
- * If one fails, all are retried, each in its own savepoint. While another process holds the write
- * lock, the queue retries every one or two milliseconds: SQLite's busy handler would block the
- * thread, and is unfair.
+ * A durable commit costs an fsync; writes that arrive during one share the next. If one fails, all
+ * are retried, each in its own savepoint. While another process holds the write lock, the queue
+ * retries with jitter every one or two milliseconds: SQLite's busy handler would block the thread,
+ * and is unfair.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -16,23 +16,23 @@ import type { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy, isForeignKeyFailure } from "../sqlite-errors.ts";
 import { checkVersion } from "../sqlite-schema.ts";
 
-/** Operations in one transaction: more would make the first wait for the last. */
+/** Operations per transaction: the first waits for the last. */
 const MAX_GROUP = 256;
 
-/** And entries of a history: other processes wait for the lock meanwhile. */
+/** Imported entries per transaction, while which other processes wait for the lock. */
 const MAX_GROUP_HISTORY = 64;
 
 /**
- * Waiting processes retry every one or two milliseconds. After a batch of an import the lock stays
- * free for as long, so that others can take it; the next batch is prepared meanwhile.
+ * Fairness: after each group of an import the lock stays free for this long, so that processes that
+ * retry every one or two milliseconds can take it. The next group is prepared meanwhile.
  */
 const PAUSE_MS = 2;
 
 /**
- * SQLite copies each page changed after a savepoint, and operations rarely fail. So savepoints are
- * used only for some groups after a failure.
+ * Groups with savepoints after a failure. SQLite copies each page changed after a savepoint, and
+ * operations rarely fail, so other groups have none.
  */
-const CAREFUL_GROUPS = 16;
+const SAVEPOINT_GROUPS = 16;
 
 /** Pages per commit in addition to those counted per row. */
 const PAGES_PER_COMMIT = 5;
@@ -56,7 +56,7 @@ export class WriteQueue {
   /** The lock is left free until then. */
   #pausedUntil = 0;
   #seenVersion: number | undefined;
-  #carefulGroups = 0;
+  #savepointGroups = 0;
 
   constructor(db: SqliteConnection, busyTimeoutMs: number, isShared = true) {
     this.#db = db;
@@ -94,7 +94,7 @@ export class WriteQueue {
     }
   }
 
-  /** Carries out one write at once; undefined if another connection holds the lock. */
+  /** Executes one write at once; undefined if another connection holds the lock. */
   runNow(name: WriteName, args: readonly unknown[]): Outcome | undefined {
     try {
       this.#db.begin();
@@ -109,7 +109,7 @@ export class WriteQueue {
     return settled;
   }
 
-  /** Whether a transaction has begun. Otherwise a retry is scheduled, or the waiting ones failed. */
+  /** Begins a transaction. If false, a retry is scheduled, or the queued writes have failed. */
   #begin(): boolean {
     try {
       this.#db.begin();
@@ -176,7 +176,7 @@ export class WriteQueue {
       const together = this.#runGroup(group);
       if (together === undefined) {
         this.#db.rollback();
-        this.#carefulGroups = CAREFUL_GROUPS;
+        this.#savepointGroups = SAVEPOINT_GROUPS;
         this.#waiting.unshift(...group);
         return;
       }
@@ -193,7 +193,7 @@ export class WriteQueue {
     });
   }
 
-  /** A schema or row can have changed only if another connection has committed. */
+  /** Invalidates caches and rechecks the schema if another connection has committed. */
   #checkForeignWrites(): void {
     const version = this.#db.dataVersion();
     if (version === this.#seenVersion) return;
@@ -207,9 +207,9 @@ export class WriteQueue {
   #runGroup(group: readonly QueuedWrite[]): Outcome[] | undefined {
     const [only, ...others] = group;
     if (only !== undefined && others.length === 0) return [this.#runAlone(only)];
-    if (this.#carefulGroups > 0) {
-      this.#carefulGroups--;
-      return group.map((write) => this.#runBeside(write));
+    if (this.#savepointGroups > 0) {
+      this.#savepointGroups--;
+      return group.map((write) => this.#runInSavepoint(write));
     }
     try {
       return group.map((write) => ({ value: this.#call(write) }));
@@ -234,7 +234,7 @@ export class WriteQueue {
     }
   }
 
-  #runBeside(write: QueuedWrite, again = false): Outcome {
+  #runInSavepoint(write: QueuedWrite, again = false): Outcome {
     this.#db.run("SAVEPOINT one");
     try {
       const value = this.#call(write);
@@ -248,7 +248,7 @@ export class WriteQueue {
       this.#db.cache.forget();
       this.#db.run("ROLLBACK TO one");
       this.#db.run("RELEASE one");
-      if (isForeignKeyFailure(error) && !again) return this.#runBeside(write, true);
+      if (isForeignKeyFailure(error) && !again) return this.#runInSavepoint(write, true);
       return { error };
     }
   }

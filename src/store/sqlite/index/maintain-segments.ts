@@ -1,5 +1,6 @@
 /**
- * Maintains the segment file. An error of the file discards the file, and does not fail the store.
+ * Maintenance of the segment file: sync, deletion, checkpoint and vacuum. Damage discards the file,
+ * and does not fail the store.
  */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
@@ -11,7 +12,7 @@ import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
 import { whenFree } from "./when-free.ts";
 
-/** Pages written before a checkpoint: about four megabytes. */
+/** The checkpoint interval: about 4 MB. */
 const LARGE_LOG_PAGES = 512;
 
 /** Durable once `syncSegments` has resolved. */
@@ -52,8 +53,8 @@ export async function syncSegments(file: SegmentFile): Promise<void> {
 }
 
 /**
- * Starts the grace period of segments outside `named`. Merged ones (`joined`) are deleted at the
- * next cleaning. Others stay: a manifest may be about to name them.
+ * Starts the grace period of segments outside `named`: a manifest may be about to name them. Merged
+ * ones (`joined`) have none, and are deleted at the next cleaning.
  */
 export async function dropSegments(
   file: SegmentFile,
@@ -70,13 +71,13 @@ export async function dropSegments(
 
 /**
  * Drops segments outside `named`, and incrementally deletes merged and long dropped ones. Vacuums
- * only at `leisure`: further maintenance would fill the free pages again.
+ * only if `isIdle`: further maintenance would fill the free pages again.
  */
 export async function cleanSegments(
   file: SegmentFile,
   tenant: number,
   named: readonly number[],
-  { keptMs, leisure }: { readonly keptMs: number; readonly leisure: boolean },
+  { keptMs, isIdle }: { readonly keptMs: number; readonly isIdle: boolean },
   timeoutMs: number,
 ): Promise<void> {
   await dropSegments(file, tenant, named, [], timeoutMs);
@@ -86,27 +87,27 @@ export async function cleanSegments(
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  if (leisure) await shrink(file, keptMs === 0 ? NO_ROOM : USUAL_ROOM, timeoutMs);
+  if (isIdle) await vacuum(file, keptMs === 0 ? NO_FREE_PAGES : USUAL_FREE_PAGES, timeoutMs);
 }
 
 /** Pages vacuumed at a time: 4 MB. */
-const PAGES = 512;
+const VACUUM_PAGES = 512;
 
 /** The tolerated free pages: vacuuming costs as much as writing them did. */
-interface Room {
-  readonly part: number;
+interface FreePages {
+  readonly share: number;
   readonly pages: number;
 }
-const NO_ROOM: Room = { part: 0, pages: 0 };
-const USUAL_ROOM: Room = { part: 0.25, pages: 0 };
+const NO_FREE_PAGES: FreePages = { share: 0, pages: 0 };
+const USUAL_FREE_PAGES: FreePages = { share: 0.25, pages: 0 };
 /** A closing process usually writes no more segments. */
-const LEFT_ROOM: Room = { part: 0.05, pages: PAGES };
+const FREE_PAGES_AT_CLOSE: FreePages = { share: 0.05, pages: VACUUM_PAGES };
 const CLOSING_MS = 1_000;
 
 /** Incremental vacuum: returns free pages to the file system. */
-async function shrink(
+async function vacuum(
   file: SegmentFile,
-  room: Room,
+  tolerated: FreePages,
   timeoutMs: number,
   forMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
@@ -114,11 +115,11 @@ async function shrink(
   const started = performance.now();
   while (performance.now() - started < forMs) {
     const isDone = await write(file, timeoutMs, (db) => {
-      const empty = count(db, "freelist_count");
-      if (empty <= Math.max(room.pages, room.part * count(db, "page_count"))) return true;
-      db.all(`PRAGMA incremental_vacuum(${PAGES})`);
-      db.pagesWritten += PAGES;
-      return count(db, "freelist_count") >= empty;
+      const free = count(db, "freelist_count");
+      if (free <= Math.max(tolerated.pages, tolerated.share * count(db, "page_count"))) return true;
+      db.all(`PRAGMA incremental_vacuum(${VACUUM_PAGES})`);
+      db.pagesWritten += VACUUM_PAGES;
+      return count(db, "freelist_count") >= free;
     });
     if (isDone) return;
     await new Promise((resolve) => setImmediate(resolve));
@@ -126,14 +127,14 @@ async function shrink(
 }
 
 /** Best effort: a later checkpoint completes it. False if a reader blocked all of it. */
-export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolean {
+export function checkpointLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolean {
   try {
     const db = file.open();
     if (db === undefined || (mode === "PASSIVE" && db.pagesWritten < LARGE_LOG_PAGES)) return true;
-    const isMoved = db.checkpoint(mode);
+    const isComplete = db.checkpoint(mode);
     // A part blocked by a reader is retried soon, but not at every yield.
-    db.pagesWritten = isMoved ? 0 : LARGE_LOG_PAGES / 2;
-    return isMoved;
+    db.pagesWritten = isComplete ? 0 : LARGE_LOG_PAGES / 2;
+    return isComplete;
   } catch (error) {
     if (BackscrollError.is(error, "store_corrupt")) file.condemn();
     return true;
@@ -143,10 +144,10 @@ export function moveLog(file: SegmentFile, mode: "PASSIVE" | "TRUNCATE"): boolea
 /** How long to wait for the snapshots of running searches: four times their default deadline. */
 const SEARCHES_MS = 2_000;
 
-/** Purged bytes disappear when the log is emptied, so wait for running searches. */
-export async function emptyLog(file: SegmentFile): Promise<void> {
+/** Truncates the log, which still holds purged bytes, once running searches have ended. */
+export async function truncateLog(file: SegmentFile): Promise<void> {
   const deadline = performance.now() + SEARCHES_MS;
-  while (!moveLog(file, "TRUNCATE") && performance.now() < deadline) {
+  while (!checkpointLog(file, "TRUNCATE") && performance.now() < deadline) {
     await pause(5);
   }
 }
@@ -157,11 +158,12 @@ export async function emptyLog(file: SegmentFile): Promise<void> {
  */
 export async function closeSegments(file: SegmentFile, hasBuilt: boolean): Promise<void> {
   try {
-    if (hasBuilt && file.open() !== undefined) await shrink(file, LEFT_ROOM, 0, CLOSING_MS);
+    if (hasBuilt && file.open() !== undefined)
+      await vacuum(file, FREE_PAGES_AT_CLOSE, 0, CLOSING_MS);
   } catch {
     // Another process writes, or the disk is full: the next close retries.
   }
-  moveLog(file, "TRUNCATE");
+  checkpointLog(file, "TRUNCATE");
   file.close();
 }
 

@@ -2,9 +2,8 @@
  * Index maintenance, on its own thread or in slices on the caller's.
  *
  * It reads the main file, writes the segment file in small transactions, and locks the main file
- * only for the lease and the swap. Two ordering constraints for power loss: a segment is synced
- * before a manifest names it, and a manifest that no longer names a segment is synced before the
- * segment is deleted.
+ * only for the lease and the swap. Write ordering against power loss: a segment is synced before a
+ * manifest names it, and a manifest that drops a segment is synced before the segment is deleted.
  */
 
 import { LEASE_MS } from "../../../model/lease.ts";
@@ -27,13 +26,13 @@ import { SqliteConnection } from "../sqlite-driver.ts";
 import { checkVersion, readEpoch } from "../sqlite-schema.ts";
 import { answerRead } from "./answer.ts";
 import {
+  checkpointLog,
   cleanSegments,
   closeSegments,
   dropSegments,
-  emptyLog,
-  moveLog,
   noteIndexed,
   syncSegments,
+  truncateLog,
   writeSegment,
 } from "./maintain-segments.ts";
 import {
@@ -55,7 +54,7 @@ const CACHE_KIB = 2_048;
 export class Maintainer {
   readonly #options: ExecutorOptions;
   readonly #holder = newHolder();
-  /** Its commits do not sync: see above. */
+  /** Its commits do not sync: see the write ordering above. */
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   readonly #file: SegmentFile;
@@ -136,8 +135,8 @@ export class Maintainer {
       return await runMaintenance(maintenance, task, computation, this.#signal, mergeShare);
     } finally {
       maintenance.endSnapshot();
-      if (task === "purge") await emptyLog(this.#file);
-      else moveLog(this.#file, "PASSIVE");
+      if (task === "purge") await truncateLog(this.#file);
+      else checkpointLog(this.#file, "PASSIVE");
     }
   }
 }
@@ -214,14 +213,14 @@ class FileMaintenance implements IndexMaintenance {
   async rest(): Promise<void> {
     // A snapshot prevents the log from being reused.
     if (!this.#feedRead) this.endSnapshot();
-    moveLog(this.#file, "PASSIVE");
+    checkpointLog(this.#file, "PASSIVE");
   }
 
-  async clean(keptMs: number, leisure: boolean): Promise<void> {
+  async clean(keptMs: number, isIdle: boolean): Promise<void> {
     if (this.#file.open() === undefined) return;
     const { tenant, busyTimeoutMs } = this.#subject;
     const named = namedSegments(readManifest(this.#writer, tenant));
-    await cleanSegments(this.#file, tenant, named, { keptMs, leisure }, busyTimeoutMs);
+    await cleanSegments(this.#file, tenant, named, { keptMs, isIdle }, busyTimeoutMs);
   }
 
   async position(): Promise<{ readonly through: number; readonly head: number }> {

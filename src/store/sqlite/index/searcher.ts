@@ -20,7 +20,7 @@ import { answerRead } from "./answer.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { readSetting } from "./setting.ts";
 
-/** The last search's first reads. */
+/** Cached first reads of the last search. */
 interface Known {
   /** The data version that it saw. */
   readonly version: number | undefined;
@@ -59,7 +59,7 @@ export class Searcher {
       this.#settle(code);
       let manifests = 0;
       return runNow(code.search(request, this.#cache, tenantName), (need) => {
-        if (isAbandoned?.()) throw new Error("the caller has given up this search");
+        if (isAbandoned?.()) throw new Error("the search was aborted");
         if (need.need === "breath") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");

@@ -3,11 +3,11 @@ import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createFolder } from "../../../../test/support/folder.ts";
-import { closeSegments, emptyLog } from "./maintain-segments.ts";
+import { closeSegments, truncateLog } from "./maintain-segments.ts";
 import { SegmentFile } from "./segment-file.ts";
 import { deletePart, listOld, retire, writeBlobs } from "./segments.ts";
 
-test("a search reads its snapshot to the end, whatever is deleted", () => {
+test("a search reads its snapshot to the end, despite concurrent deletions", () => {
   const { writer, reader, db } = beingRead();
 
   retire(db, 1, [7]);
@@ -21,17 +21,17 @@ test("a search reads its snapshot to the end, whatever is deleted", () => {
   expect(reader.read(1, { segment: 7, blob: 0 })).toBe("missing");
 });
 
-test("purged text is in no file once running searches have ended", async () => {
+test("purged text is in neither the file nor its log once running searches have ended", async () => {
   const { writer, reader, db } = beingRead();
   while (deletePart(db, 1, 7));
-  const emptied = emptyLog(writer).then(() => statSync(`${writer.path}-wal`).size);
+  const emptied = truncateLog(writer).then(() => statSync(`${writer.path}-wal`).size);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(statSync(`${writer.path}-wal`).size).toBeGreaterThan(0);
   reader.endSnapshot();
   expect(await emptied).toBe(0);
 });
 
-test("closing the file returns its free pages, if they are many", async () => {
+test("closing vacuums a file with many free pages", async () => {
   const store = join(createFolder(), "store.db");
   closeSync(openSync(store, "a"));
   const fill = (file: SegmentFile, segment: number, count: number) => {
@@ -55,7 +55,7 @@ test("closing the file returns its free pages, if they are many", async () => {
   expect(statSync(path).size).toBeGreaterThanOrEqual(small);
 });
 
-test("closing the file beside others leaves their snapshots, and the free pages to the indexer", async () => {
+test("closing keeps the snapshots of others, and leaves the vacuum to the process that built segments", async () => {
   const { writer, reader, db } = beingRead();
   const blobs = Array.from({ length: 2_000 }, (_, blob) => ({ blob, bytes: randomBytes(8_000) }));
   writeBlobs(db, 1, 8, blobs);
@@ -74,7 +74,7 @@ test("closing the file beside others leaves their snapshots, and the free pages 
   expect(statSync(reader.path).size).toBeLessThan(8 * 1024 * 1024);
 });
 
-test("many blobs are read as single ones are: missing and damaged ones, in any order", () => {
+test("a batched read of blobs equals single reads, with missing and damaged ones, in any order", () => {
   const store = join(createFolder(), "store.db");
   closeSync(openSync(store, "a"));
   const [writer, reader] = [open(store), open(store)];

@@ -1,9 +1,9 @@
 /**
  * The segment file beside a database: `x.db-index`, with its own write-ahead log.
  *
- * It is derived, so damage in it is no error of the store. For a reader without a usable file every
- * blob is missing. A writer replaces an unusable file: it deletes one of ours, which may hold
- * deleted text, and moves any other aside.
+ * It is derived, so its damage does not fail the store. Without a usable file, a reader reports every
+ * blob as missing. A writer replaces an unusable file: it deletes one of ours, which may hold deleted
+ * text, and moves any other aside.
  */
 
 import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from "node:fs";
@@ -15,10 +15,10 @@ import { isBusy } from "../sqlite-errors.ts";
 import { createSegmentTables, isMade, isOurs, isUsable } from "./segment-schema.ts";
 import { readBlob, readBlobs, takeSnapshot } from "./segments.ts";
 
-/** Segments are cached decoded, so SQLite's cache would duplicate them. */
+/** Small: segments are cached decoded, so SQLite's page cache would duplicate them. */
 const CACHE_KIB = 2_048;
 
-/** From so many blobs of a segment on, one statement is faster than one for each. */
+/** From this many blobs of a segment on, one batched statement is faster. */
 const WORTH_A_LIST = 16;
 
 export class SegmentFile {
@@ -53,7 +53,7 @@ export class SegmentFile {
       const answers = this.#readList(tenant, segment, own) ?? [];
       for (const [i, answer] of answers.entries()) found.set(own[i] as BlobKey, answer);
     }
-    // Single reads tell which blob is damaged, and find a file that replaced this one.
+    // Single reads identify the damaged blob, and detect a replaced file.
     return keys.map((key) => {
       const answer = found.get(key) ?? "missing";
       return answer === "missing" ? this.read(tenant, key) : answer;
@@ -170,7 +170,7 @@ function quietly<Result>(action: () => Result): Result | undefined {
   }
 }
 
-/** Changes when the path refers to another file. */
+/** Device and inode: changes when the path refers to another file. */
 function identityOf(path: string): string {
   if (path === MEMORY) return MEMORY;
   const found = statSync(path, { throwIfNoEntry: false });

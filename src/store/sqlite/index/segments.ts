@@ -48,8 +48,8 @@ export function readBlob(
 }
 
 /**
- * Blobs of one segment, in the order of `blobs`. SQLite looks them up in ascending order, with half the
- * time of single reads in random order.
+ * Batched read: the blobs of one segment, in the order of `blobs`. SQLite looks them up in key order,
+ * in half the time of single reads in random order.
  */
 export function readBlobs(
   db: SqliteConnection,

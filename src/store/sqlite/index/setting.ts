@@ -18,17 +18,17 @@ const SQL = statements("index-setting", {
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 });
 
-/** `told` is the default for missing values. */
-export function readSetting(db: SqliteConnection, told: IndexingOptions): IndexSetting {
-  return decodeSetting(db.get(SQL.read)?.["value"]) ?? firstSetting(told);
+/** `requested` is the default for missing values. */
+export function readSetting(db: SqliteConnection, requested: IndexingOptions): IndexSetting {
+  return decodeSetting(db.get(SQL.read)?.["value"]) ?? firstSetting(requested);
 }
 
-/** The store's setting; a store without one gets `told`. */
-export function settleSetting(db: SqliteConnection, told: IndexingOptions): IndexSetting {
+/** The store's setting; a store without one gets `requested`. */
+export function settleSetting(db: SqliteConnection, requested: IndexingOptions): IndexSetting {
   if (decodeSetting(db.get(SQL.read)?.["value"]) === undefined) {
-    db.run(SQL.create, encodeSetting(firstSetting(told)));
+    db.run(SQL.create, encodeSetting(firstSetting(requested)));
   }
-  return readSetting(db, told);
+  return readSetting(db, requested);
 }
 
 export function writeSetting(db: SqliteConnection, setting: IndexSetting): void {

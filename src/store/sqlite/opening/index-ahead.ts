@@ -1,10 +1,9 @@
 /**
- * Detects an index that is ahead of the store.
+ * Detects lost commits: an index that is ahead of the feed.
  *
  * Segments are built from committed changes, and the segment file records their position. If that
- * is beyond the feed's end, the store has lost commits: its log was damaged or removed, or its file
- * was replaced by an older copy. The finding is recorded in the store, because new changes soon
- * reach the same positions.
+ * is beyond the feed's end, the log was damaged or removed, or the database was replaced by an older
+ * copy. The loss is recorded in the store, because new changes soon reach the same positions.
  */
 
 import type { StoreLoss } from "../../../model/store-loss.ts";
@@ -25,7 +24,7 @@ const SQL = statements("index_ahead", {
     FROM index_store WHERE key LIKE 'through/%'`,
   forgetNote: `DELETE FROM index_store WHERE key = 'through/' || ?`,
 
-  /** In the store. The counters of `tenants` may lag, those of `tenants_now` do not. */
+  /** In the store. `tenants_now` is current, `tenants` may lag. */
   heads: `SELECT t.tenant, t.name, t.feed_position, m.through
     FROM tenants t LEFT JOIN index_manifest m ON m.tenant = t.tenant`,
   head: `SELECT feed_position FROM tenants_now WHERE tenant = ?`,

@@ -1,8 +1,8 @@
 /**
- * Damaged logs kept aside: `x.db-wal.kept-…`, beside the store.
+ * Copies of damaged write-ahead logs: `x.db-wal.kept-…`, beside the store.
  *
- * The files are the record. Their names hold the reported figures; acknowledging a loss adds
- * `.accepted` to the name and keeps the bytes.
+ * The file names are the record of losses: they hold the reported figures, and an acknowledgement
+ * adds `.accepted` to the name and keeps the bytes.
  */
 
 import { promises, readdirSync, renameSync } from "node:fs";
@@ -95,7 +95,7 @@ function listKept(store: string): KeptLog[] {
   });
 }
 
-/** A folder may forbid listing: then it holds no kept log either. */
+/** Empty if the folder may not be listed. */
 function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -1,5 +1,5 @@
 /**
- * The checksum of SQLite's write-ahead log: two 32-bit sums that run on from frame to frame.
+ * The checksum of SQLite's write-ahead log: two cumulative 32-bit sums over all frames.
  *
  * One step takes a pair of words: `s1 += x + s2; s2 += y + s1`, modulo 2^32. It is linear, so a
  * difference between two results can be followed back through the words that led to it.
@@ -11,7 +11,7 @@ export interface Checksum {
   readonly s2: number;
 }
 
-/** Runs on from `seed` over `words[from..to)`, an even number of them. */
+/** Continues `seed` over `words[from..to)`, an even number of them. */
 export function checksumOf(words: Int32Array, from: number, to: number, seed: Checksum): Checksum {
   let { s1, s2 } = seed;
   for (let i = from; i < to; i += 2) {

@@ -91,7 +91,7 @@ describe("a log in which a bit is flipped", () => {
     ["in the second salt", 15],
     ["in the first checksum", 17],
     ["in the second checksum", 22],
-  ])("%s tells every commit behind it", (_, where) => {
+  ])("%s reports every commit after it", (_, where) => {
     const { log, frames } = createSample();
     for (let frame = 0; frame < frames.length - 1; frame++) {
       const offset = HEADER_BYTES + frame * FRAME + where;
@@ -103,7 +103,7 @@ describe("a log in which a bit is flipped", () => {
     }
   });
 
-  test("reports what SQLite loses silently", () => {
+  test("reports the commits that SQLite discards silently", () => {
     const { path, log, frames } = createSample();
     const middle = (frames[60]?.offset ?? 0) + 500;
     const damaged = flip(log, middle);
@@ -144,11 +144,11 @@ describe("a log in which a bit is flipped", () => {
   });
 });
 
-describe("a log in which more is damaged", () => {
+describe("a log with a damaged sector", () => {
   test.each([
     ["a sector of zeros", 0],
     ["a sector of other bytes", 0xa5],
-  ])("%s tells what is behind it", (_, byte) => {
+  ])("%s reports the commits after it", (_, byte) => {
     const { log } = createSample();
     for (let sector = 8; sector * 512 + 512 < log.length - 4 * FRAME; sector += 7) {
       const damaged = Buffer.from(log).fill(byte, sector * 512, sector * 512 + 512);
@@ -220,7 +220,7 @@ describe("a sound log", () => {
    * A process dies after writing its commit and before publishing it. Another one restarts at the
    * same frame, with fewer.
    */
-  test("may hold the end of an unacknowledged commit", () => {
+  test("may have a stale frame of an unacknowledged commit", () => {
     const { path } = createLog(20);
     const long = branch(path, (own) => own.exec(manyRows(400)));
     const longer = branch(path, (own) => own.exec(manyRows(600)));
@@ -250,7 +250,7 @@ describe("a sound log", () => {
     }
   });
 
-  test("is absent where there is no log, or another file", async () => {
+  test("is assumed for a missing file, and for a file of another kind", async () => {
     const folder = createFolder();
     expect(await scanLog(join(folder, "none"))).toBeUndefined();
     for (const bytes of [Buffer.alloc(0), Buffer.alloc(31), Buffer.alloc(300_000, 0x37)]) {

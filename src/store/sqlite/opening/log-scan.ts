@@ -1,25 +1,25 @@
 /**
- * Finds commits in a write-ahead log that SQLite would throw away.
+ * Tells a damaged write-ahead log from a torn tail: finds commits that SQLite would discard.
  *
- * SQLite replays a log up to its first frame that does not follow from the frame before it: the
- * *break*. It takes all behind it for a torn tail. A damaged frame in the middle therefore removes
- * every commit behind it, without an error. Such a commit is one behind the break with the salts of
- * the log, whose checksum is right when it runs on from the checksum that the frame before it stores.
+ * SQLite replays a log up to the first frame whose checksum does not continue that of the frame
+ * before it: the *break*. It takes the rest for a torn tail, so a damaged frame in the middle removes
+ * every later commit without an error. This scan finds such commits: frames after the break with the
+ * log's salts, whose checksum continues the one stored in the frame before them.
  *
- * A sound log can have such a frame, too. A process that dies between writing the last frame of a
- * transaction and telling the others of it has acknowledged nothing; the next writer begins at the
- * same frame, and if its transaction is shorter, the end of the first one stays behind it. The rest
- * is the end of one transaction: one commit without a successor. So commits behind the break are a
- * loss only if one of these shows that the log went on here:
+ * A sound log can have such a frame, too. A process that dies after writing the last frame of a
+ * transaction and before publishing it in the WAL index has acknowledged nothing. The next writer
+ * starts at the same frame; if its transaction is shorter, the end of the first one remains after it:
+ * one commit without a successor. So commits after the break are a loss only with one of these
+ * proofs that the log continued:
  *
- * - a frame follows from a commit that is behind the break: it was written when that was known;
- * - the frame at the break follows from the one before it, but for its salts, its own checksum or a
+ * - a frame continues a commit after the break: its writer knew that commit;
+ * - the frame at the break continues the one before it, except for its salts, its own checksum or a
  *   single word;
- * - between the break and the commit is a frame that is not of this log, such as a lost sector: all
- *   frames of a log were written one after the other.
+ * - between the break and the commit is a frame of no log, such as a lost sector: a log's frames are
+ *   written one after the other.
  *
- * Not found: several damaged words in one frame of the last transaction, which look the same as what
- * the dead process left.
+ * Undetected: several damaged words in one frame of the last transaction, which look like the rest
+ * of a dead process's transaction.
  */
 
 import { type Checksum, differsInOneWord, isSame } from "./log-checksum.ts";

@@ -1,7 +1,7 @@
 /**
  * Checks the write-ahead log before SQLite opens a store.
  *
- * SQLite discards the frames after a damaged one: the next commit overwrites them, and closing the
+ * SQLite discards the frames after a damaged frame: the next commit overwrites them, and closing the
  * store removes the log. So the log is read first, and copied aside if commits would be lost.
  * Further openings in this process skip the check.
  */

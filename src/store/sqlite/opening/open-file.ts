@@ -1,4 +1,4 @@
-/** Opens a database file and reports losses. */
+/** Opens a database file: log check, migration, and reported losses. */
 
 import { pause } from "../../../async/pause.ts";
 import type { StoreLoss } from "../../../model/store-loss.ts";

@@ -1,7 +1,7 @@
 /**
  * Reads a write-ahead log for `LogScan` in slices.
  *
- * With plain file calls: SQLite holds its locks on the database and on the `-shm` file, none on the
+ * With plain file calls: SQLite holds POSIX locks on the database and on the `-shm` file, none on the
  * log, so closing it drops no lock of this process.
  */
 

@@ -93,10 +93,10 @@ export function append(db: SqliteConnection, name: string, request: AppendReques
   const parts = request.isHistory
     ? packRows(db, tenant, session.number, request, plan.rows)
     : undefined;
-  carryOut(db, tenant, session.number, plan, feed, request.now, parts);
+  executePlan(db, tenant, session.number, plan, feed, request.now, parts);
   const ids = plan.rows.map((row) => row.entry.id);
   storeResult(db, tenant, session.number, request.idempotency, { ids }, request.now);
-  // Last, as on PostgreSQL, where all writers of the tenant contend for its row.
+  // Last, in the same order as on PostgreSQL, where all writers contend for the tenant's row.
   writePlannedFeed(db, tenant, feed, planDelta(plan));
   const { leaf, lastSequence, lastChain, updatedAt, lastInteractionAt } = plan;
   db.cache.keepSession(tenant, {
@@ -122,7 +122,7 @@ function planOf(
   return planReplacement(state, end, request, points);
 }
 
-/** Copies a compaction's summary, unless another compaction or branch came between. */
+/** Compare-and-swap: sets the session's summary unless another compaction or branch came between. */
 function keepSummary(
   db: SqliteConnection,
   tenant: number,
@@ -146,7 +146,7 @@ function keepSummary(
 /**
  * Writes a plan, and of the feed only the changes stored in entries. `parts` are the rows' parts.
  */
-export function carryOut(
+export function executePlan(
   db: SqliteConnection,
   tenant: number,
   session: number,
@@ -269,7 +269,7 @@ export function findPoint(
   return row === undefined ? undefined : toPoint(row);
 }
 
-/** The result of an earlier request, by its ids. */
+/** The result of a replayed request, from its stored ids. */
 export function replayedResult(
   db: SqliteConnection,
   tenant: number,

@@ -1,6 +1,6 @@
 /**
- * Large payloads: content-addressed, compressed, stored once per tenant, reference-counted by
- * entries.
+ * Content-addressed storage of large payloads: compressed, deduplicated per tenant, and
+ * reference-counted by entries.
  */
 
 import type { Block } from "../../../model/block.ts";

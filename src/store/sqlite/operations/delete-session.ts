@@ -1,6 +1,6 @@
 /**
- * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is not found from
- * here on, and `deletePiece` deletes the rest of its rows.
+ * Deletes a session and leaves its tombstone. One with more than `MAX_DELETED_ENTRIES` is
+ * soft-deleted here, and purged by `purgeBatch`.
  */
 
 import { hash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Erases content that was summarised, and finds the sessions where that is due. */
+/** Retention: erases summarised content, and finds the sessions where that is due. */
 
 import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";

@@ -1,8 +1,7 @@
 /**
- * Feed rows inside entries: most changes are an appended message, whose row already has all of the
- * change's fields. So the message doubles as its feed row. Its rowid gives its position, so a range
- * of the feed is a range of entries in file order. The following `context_usage` change is in the
- * same row.
+ * Feed rows inside entries: the row of an appended message has all fields of its change, so it
+ * doubles as its feed row. Its rowid gives its position: a range of the feed is a range scan of
+ * entries in file order. The following `context_usage` change is in the same row.
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
@@ -33,7 +32,7 @@ export interface PlacedChange {
   readonly position: number;
   readonly hash: Uint8Array;
   /** True if the entry's row stores this change; otherwise it has a row in `changes`. */
-  readonly isTold: boolean;
+  readonly isInEntry: boolean;
 }
 
 /** The change that an entry's row stores. */
@@ -52,16 +51,16 @@ export interface FeedRow {
 export function tooManyTenants(): BackscrollError {
   return new BackscrollError(
     "quota_exceeded",
-    "the store has as many tenants as it can number; open another file for new ones",
+    "the store has the maximum number of tenants; open another file for new ones",
   );
 }
 
 /** Whether an entry's row stores `change`, which follows `previous`. */
-export function isToldByEntry(change: NewChange, previous: PlacedChange | undefined): boolean {
+export function isInEntryRow(change: NewChange, previous: PlacedChange | undefined): boolean {
   if (change.kind === "entry_appended") return change.details === null;
   return (
     change.kind === "context_usage" &&
-    previous?.isTold === true &&
+    previous?.isInEntry === true &&
     previous.change.kind === "entry_appended" &&
     previous.change.entryId === change.entryId &&
     previous.change.at === change.at
@@ -77,12 +76,13 @@ export function feedRows(
   let next = 0;
   return rows.map(({ entry, hash }) => {
     while (next < changes.length && changes[next]?.change.entryHash !== hash) next++;
-    const { change, position, hash: fedHash, isTold } = changes[next++] as PlacedChange;
+    const { change, position, hash: fedHash, isInEntry } = changes[next++] as PlacedChange;
     const number = before + position;
-    if (!isTold) return { number, at: null, hash: null, usage: undefined };
+    if (!isInEntry) return { number, at: null, hash: null, usage: undefined };
     const at = change.at === entry.createdAt ? null : change.at;
     const following = changes[next];
-    const usage = following?.isTold && following.change.entryHash === null ? following : undefined;
+    const usage =
+      following?.isInEntry && following.change.entryHash === null ? following : undefined;
     return { number, at, hash: fedHash, usage };
   });
 }

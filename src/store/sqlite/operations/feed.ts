@@ -14,14 +14,14 @@ import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
 import type { TenantState } from "../write-cache.ts";
-import { isToldByEntry, type PlacedChange, tooManyTenants } from "./feed-rows.ts";
+import { isInEntryRow, type PlacedChange, tooManyTenants } from "./feed-rows.ts";
 
-/** Rows scanned for one page of the feed, however few a filter keeps. */
+/** The bound of rows scanned for one page of the feed, however selective the filter. */
 const SCANNED_ROWS = 10_000;
 
 /**
- * How far the tenant's row may lag behind the entries. Writing it is a seventh of an append;
- * readers add the messages since. The view `tenants_now` uses the same number.
+ * Write-behind: how far the tenant's row may lag behind the entries. Writing it is a seventh of an
+ * append; readers add the messages since. The view `tenants_now` uses the same number.
  */
 const UNWRITTEN_POSITIONS = 64;
 
@@ -29,8 +29,8 @@ const CHANGE_INSERT = `INSERT INTO changes
     (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Takes the tenant and positions, and the row numbers before the feed: see `stretchOf`. */
-const FEED_STRETCH = `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
+/** Takes the tenant and positions, and the row numbers before the feed: see `feedRange`. */
+const FEED_RANGE = `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
     FROM changes WHERE tenant = ? AND position > ? AND position <= ?
     UNION ALL
     SELECT e.entry - ?, coalesce(e.fed_at, e.created_at), 'entry_appended', s.id, e.id, e.hash,
@@ -61,9 +61,9 @@ const SQL = statements("feed", {
     WHERE tenant = ?`,
   setQuota: `UPDATE tenants SET max_sessions = ?, max_entries = ?, max_content_bytes = ?
     WHERE tenant = ?`,
-  listChanges: `${FEED_STRETCH} ORDER BY position`,
+  listChanges: `${FEED_RANGE} ORDER BY position`,
   listSessionChanges: `SELECT position, at, kind, session_id, entry_id, entry_hash, details, hash
-    FROM (${FEED_STRETCH}) WHERE session_id = ? ORDER BY position LIMIT ?`,
+    FROM (${FEED_RANGE}) WHERE session_id = ? ORDER BY position LIMIT ?`,
   readHead: `SELECT feed_position, feed_hash, first_entry FROM tenants_now WHERE tenant = ?`,
   listTenants: `SELECT name FROM tenants ORDER BY name`,
 });
@@ -116,7 +116,7 @@ export function planFeed(
   const placed = changes.map((change) => {
     position++;
     hash = changeHash(hash, position, changeBody(change));
-    previous = { change, position, hash, isTold: isToldByEntry(change, previous) };
+    previous = { change, position, hash, isInEntry: isInEntryRow(change, previous) };
     return previous;
   });
   return { changes: placed, tenant };
@@ -149,19 +149,19 @@ export function writePlannedFeed(
   checkQuota("sessions", before.maxSessions, before.sessions, sessions);
   checkQuota("entries", before.maxEntries, before.entries, entries);
   checkQuota("content bytes", before.maxContentBytes, before.contentBytes, contentBytes);
-  const own = plan.changes.filter(({ isTold }) => !isTold);
+  const own = plan.changes.filter(({ isInEntry }) => !isInEntry);
   runInTens(db, SQL.insertChange, SQL.insertTenChanges, own, ({ change, position, hash }) => {
     const { at, kind, sessionId, entryId, entryHash, details } = change;
     const detailBytes = details === null ? null : Buffer.from(details);
     return [tenant, position, at, kind, sessionId, entryId, entryHash, detailBytes, hash];
   });
   const { position, hash } = plan.changes.at(-1) ?? before;
-  const isTold = own.length === 0 && position - before.writtenPosition <= UNWRITTEN_POSITIONS;
+  const isDeferred = own.length === 0 && position - before.writtenPosition <= UNWRITTEN_POSITIONS;
   const after: TenantState = {
     ...before,
     position,
     hash,
-    writtenPosition: isTold ? before.writtenPosition : position,
+    writtenPosition: isDeferred ? before.writtenPosition : position,
     lastSession: Math.max(sessionNumber, before.lastSession),
     sessions: before.sessions + sessions,
     entries: before.entries + entries,
@@ -169,7 +169,7 @@ export function writePlannedFeed(
     contentBytes: before.contentBytes + contentBytes,
   };
   db.cache.keepTenant(tenant, after);
-  if (!isTold) {
+  if (!isDeferred) {
     const { lastSession } = after;
     const counts = [after.sessions, after.entries, after.messages, after.contentBytes];
     db.run(SQL.moveFeed, position, hash, lastSession, ...counts, tenant);
@@ -240,7 +240,7 @@ function hashOf(
   if (position === 0) return ZERO_HASH;
   if (tenant === undefined) return undefined;
   const first = Number(head?.["first_entry"] ?? 0);
-  const [row] = db.all(SQL.listChanges, ...stretchOf(tenant, position - 1, position, first));
+  const [row] = db.all(SQL.listChanges, ...feedRange(tenant, position - 1, position, first));
   return row === undefined ? undefined : toChange(row).hash;
 }
 
@@ -257,16 +257,16 @@ export function listChanges(
   const looked = sessionId === undefined ? limit : SCANNED_ROWS;
   // Positions have no gaps.
   const last = Math.max(after, Math.min(after + looked, Number(head?.["feed_position"] ?? 0)));
-  const stretch = stretchOf(tenant, after, last, Number(head?.["first_entry"] ?? 0));
+  const range = feedRange(tenant, after, last, Number(head?.["first_entry"] ?? 0));
   if (sessionId === undefined) {
-    return { changes: db.all(SQL.listChanges, ...stretch).map(toChange), through: last };
+    return { changes: db.all(SQL.listChanges, ...range).map(toChange), through: last };
   }
-  const changes = db.all(SQL.listSessionChanges, ...stretch, sessionId, limit).map(toChange);
+  const changes = db.all(SQL.listSessionChanges, ...range, sessionId, limit).map(toChange);
   return { changes, through: changes.length === limit ? (changes.at(-1)?.position ?? last) : last };
 }
 
-/** Parameters of `FEED_STRETCH`: positions after `after` to `last`, of changes, messages and usage. */
-function stretchOf(tenant: number, after: number, last: number, before: number): number[] {
+/** Parameters of `FEED_RANGE`: positions after `after` to `last`, of changes, messages and usage. */
+function feedRange(tenant: number, after: number, last: number, before: number): number[] {
   const rows = [before, tenant, before + after, before + last];
   return [tenant, after, last, ...rows, ...rows];
 }

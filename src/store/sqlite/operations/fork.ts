@@ -11,7 +11,7 @@ import type { EntryRecord, ForkRequest } from "../../records.ts";
 import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
-import { carryOut, findPoint, readState } from "./append.ts";
+import { executePlan, findPoint, readState } from "./append.ts";
 import { holdPayloadsOf } from "./blobs.ts";
 import { eraseRows } from "./erase-content.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
@@ -47,7 +47,7 @@ export function forkSession(db: SqliteConnection, name: string, request: ForkReq
   const { entries, pinned } = copyPath(db, name, sessionId, point.id, session.now);
   const plan = planAppend(state, { sessionId: session.id, entries, now: session.now }, new Map());
   const feed = planFeed(db, tenant, [created, ...plan.changes]);
-  carryOut(db, tenant, number, plan, feed, session.now);
+  executePlan(db, tenant, number, plan, feed, session.now);
   eraseRows(db, tenant, number, erasedCopies(plan));
   for (const { entry, place } of plan.rows) {
     if (entry.copiedFrom !== undefined && entry.payloads.length === 0) {

@@ -28,7 +28,7 @@ import {
   retireFact,
 } from "./notes.ts";
 import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
-import { deletePiece, isLeft } from "./purge-deleted.ts";
+import { hasDeleted, purgeBatch } from "./purge-deleted.ts";
 import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
 import {
   deleteRoute,
@@ -62,12 +62,12 @@ type Operations<Port> = {
 };
 
 export const WRITES: Operations<StoreWrites> & {
-  readonly deletePiece: (db: SqliteConnection, tenant: string) => boolean;
+  readonly purgeBatch: (db: SqliteConnection, tenant: string) => boolean;
 } = {
   createSession,
   updateSession,
   deleteSession,
-  deletePiece,
+  purgeBatch,
   append,
   moveLeaf,
   setPinned,
@@ -99,7 +99,7 @@ export const WRITES: Operations<StoreWrites> & {
 export const READS: Operations<StoreReads> & {
   readonly dataVersion: (db: SqliteConnection) => number;
   readonly indexLag: (db: SqliteConnection, tenant: string) => number;
-  readonly isLeft: (db: SqliteConnection, tenant: string) => boolean;
+  readonly hasDeleted: (db: SqliteConnection, tenant: string) => boolean;
 } = {
   findSession,
   findSessionByOrigin,
@@ -137,7 +137,7 @@ export const READS: Operations<StoreReads> & {
   checkIntegrity,
   indexStatus,
   indexLag,
-  isLeft,
+  hasDeleted,
   dataVersion,
 };
 

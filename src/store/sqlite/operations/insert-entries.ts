@@ -93,16 +93,16 @@ export function insertEntries(
   feed: FeedPlan,
   parts: readonly StoredParts[] | undefined,
 ): void {
-  const told = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
+  const fedRows = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
   let next = 0;
-  const fed = () => told[next++] as FeedRow;
+  const fed = () => fedRows[next++] as FeedRow;
   const beforeAt = (i: number): WrittenRow | undefined =>
-    i === 0 ? undefined : { row: rows[i - 1] as EntryRow, fed: told[i - 1] as FeedRow };
+    i === 0 ? undefined : { row: rows[i - 1] as EntryRow, fed: fedRows[i - 1] as FeedRow };
   if (parts === undefined && rows.every(isPlain)) {
     runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
       plainValues(tenant, session, row, fed()),
     );
-  } else if (parts !== undefined && rows.every((row, i) => isPacked(row, parts[i], told[i]))) {
+  } else if (parts !== undefined && rows.every((row, i) => isPacked(row, parts[i], fedRows[i]))) {
     runInTens(db, SQL.insertPacked, SQL.insertTenPacked, rows, (row) => {
       const i = next;
       const own = fed();

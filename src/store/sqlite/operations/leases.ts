@@ -1,4 +1,4 @@
-/** Leases: elect one process for a task. */
+/** Leases: leader election by the database's clock. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { NOW, statements } from "../sqlite-statements.ts";

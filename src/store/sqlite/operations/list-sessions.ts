@@ -1,10 +1,10 @@
 /**
  * Pages of sessions, newest interaction first.
  *
- * The cheaper of two plans. Walking the interaction index stops after a page, but visits n/m
- * sessions for each that a filter keeps; starting from the filter's own index visits all m that it
- * keeps. The second is used while m is small, so that no page costs more than about the square root
- * of the number of sessions, and no append has to maintain an index per filter.
+ * Cost-based choice of two plans. A scan of the interaction index stops after a page, but visits n/m
+ * sessions for each match; the filter's own index finds all m matches, which are then sorted. The
+ * second is used while m is small, so that no page costs more than about the square root of the
+ * number of sessions, without a composite index per filter.
  */
 
 import type { Session } from "../../../model/session.ts";
@@ -16,7 +16,7 @@ import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";
 import { toSessions } from "./sessions.ts";
 
-/** Up to this many sessions are sorted by hand instead of walking the interaction index. */
+/** Up to this many matches are sorted instead of scanning the interaction index. */
 const FEW = 1_000;
 
 /** As in a search's filter by project: the id, the path, or the end of the path. */

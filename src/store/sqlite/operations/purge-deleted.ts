@@ -1,4 +1,4 @@
-/** Deletes what is left of sessions that were deleted, in pieces: see `deleted-session.ts`. */
+/** Incremental purge of soft-deleted sessions: see `deleted-session.ts`. */
 
 import { MAX_DELETED_ENTRIES } from "../../../model/limits.ts";
 import type { Tombstone } from "../../records.ts";
@@ -18,7 +18,7 @@ const SQL = statements("purge_deleted", {
   findTombstone: `SELECT b.session_id, b.origin_key, b.entry_count, b.digest, b.reason, b.deleted_at
     FROM sessions s JOIN tombstones b ON b.tenant = s.tenant AND b.session = s.session
     WHERE s.tenant = ? AND s.id = ? AND s.ttl_seconds = 0`,
-  lastOfPiece: `SELECT max(sequence) AS last FROM (SELECT sequence FROM entries
+  lastOfBatch: `SELECT max(sequence) AS last FROM (SELECT sequence FROM entries
     WHERE tenant = ? AND session = ? ORDER BY sequence LIMIT ?)`,
   deleteEntries: `DELETE FROM entries WHERE tenant = ? AND session = ? AND sequence <= ?`,
   deleteKeys: `DELETE FROM idempotency WHERE tenant = ?1 AND session = ?2 AND key IN (
@@ -30,7 +30,7 @@ const SQL = statements("purge_deleted", {
   deleteSession: `DELETE FROM sessions WHERE tenant = ? AND session = ?`,
 });
 
-/** The tombstone of a session that was deleted and has rows left. */
+/** The tombstone of a session whose purge is unfinished. */
 export function findUnfinished(
   db: SqliteConnection,
   tenant: number,
@@ -40,20 +40,20 @@ export function findUnfinished(
   return row === undefined ? undefined : toTombstone(row);
 }
 
-/** Whether rows of a deleted session are left. */
-export function isLeft(db: SqliteConnection, name: string): boolean {
+/** Whether a soft-deleted session exists. */
+export function hasDeleted(db: SqliteConnection, name: string): boolean {
   const tenant = findTenant(db, name);
   return tenant !== undefined && db.get(SQL.left, tenant) !== undefined;
 }
 
-/** Deletes at most `MAX_DELETED_ENTRIES` rows of one kind; gives whether more are left. */
-export function deletePiece(db: SqliteConnection, name: string): boolean {
+/** Deletes a batch of at most `MAX_DELETED_ENTRIES` rows of one kind; true if more are left. */
+export function purgeBatch(db: SqliteConnection, name: string): boolean {
   const tenant = findTenant(db, name);
   const left = tenant === undefined ? undefined : db.get(SQL.left, tenant);
   if (tenant === undefined || left === undefined) return false;
   const session = { number: Number(left["session"]), id: String(left["id"]) };
   deleteRows(db, tenant, session, Number(left["first_entry"]));
-  return isLeft(db, name);
+  return hasDeleted(db, name);
 }
 
 function deleteRows(
@@ -63,7 +63,7 @@ function deleteRows(
   rowBeforeFeed: number,
 ): void {
   const of = [tenant, session.number] as const;
-  const last = db.get(SQL.lastOfPiece, ...of, MAX_DELETED_ENTRIES)?.["last"];
+  const last = db.get(SQL.lastOfBatch, ...of, MAX_DELETED_ENTRIES)?.["last"];
   if (typeof last === "number") {
     releasePayloadsThrough(db, ...of, last);
     keepFeedRows(db, tenant, session, rowBeforeFeed, last);

@@ -60,7 +60,7 @@ const SQL = statements("sessions", {
     WHERE s.tenant = ? AND s.id IN (SELECT value FROM json_each(?)) AND ${IS_THERE}
     GROUP BY m.model`,
   numberById: `SELECT s.session FROM sessions s WHERE s.tenant = ? AND s.id = ? AND ${IS_THERE}`,
-  /** Also those of deleted sessions of which rows are left. */
+  /** Including soft-deleted sessions. */
   takenId: `SELECT session FROM sessions WHERE tenant = ? AND id = ?`,
   insertSession: insertSessionSql((n) => `?${n}`),
   shortIds: `SELECT short_id FROM sessions

@@ -47,7 +47,7 @@ export function checkIntegrity(db: SqliteConnection): string[] {
       .filter((line) => line !== "ok");
     return damage.length > 0 ? damage : [...checkSchemaText(db), ...danglingRows(db)];
   } catch (error) {
-    // Some damage makes even the check fail.
+    // Damage may make the check itself fail.
     if (BackscrollError.is(error, "store_corrupt")) return [error.message];
     throw error;
   }
@@ -56,7 +56,7 @@ export function checkIntegrity(db: SqliteConnection): string[] {
 function danglingRows(db: SqliteConnection): string[] {
   return db
     .all("PRAGMA foreign_key_check")
-    .map((row) => `a row of ${row["table"]} refers to a row of ${row["parent"]} that is gone`);
+    .map((row) => `a row of ${row["table"]} refers to a missing row of ${row["parent"]}`);
 }
 
 /** Changes when another connection, in this process or another, has committed. */

@@ -1,8 +1,8 @@
 /**
- * Open messages.
+ * Pending messages.
  *
  * A pending message has an id, a lease and chunks, but no place in the tree: the commit places it
- * on the current leaf, so that two open messages cannot fork a session by accident.
+ * on the current leaf, so that two pending messages cannot fork a session by accident.
  */
 
 import { messageChunk, messageOpened, messageTakenOver } from "../../plan/new-changes.ts";
@@ -22,7 +22,7 @@ import type {
 } from "../../stream-records.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { NOW, statements } from "../sqlite-statements.ts";
-import { carryOut, findPoints, readState, replayedResult } from "./append.ts";
+import { executePlan, findPoints, readState, replayedResult } from "./append.ts";
 import { findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 
@@ -150,7 +150,7 @@ export function abortExpired(
   return ids;
 }
 
-/** Deletes the open messages of a session that is being deleted. */
+/** Deletes the pending messages of a session that is being deleted. */
 export function dropStreams(db: SqliteConnection, tenant: number, session: number): void {
   for (const row of db.all(SQL.listBySession, tenant, session))
     remove(db, tenant, String(row["id"]));
@@ -183,12 +183,12 @@ function place(
   );
   remove(db, tenant, entry.id);
   const feed = planFeed(db, tenant, plan.changes);
-  carryOut(db, tenant, number, plan, feed, now);
+  executePlan(db, tenant, number, plan, feed, now);
   writePlannedFeed(db, tenant, feed, planDelta(plan));
   return { entries: plan.rows.map(placedEntry), leaf: plan.leaf?.id ?? null, replayed: false };
 }
 
-/** The open message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
+/** The pending message if `holder` holds it; throws `stream_lost` if it was ended or taken over. */
 function heldStream(
   db: SqliteConnection,
   tenant: number | undefined,

@@ -9,7 +9,7 @@ import { collectGarbage } from "./blobs.ts";
 import { deleteSession } from "./delete-session.ts";
 import { findTenant, listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
-import { deletePiece } from "./purge-deleted.ts";
+import { purgeBatch } from "./purge-deleted.ts";
 import { abortExpired } from "./streams.ts";
 
 const SQL = statements("sweep", {
@@ -34,7 +34,7 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
   for (const name of names) {
     const tenant = findTenant(db, name);
     if (tenant === undefined) continue;
-    // Abort first: expired open messages must not keep sessions alive.
+    // Abort first: expired pending messages must not keep sessions alive.
     const room = limit - abortedMessages.length;
     for (const entryId of abortExpired(db, name, now, room)) {
       abortedMessages.push({ tenant: name, entryId });
@@ -45,8 +45,8 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
       deleteSession(db, name, sessionId, "ttl", now);
       deletedSessions.push({ tenant: name, sessionId });
     }
-    // One piece for each call: the others are in the same transaction.
-    left ||= deletePiece(db, name);
+    // One batch per call, because the sweep is one transaction.
+    left ||= purgeBatch(db, name);
     deletedRecords += deleteExpiredRecords(db, tenant, now, limit - deletedRecords);
     forgottenKeys += db.run(SQL.oldKeys, tenant, now - IDEMPOTENCY_KEPT_MS);
     collectedBlobs += collectGarbage(db, tenant, limit);

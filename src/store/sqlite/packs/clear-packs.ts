@@ -10,7 +10,7 @@ const SQL = statements("clear_packs", {
     WHERE tenant = ? AND session = ? AND sequence = ?`,
   replace: `UPDATE packs SET bytes = ? WHERE tenant = ? AND session = ? AND pack = ?`,
   delete: `DELETE FROM packs WHERE tenant = ? AND session = ? AND pack = ?`,
-  /** But for the last, which may go on behind that sequence: its number is that of its first entry. */
+  /** Keeps the last pack, which may extend beyond that sequence: its number is that of its first entry. */
   deleteThrough: `DELETE FROM packs WHERE tenant = ?1 AND session = ?2 AND pack < (
       SELECT max(pack) FROM packs WHERE tenant = ?1 AND session = ?2 AND pack <= ?3)`,
   deleteAll: `DELETE FROM packs WHERE tenant = ? AND session = ?`,
@@ -43,7 +43,7 @@ export function eraseFromPacks(
   }
 }
 
-/** Deletes the packs of entries up to a sequence, but for the last of them. */
+/** Deletes the packs of entries up to a sequence, except the last of them. */
 export function deletePacksThrough(
   db: SqliteConnection,
   tenant: number,

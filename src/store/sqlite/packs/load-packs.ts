@@ -1,11 +1,11 @@
-/** Packs entries from a dump, whose rows are complete. */
+/** Packs the entries of a dump, whose rows are unpacked. */
 
 import type { Row } from "../../records.ts";
 import { textOrNull } from "../../rows/text.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { preparePack, writePack } from "./write-pack.ts";
 
-/** As many as an import writes at once. */
+/** The batch size of an import. */
 const MAX_ENTRIES = 128;
 const MAX_BYTES = 128 * 1024;
 

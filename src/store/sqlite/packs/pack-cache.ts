@@ -1,5 +1,5 @@
 /**
- * An LRU cache of packs: a page's entries are mostly in one or two.
+ * LRU cache of packs: a page's entries are mostly in one or two.
  *
  * A committed pack's number is never reused, and erased entries are not read, so readers never see
  * stale data. Rewriting a pack must bypass the cache. A rollback clears it.

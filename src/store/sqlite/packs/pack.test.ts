@@ -46,7 +46,7 @@ describe("a pack", () => {
     ]);
   });
 
-  test("that is short holds no excess memory", () => {
+  test("that is short does not retain Node's buffer pool", () => {
     const pack = new Pack(packed([{ content: '"short"', metadata: "{}" }]));
     expect(pack.size).toBeLessThan(1_100);
     expect(pack.content(0)).toBe('"short"');

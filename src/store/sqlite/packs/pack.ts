@@ -1,5 +1,5 @@
 /**
- * Packs: similar parts of neighbouring entries, compressed together.
+ * Block compression: similar parts of neighbouring entries are compressed together in a pack.
  *
  * Tool calls and their metadata resemble each other: compressed one by one such texts shrink by a
  * third, forty together by two thirds.
@@ -72,7 +72,7 @@ export class Pack {
   }
 }
 
-/** Node allocates short buffers from a pool; keeping one would keep the pool. */
+/** Copies a short buffer, which would retain Node's whole buffer pool. */
 function onItsOwn(plain: Buffer): Buffer {
   if (2 * plain.length > plain.buffer.byteLength) return plain;
   return Buffer.from(new Uint8Array(plain).buffer);

@@ -62,7 +62,7 @@ function countPacks(db: SqliteConnection): unknown {
   return db.get("SELECT count(*) AS count FROM packs")?.["count"];
 }
 
-test("message text stays in its row, readable by SQL, and everything else goes into the pack", () => {
+test("message text stays in its row, readable by SQL; all other parts go into the pack", () => {
   const { db } = imported();
   const kept = rowsOf(db).map((row) => row.kept);
   expect(kept.slice(0, 7)).toEqual([
@@ -243,7 +243,7 @@ test("a damaged pack fails neither the index nor a search", () => {
   const whole = readFeedSlice(db, 1, 0, 100);
   db.run("UPDATE packs SET bytes = x'00'");
   db.packs.clear();
-  expect(() => treeOf(db, id)).toThrow("doctor --verify lists all that is damaged");
+  expect(() => treeOf(db, id)).toThrow("doctor --verify lists all damage");
   const slice = readFeedSlice(db, 1, 0, 100);
   const blocksOf = ({ entries }: typeof whole) => entries.map(({ blocks }) => blocks);
   const said = blocksOf(whole).filter((blocks) => blocks.every(({ type }) => type === "text"));
@@ -254,7 +254,7 @@ test("a damaged pack fails neither the index nor a search", () => {
   expect(window?.entries.map(({ erased }) => erased)).toEqual([false, true, true, true, false]);
 });
 
-test("a read that meets a lock reports our error", () => {
+test("a read that meets a lock fails with store_busy", () => {
   const path = join(createFolder(), "store.db");
   const [reader, other] = [new SqliteConnection(path), new SqliteConnection(path)];
   onTestFinished(() => {

@@ -1,8 +1,6 @@
 /**
- * The parent of an entry, as SQLite stores it.
- *
- * Most entries of a history follow the previous row. Their column is empty, and the id is looked up
- * by row number, which never changes.
+ * Implicit parents: most entries of a history follow the previous row. Their column is empty, and
+ * the parent's id is looked up by rowid, which never changes.
  */
 
 import type { EntryRow } from "../../plan/plan-append.ts";

@@ -11,7 +11,7 @@ const call = fc.record({
 const thought = fc.record({ type: fc.constant("thinking"), text: fc.string() });
 const blocks = fc.array(fc.oneof(text, call, thought));
 
-describe("spoken text", () => {
+describe("message text", () => {
   test("and the rest join to the same content, byte for byte", () => {
     fc.assert(
       fc.property(blocks, fc.option(fc.jsonValue()), (all, data) => {
@@ -36,7 +36,7 @@ describe("spoken text", () => {
     });
   });
 
-  test("stays with the rest where that is short, or ambiguous", () => {
+  test("is left unsplit if the rest is short, or the split ambiguous", () => {
     const said = { type: "text", text: "yes" };
     const whole = [
       [said],

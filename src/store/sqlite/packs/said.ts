@@ -1,5 +1,5 @@
 /**
- * Splits a message's content into its texts and the rest.
+ * Splits a message's content into its text blocks and the rest.
  *
  * Some agents write a whole turn as one message: a thought, an answer and tool calls. The answer
  * stays in the entry's row, as a list of its text blocks; the rest goes into the pack, with a mark
@@ -35,8 +35,8 @@ export function splitSaid(content: string): SplitContent | undefined {
     end = span.end;
   }
   rest += content.slice(end);
-  const isTold = blocks.length > 0 && !rest.includes('"type":"text"');
-  return isTold ? { said: ` [${blocks.join(",")}]`, rest } : undefined;
+  const isSplittable = blocks.length > 0 && !rest.includes('"type":"text"');
+  return isSplittable ? { said: ` [${blocks.join(",")}]`, rest } : undefined;
 }
 
 /** Whether a row holds only the text blocks of its content. */

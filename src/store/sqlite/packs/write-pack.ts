@@ -1,4 +1,4 @@
-/** Decides which parts of entries go into a pack, and which stay in their rows. */
+/** Packs entries: decides which parts go into the pack, and which stay in their rows. */
 
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
@@ -9,7 +9,7 @@ const SQL = statements("write_pack", {
   insert: `INSERT INTO packs (tenant, session, pack, bytes) VALUES (?, ?, ?, ?)`,
 });
 
-/** Packing less than a page or two gains nothing, as for one line of a followed file. */
+/** Less than a page or two, such as one line of a followed file, gains nothing. */
 const MIN_PACKED_BYTES = 2_048;
 
 /** The parts of an entry that may be packed. */

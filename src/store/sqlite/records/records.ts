@@ -58,7 +58,7 @@ export function writeRecords(
     db.all(SQL.info, tenant, namespace, key),
   );
   const plan = planRecords(rows.map(toCurrent), request);
-  carryOut(db, tenant, plan);
+  executePlan(db, tenant, plan);
   return plan.results;
 }
 
@@ -92,7 +92,7 @@ export function deleteExpiredRecords(
   limit: number,
 ): number {
   const plan = planExpired(db.all(SQL.expired, tenant, now, limit).map(toCurrent), now);
-  carryOut(db, tenant, plan);
+  executePlan(db, tenant, plan);
   return plan.deletes.length;
 }
 
@@ -119,7 +119,7 @@ function rangeOf(
   return db.all(SQL.page, tenant, namespace, ...range, now, limit + 1);
 }
 
-function carryOut(db: SqliteConnection, tenant: number, plan: RecordPlan): void {
+function executePlan(db: SqliteConnection, tenant: number, plan: RecordPlan): void {
   if (plan.changes.length === 0) return;
   for (const { namespace, key } of plan.deletes) db.run(SQL.delete, tenant, namespace, key);
   for (const { info, value } of plan.puts) {

@@ -22,7 +22,10 @@ export function checkSchemaText(db: SqliteConnection): string[] {
     return own
       .all(OBJECTS)
       .filter((row) => !stored.has(textOf(row)))
-      .map((row) => `the ${row["type"]} ${row["name"]} is not defined as it should be`);
+      .map(
+        (row) =>
+          `the definition of the ${row["type"]} ${row["name"]} differs from that of this schema version`,
+      );
   } finally {
     own.close();
   }

@@ -6,14 +6,13 @@
  * unchanged. A null `short_id` means that the id itself is the short id; `own_id` is the agent's
  * own id.
  *
- * `packs`: tool calls, their results, thoughts and metadata of an import resemble those of
- * neighbouring entries, so they are compressed together. An entry with a `pack` has its metadata in
- * that pack of its session, and its content too, except for message text: that stays in the entry,
- * where the view `indexed_sessions` reads it. A pack's number is the sequence of the first entry
- * that it was made for. `bytes` is zstd of UTF-8: the content and the metadata of each sequence
- * from that one on, each followed by a NUL but for the last, and empty where the pack has none. A
- * content that begins with a space is the blocks of text alone: the pack has the rest, with U+0001
- * where they were.
+ * `packs` is block compression: tool calls, results, thoughts and metadata of neighbouring imported
+ * entries are compressed together. An entry with a `pack` has its metadata in that pack of its
+ * session, and its content too, except for message text, which stays in the entry for the view
+ * `indexed_sessions`. A pack's number is the sequence of its first entry. `bytes` is zstd of UTF-8:
+ * the content and the metadata of each sequence from that one on, separated by NUL, and empty where
+ * the pack has none. Content that begins with a space has only the text blocks: the pack has the
+ * rest, with U+0001 in their places.
  *
  * An empty `parent_id` means the `id` of the previous row: imports mostly continue it, and a row
  * number never changes.

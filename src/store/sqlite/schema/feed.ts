@@ -1,15 +1,15 @@
 /**
  * The feed of changes, and the tombstones of deleted sessions.
  *
- * An appended message is its own row of the feed: its row number is the tenant's `first_entry` plus
- * its position, and `fed_hash` is the change's hash. `fed_usage` and `fed_usage_hash` store the
- * change that follows it, the context usage of a model call; the next row number stays free for it.
- * `fed_at` is null where it would be `created_at`. Other changes have a row in `changes`. A second
- * row for each message was a tenth of an archive and a fifth of an append.
+ * An appended message doubles as its feed row: its rowid is the tenant's `first_entry` plus its
+ * position, and `fed_hash` is the change's hash. `fed_usage` and `fed_usage_hash` store the change
+ * that follows it, the context usage of a model call; the next rowid stays free for it. `fed_at` is
+ * null if it equals `created_at`. Other changes have a row in `changes`. A second row for each
+ * message was a tenth of an archive and a fifth of an append.
  *
- * The tenant's row is not written with every message: `feed_position`, its hash and the counters
- * may be up to 64 positions behind. `tenants_now` has their current values, `feed` all changes.
- * Each tenant has 2^32 row numbers.
+ * The tenant's row is written behind: `feed_position`, its hash and the counters may lag up to 64
+ * positions. `tenants_now` has their current values, `feed` all changes. Each tenant has 2^32
+ * rowids.
  */
 export const FEED: string = `
 CREATE TABLE changes (
