@@ -44,7 +44,7 @@ export class SearchCache {
 const MAX_TENANTS = 32;
 /** The limit of cached paths. */
 const MAX_PATHS = 50_000;
-/** Not needed for a session without branches. */
+/** A session without branches needs none. */
 const NO_RANGES: SessionPath["ranges"] = [];
 
 export class TenantCache {
@@ -57,7 +57,7 @@ export class TenantCache {
   liveness: { readonly key: string; readonly value: readonly Liveness[] } | undefined;
   /** Active paths of sessions that branched, as of position `seen` of the feed. */
   readonly #paths = new Map<number, SessionPath>();
-  /** Sessions that never branched, as most: as of the same position, like everything below. */
+  /** Sessions that never branched (most do not), as of the same position, like all fields below. */
   readonly #whole = new Set<number>();
   readonly #scopes = new RememberedScopes();
   /** The session fields that windows show. */

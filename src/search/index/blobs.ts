@@ -1,5 +1,6 @@
 /**
- * Blobs of one computation: cached ones are available at once, missing ones are fetched together.
+ * Batched reads by re-execution: cached blobs are available at once, missing ones are fetched
+ * together.
  *
  * Code that reads the index runs as an *attempt*: it records missing blobs and goes on as far as it
  * can. Then all missing blobs are fetched at once, and the attempt runs again. So a warm search

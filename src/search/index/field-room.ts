@@ -1,5 +1,5 @@
 /**
- * A pool of reusable arrays for building segments, one per name.
+ * An object pool: reusable arrays for building segments, one per name.
  *
  * Each takes a few megabytes. Allocated per segment, those of the last ten would wait for garbage
  * collection, as V8 collects external memory late.

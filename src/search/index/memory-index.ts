@@ -130,7 +130,7 @@ export class MemoryIndex implements Source {
     for (const field of SESSION_FIELDS) this.#addKeyed(field, document, words[field]);
   }
 
-  /** `words` is null for a deleted note: it hides older segments' versions. */
+  /** `words` is null for a deleted note: a tombstone for the versions in older segments. */
   addMemory(key: string, words: Words | null): void {
     this.#addNote("memory", key, words);
   }

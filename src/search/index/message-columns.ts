@@ -18,7 +18,7 @@ export interface MessageColumns {
   /** An index into `ROLES`. */
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
-  /** The lengths of what tools gave back. */
+  /** The lengths of tool outputs. */
   readonly outputs: Uint16Array;
 }
 

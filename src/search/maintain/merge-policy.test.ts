@@ -22,7 +22,7 @@ function segment(documents: number): SegmentInfo {
   };
 }
 
-/** Merges until nothing is due. Gives the rewritten documents. */
+/** Merges until no merge is due. Gives the number of rewritten documents. */
 function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo[]): number {
   let rewritten = 0;
   for (let due = choose(segments); due.length > 0; due = choose(segments)) {
@@ -35,7 +35,7 @@ function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo
   return rewritten;
 }
 
-test("a store that grows by small segments keeps few, and rewrites each message a few times", () => {
+test("a store that grows by small segments keeps few of them, and rewrites each message a few times", () => {
   segments = [];
   let documents = 0;
   let rewritten = 0;
@@ -53,7 +53,7 @@ test("a store that grows by small segments keeps few, and rewrites each message 
   expect(rewritten / documents).toBeLessThan(7);
 });
 
-test("during heavy writes fewer merges are made, and the segments stay bounded", () => {
+test("heavy writes cause fewer merges, and the number of segments stays bounded", () => {
   segments = [];
   let rewritten = 0;
   let most = 0;
@@ -67,7 +67,7 @@ test("during heavy writes fewer merges are made, and the segments stay bounded",
   expect(rewritten / (150 * 7_000)).toBeLessThan(1);
 });
 
-test("also during days of heavy writes", () => {
+test("the number of segments stays bounded during days of heavy writes", () => {
   segments = [];
   let most = 0;
   // Sixty million messages.
@@ -92,7 +92,7 @@ test("very large segments are not merged", () => {
   expect(segmentsToMergeAtLeisure(segments)).toEqual([]);
 });
 
-test("at leisure all become one, up to four million messages", () => {
+test("a full merge gives one segment, up to four million messages", () => {
   segments = [50_000, 300_000, 1_000, 2_000, 90_000].map(segment);
   join(segmentsToMergeAtLeisure);
   expect(segments.map((each) => each.documents)).toEqual([443_000]);

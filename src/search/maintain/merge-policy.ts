@@ -39,8 +39,8 @@ export function segmentsToMerge<Info extends Sized>(segments: readonly Info[]): 
 }
 
 /**
- * The same during heavy writes: fewer merges of more segments. Large ones wait unless there are
- * very many: merging them takes memory per message beside the writer's.
+ * The policy during heavy writes: fewer merges of more segments. Large segments wait unless there
+ * are very many: merging them takes memory per message beside the writer's.
  */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   return adjacent(segments, BUSY_FAN, BUSY_LARGE_FAN, BUSY_LARGE_JOINED);

@@ -53,7 +53,7 @@ describe("merged lists", () => {
     fc.assert(fc.property(parts, check));
   });
 
-  test("are null without documents, and unknown while one list is", () => {
+  test("are null without documents, and undefined while a list is missing", () => {
     const list = listOf(new Map([[7, 2]]), false);
     expect(joinLists([null, null])).toBeNull();
     expect(joinLists([null, list])).toBe(list);

@@ -72,12 +72,12 @@ test("a vector is closest to itself, by bits and by int8", () => {
   }
 });
 
-test("what bits find and int8 ranks is what floats find: recall@20 of at least 0.97", () => {
+test("binary candidates rescored by int8 equal a float scan: recall@20 is at least 0.97", () => {
   const { vectors, queries } = clusteredVectors({ clusters: 6, each: 1_000, queries: 6 });
   expect(recallOfScan(vectors, queries)).toBeGreaterThanOrEqual(0.97);
 });
 
-test("memory is used again, and what was written stays when it grows", () => {
+test("freed memory is reused, and growing keeps its content", () => {
   const memory = new VectorMemory();
   const first = memory.take(100);
   memory.bytes(first, 100).fill(7);
@@ -88,7 +88,7 @@ test("memory is used again, and what was written stays when it grows", () => {
   expect(memory.used).toBe(112 + 1_000_000);
 });
 
-test("the kernel's bytes are those that its script makes", () => {
+test("the kernel's bytes are the output of its script", () => {
   const root = join(import.meta.dirname, "../../..");
   const file = join(import.meta.dirname, "kernel-bytes.ts");
   const made = execFileSync(process.execPath, [join(root, "scripts/make-vector-kernel.js"), "-"]);
