@@ -62,7 +62,7 @@ export async function maintainIndex(
 function heldElsewhere(): BackscrollError {
   return new BackscrollError(
     "store_busy",
-    "another process has been looking after the index for a minute; try again later",
+    "another process has been maintaining the index for a minute; try again later",
     { details: { retryAfterMs: 10_000 } },
   );
 }

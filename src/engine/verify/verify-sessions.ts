@@ -41,7 +41,7 @@ export async function verifySessions(
       const session = await store.findSession(tenant, id);
       if (session !== undefined) return verify(session);
       if ((await store.findTombstone(tenant, id)) !== undefined) return;
-      problems.add(tenant, id, null, "the feed knows this session, the store does not");
+      problems.add(tenant, id, null, "the feed names this session, but the store lacks it");
     });
   }
   return sums;

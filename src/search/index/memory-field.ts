@@ -22,8 +22,8 @@ export interface MemoryTerm {
 }
 
 /**
- * One log of all words, in order of arrival. Adding a word is a few numbers, whatever the term: a
- * list per term would be mostly garbage.
+ * One log of all words, in order of arrival. Adding a word appends a few numbers; a list per term
+ * would be mostly garbage.
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;

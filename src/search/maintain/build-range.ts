@@ -141,7 +141,9 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
 /** Reusable arrays of the last segment that was built. */
 const rooms = { message: new FieldRoom(), output: new FieldRoom() };
 
-/** The vocabularies of earlier segments by language; an oversized one starts anew. */
+/**
+ * The vocabularies of earlier segments by language; an oversized one is replaced by an empty one.
+ */
 const vocabularies = new Map<Language, Vocabulary>();
 const MAX_VOCABULARY_BYTES = 24 * 1024 * 1024;
 /** A larger vocabulary is not reused: some texts hardly repeat a word. */

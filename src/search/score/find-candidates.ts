@@ -58,7 +58,7 @@ const BOOSTED_FIRST = 64;
 const FEW_SESSIONS = 64;
 const MESSAGES_PER_SESSION = 16_384;
 /**
- * This many are scored whatever the deadline, so that a search of a few sessions is never cut
+ * This many are scored even after the deadline, so that a search of a few sessions is never cut
  * short.
  */
 const ALWAYS_SCORED = 64;

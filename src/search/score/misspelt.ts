@@ -44,7 +44,7 @@ export function* findMisspelt(
     const isAble = term.length >= MIN_LENGTH && /^[a-z]+$/.test(term);
     const alike = isAble ? yield* blobs.complete(() => findAlike(term, views)) : undefined;
     if (alike === undefined || alike.length === 0) {
-      notes.push(`nothing has the word ${forms.at(-1)}`);
+      notes.push(`no match for ${forms.at(-1)}`);
       continue;
     }
     terms.push({ label: `${term}~`, terms: alike, weight });

@@ -38,7 +38,7 @@ function countsOf(list: TermList): [document: number, count: number][] {
 }
 
 describe("merged lists", () => {
-  test("have each document once, with summed frequencies, however lists are merged", () => {
+  test("have each document once, with summed frequencies, in any order of merging", () => {
     const check = (parts: readonly (readonly [Counts, boolean])[]) => {
       const sums = new Map<number, number>();
       for (const [counts] of parts) {

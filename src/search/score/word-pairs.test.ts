@@ -26,7 +26,7 @@ function found(profile: RankingProfile, query: string, isIndexed: boolean): stri
 describe.each([
   ["in the tail", false],
   ["in a segment", true],
-] as const)("words that stand side by side, %s", (_, isIndexed) => {
+] as const)("adjacent query words, %s", (_, isIndexed) => {
   test("rank their session first", () => {
     expect(found(DEFAULT_PROFILE, "limit retry budget", isIndexed)[0]).toBe("side by side");
   });

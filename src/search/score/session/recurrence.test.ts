@@ -58,7 +58,7 @@ function first(profile: RankingProfile, isIndexed: boolean): string | undefined 
 describe.each([
   ["in the tail", false],
   ["in a segment", true],
-] as const)("a session that worked on the subject, %s", (_, isIndexed) => {
+] as const)("a session with many good passages, %s", (_, isIndexed) => {
   const others = {
     ...DEFAULT_PROFILE,
     session: 0,
