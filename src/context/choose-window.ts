@@ -1,5 +1,5 @@
 /**
- * Chooses the turns of a context under a budget.
+ * The sliding window: chooses the turns of a context under a budget.
  *
  * It runs before recall, which searches the omitted entries. Room goes by priority: pinned entries,
  * the newest turn, the summary, older turns. Each part gets all of its room before the next, so a

@@ -118,7 +118,7 @@ function onePerSession(hits: readonly SearchHit[]): SearchHit[] {
 function checkQuestion(question: unknown): string {
   const text = typeof question === "string" ? question.trim() : "";
   if (text !== "") return text.slice(0, MAX_CHARACTERS);
-  throw new BackscrollError("invalid_input", "question must be a text that is not empty", {
+  throw new BackscrollError("invalid_input", "question must be a non-empty string", {
     details: { field: "question" },
   });
 }
