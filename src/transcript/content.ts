@@ -1,5 +1,5 @@
 /**
- * The layout of an entry's content: a small JSON text, with large payloads detached.
+ * The layout of an entry's content: a small JSON text, with large payloads out of line (as TOAST).
  *
  * A tool result can have megabytes, and the same file is read many times in a session. A payload
  * above the threshold is replaced in the text by its hash, size and head; its bytes are stored once
