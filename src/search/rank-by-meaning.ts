@@ -20,9 +20,9 @@ import { byRank, type Ranked } from "./score/rank.ts";
 import { shareOfTalk, TELLING_SESSIONS } from "./score/session/share-of-talk.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";
-import { isGone } from "./vectors/gone-vectors.ts";
 import { findNearest, findNearestOf, type Near } from "./vectors/nearest.ts";
 import type { VectorColumns } from "./vectors/vector-columns.ts";
+import { isGone } from "./vectors/vector-liveness.ts";
 
 /** The limit of sessions that vectors alone may add. */
 const ADDED_SESSIONS = 40;

@@ -46,7 +46,7 @@ const WIDE = 40;
  * The BM25 part of a hybrid search. The depth is left out: a session's nearest vectors measure its
  * subject.
  */
-function besideVectors(request: SearchRequest): SearchRequest {
+function forFusion(request: SearchRequest): SearchRequest {
   const limit = Math.max(WIDE, request.limit);
   return { ...request, limit, profile: { ...request.profile, depth: 0 } };
 }
@@ -93,7 +93,7 @@ function* searchOnce(
     const filter = yield* readMessageFilter(request, query, snapshot.views, blobs, cache);
     meaning = usableMeaning(request, snapshot);
     found = yield* findCandidates({
-      request: meaning === undefined ? request : besideVectors(request),
+      request: meaning === undefined ? request : forFusion(request),
       query,
       filter,
       snapshot,

@@ -42,8 +42,8 @@ export async function verifyFeed(
       previous = verifyChange(run, change, position + 1, previous);
       position = change.position;
       if (toHex(change.hash) === noted) passed = true;
-      if (change.kind === "session_created") run.told.add(change.sessionId ?? "");
-      if (change.kind === "session_deleted") run.told.delete(change.sessionId ?? "");
+      if (change.kind === "session_created") run.inFeed.add(change.sessionId ?? "");
+      if (change.kind === "session_deleted") run.inFeed.delete(change.sessionId ?? "");
     }
     await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes, mismatched));
     await problems.attempt(tenant, null, async () => {

@@ -35,7 +35,7 @@ export async function verifySessions(
       since = Math.max(since, await walkSessions(run, since, seen, verify));
     });
   }
-  for (const id of run.told) {
+  for (const id of run.inFeed) {
     if (seen.has(id)) continue;
     await problems.attempt(tenant, id, async () => {
       const session = await store.findSession(tenant, id);

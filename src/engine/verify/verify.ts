@@ -58,7 +58,7 @@ export async function verifyStore(store: Store, options: VerifyOptions): Promise
       tenant,
       problems,
       counted,
-      told: new Set(),
+      inFeed: new Set(),
       onProgress: () =>
         options.onProgress?.({ tenant, checked: counted.entries + counted.changes }),
     };

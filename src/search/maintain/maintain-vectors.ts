@@ -10,9 +10,9 @@ import { NOTE_FIELDS } from "../index/layout.ts";
 import type { Gone } from "../index/liveness.ts";
 import { SegmentReader } from "../index/segment-reader.ts";
 import { type Asking, ask, type Manifest } from "../port.ts";
-import { isPieceGone } from "../vectors/gone-vectors.ts";
 import { mergeVectors } from "../vectors/merge-vectors.ts";
 import { quantize } from "../vectors/quantize.ts";
+import { isPieceGone } from "../vectors/vector-liveness.ts";
 import type {
   FeedRange,
   PieceInfo,

@@ -25,7 +25,7 @@ import type {
   VectorIndex,
   VectorSegmentInfo,
 } from "../vectors/vector-port.ts";
-import { buildRange, forgetBuilding } from "./build-range.ts";
+import { buildRange, releaseBuildMemory } from "./build-range.ts";
 import {
   addVectors,
   continues,
@@ -34,11 +34,7 @@ import {
   vectorsToMerge,
   withoutLost,
 } from "./maintain-vectors.ts";
-import {
-  segmentsToMerge,
-  segmentsToMergeAtLeisure,
-  segmentsToMergeWhileBusy,
-} from "./merge-policy.ts";
+import { segmentsOfFullMerge, segmentsToMerge, segmentsToMergeWhileBusy } from "./merge-policy.ts";
 
 export interface MaintenanceOptions {
   readonly indexing: IndexingOptions;
@@ -151,7 +147,7 @@ function nextStep(
       ? mergeVectorsIfDue(state, true, options)
       : merge(manifest, manifest.segments, options);
   }
-  const choose = task === "merge" ? segmentsToMergeAtLeisure : segmentsToMerge;
+  const choose = task === "merge" ? segmentsOfFullMerge : segmentsToMerge;
   const joined = choose(manifest.segments);
   if (joined.length > 0) return merge(manifest, joined, options);
   const last = lastOverdue(state, options.now);
@@ -249,7 +245,7 @@ function* merge(
   options: MaintenanceOptions,
 ): Step {
   const documents = joined.reduce((total, each) => total + each.documents, 0);
-  if (documents >= LARGE_MERGE) forgetBuilding();
+  if (documents >= LARGE_MERGE) releaseBuildMemory();
   const info = yield* mergeAll(joined, manifest, manifest.through, options);
   return (yield* replace(joined, info)) ? info.documents : undefined;
 }

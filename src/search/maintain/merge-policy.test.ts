@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
 import type { SegmentInfo } from "../port.ts";
-import {
-  segmentsToMerge,
-  segmentsToMergeAtLeisure,
-  segmentsToMergeWhileBusy,
-} from "./merge-policy.ts";
+import { segmentsOfFullMerge, segmentsToMerge, segmentsToMergeWhileBusy } from "./merge-policy.ts";
 
 let segments: SegmentInfo[] = [];
 let written = 0;
@@ -89,14 +85,14 @@ test("a large segment is not rewritten for a few small ones", () => {
 test("very large segments are not merged", () => {
   segments = Array.from({ length: 5 }, () => segment(5_000_000));
   expect(segmentsToMerge(segments)).toEqual([]);
-  expect(segmentsToMergeAtLeisure(segments)).toEqual([]);
+  expect(segmentsOfFullMerge(segments)).toEqual([]);
 });
 
 test("a full merge gives one segment, up to four million messages", () => {
   segments = [50_000, 300_000, 1_000, 2_000, 90_000].map(segment);
-  join(segmentsToMergeAtLeisure);
+  join(segmentsOfFullMerge);
   expect(segments.map((each) => each.documents)).toEqual([443_000]);
   segments = [3_000_000, 2_000_000, 1_500_000, 9_000_000, 10, 20].map(segment);
-  join(segmentsToMergeAtLeisure);
+  join(segmentsOfFullMerge);
   expect(segments.map((each) => each.documents)).toEqual([3_000_000, 3_500_000, 9_000_000, 30]);
 });

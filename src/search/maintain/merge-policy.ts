@@ -47,7 +47,7 @@ export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): read
 }
 
 /** The segments of a full merge: as many as fit into one. Empty: none. */
-export function segmentsToMergeAtLeisure(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
+export function segmentsOfFullMerge(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   const due = segmentsToMerge(segments);
   if (due.length > 0) return due;
   let group: SegmentInfo[] = [];

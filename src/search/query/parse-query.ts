@@ -17,8 +17,8 @@
 
 import { ROLES, type Role } from "../../model/entry.ts";
 import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
+import { type Item, lexQuery } from "./lex-query.ts";
 import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
-import { type Item, readItems } from "./read-items.ts";
 import { resolveDate } from "./resolve-date.ts";
 
 export interface ParseOptions {
@@ -48,7 +48,7 @@ export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
 
 function parseOperators(text: string, options: ParseOptions): ParsedQuery {
   const parser = new Parser(options);
-  const items = readItems(text);
+  const items = lexQuery(text);
   // A trailing space completes the word.
   const isOpen = options.asYouType === true && /[\p{L}\p{M}\p{N}]$/u.test(text);
   for (const [i, item] of items.entries()) {

@@ -27,8 +27,8 @@ function keep(vectors: readonly Float32Array[], kind: "wasm" | "plain"): Kept {
   const memory = new VectorMemory(kind);
   const dimensions = vectors[0]?.length ?? 0;
   const blocks = Math.ceil(vectors.length / BLOCK);
-  const codes = memory.take(codeBytes(vectors.length, dimensions));
-  const factors = memory.take(blocks * BLOCK * 4);
+  const codes = memory.allocate(codeBytes(vectors.length, dimensions));
+  const factors = memory.allocate(blocks * BLOCK * 4);
   const quantized = vectors.map(quantize);
   for (const [i, each] of quantized.entries()) {
     const bytes = memory.bytes(codes, codeBytes(vectors.length, dimensions));
@@ -79,12 +79,12 @@ test("binary candidates rescored by int8 equal a float scan: recall@20 is at lea
 
 test("freed memory is reused, and growing keeps its content", () => {
   const memory = new VectorMemory();
-  const first = memory.take(100);
+  const first = memory.allocate(100);
   memory.bytes(first, 100).fill(7);
-  const second = memory.take(1_000_000);
+  const second = memory.allocate(1_000_000);
   expect(memory.bytes(first, 100).every((byte) => byte === 7)).toBe(true);
-  memory.give(second, 1_000_000);
-  expect(memory.take(1_000_000)).toBe(second);
+  memory.free(second, 1_000_000);
+  expect(memory.allocate(1_000_000)).toBe(second);
   expect(memory.used).toBe(112 + 1_000_000);
 });
 

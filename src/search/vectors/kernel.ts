@@ -72,7 +72,7 @@ export class VectorMemory {
   }
 
   /** Allocates `bytes` bytes, aligned to 16. Gives their offset. */
-  take(bytes: number): number {
+  allocate(bytes: number): number {
     const size = Math.ceil(bytes / 16) * 16;
     this.used += size;
     const known = this.#free.get(size)?.pop();
@@ -84,7 +84,7 @@ export class VectorMemory {
     return at;
   }
 
-  give(at: number, bytes: number): void {
+  free(at: number, bytes: number): void {
     const size = Math.ceil(bytes / 16) * 16;
     this.used -= size;
     const places = this.#free.get(size);
@@ -92,7 +92,7 @@ export class VectorMemory {
     else places.push(at);
   }
 
-  /** Valid until the next `take`. */
+  /** Valid until the next `allocate`. */
   bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#memory.buffer, at, length);
   }

@@ -2,11 +2,11 @@
 
 import type { Gone } from "../index/liveness.ts";
 import type { Asking } from "../port.ts";
-import { isGone, type VectorGone } from "./gone-vectors.ts";
 import type { Quantized } from "./quantize.ts";
 import { readValues } from "./read-values.ts";
 import { type ResidentSegment, VectorCache } from "./vector-cache.ts";
 import { SLAB } from "./vector-layout.ts";
+import { isGone, type VectorGone } from "./vector-liveness.ts";
 import type { PieceInfo, VectorSegmentInfo } from "./vector-port.ts";
 import { VectorWriter } from "./vector-writer.ts";
 

@@ -91,12 +91,12 @@ export class VectorCache {
       if ((this.#memory?.used ?? 0) <= this.#maxBytes) break;
       if (kept.pins > 0) continue;
       this.#segments.delete(segment);
-      this.#give(kept.slabs);
+      this.#free(kept.slabs);
     }
   }
 
-  #give(slabs: readonly ResidentSlab[]): void {
-    for (const { at, bytes } of slabs) this.memory.give(at, bytes);
+  #free(slabs: readonly ResidentSlab[]): void {
+    for (const { at, bytes } of slabs) this.memory.free(at, bytes);
   }
 
   *#load(segment: number): Asking<Kept> {
@@ -109,7 +109,7 @@ export class VectorCache {
       yield* this.#loadSlabs(segment, header, slabs);
       isLoaded = true;
     } finally {
-      if (!isLoaded) this.#give(slabs);
+      if (!isLoaded) this.#free(slabs);
     }
     const reader = new ByteReader(keyBytes as Uint8Array);
     const keys = Array.from({ length: header.notes }, () => reader.text());
@@ -133,7 +133,7 @@ export class VectorCache {
         const columns = readVectorColumns(blobs[j] as Uint8Array);
         const bytes = blobs[j + 1] as Uint8Array;
         const codes = codeBytes(columns.count, dimensions);
-        const at = this.memory.take(bytes.length);
+        const at = this.memory.allocate(bytes.length);
         this.memory.bytes(at, bytes.length).set(bytes);
         slabs.push({ columns, at, codes, bytes: bytes.length });
       }

@@ -22,7 +22,7 @@ const SEPARATOR = "\0";
 /** Times of creation and update, message count; chain, depth and ordinal of its leaf. */
 const NUMBERS = 6;
 
-export class RememberedHeads {
+export class HeadCache {
   readonly #rows = new Map<number, number>();
   /** Free rows. */
   readonly #free: number[] = [];

@@ -10,7 +10,7 @@ const MAX_SCOPED = 500_000;
 /** Scopes of at most one session: they are small, and must not evict those of a project. */
 const MAX_SINGLES = 64;
 
-export class RememberedScopes {
+export class ScopeCache {
   readonly #several = new Map<string, Uint32Array>();
   readonly #singles = new Map<string, Uint32Array>();
 
