@@ -8,7 +8,7 @@ function termsOf(text: string, language: Language = "english"): string[] {
   return terms;
 }
 
-/** Whether the terms of `text` contain each of `expected`, whatever else they contain. */
+/** Whether the terms of `text` include each of `expected`. */
 function check(text: string, ...expected: string[]): void {
   expect(termsOf(text)).toEqual(expect.arrayContaining(expected));
 }

@@ -5,7 +5,7 @@ import { stem } from "./stem.ts";
 export interface Morphology {
   /** The indexed form of a folded word. */
   stem(word: string): string;
-  /** The same without a cache, for callers that have their own. */
+  /** As `stem`, without the cache, for callers with their own. */
   stemAnew(word: string): string;
   /** The words of `word'suffix`, or undefined where the apostrophe separates two words. */
   contraction(word: string, suffix: string): readonly string[] | undefined;

@@ -80,7 +80,7 @@ export function tokenize(
   return tokenizeFolded(fold(text), from, morphology, sink, words);
 }
 
-/** The same for folded text. */
+/** As `tokenize`, for folded text. */
 export function tokenizeFolded(
   folded: Folded,
   from: number,

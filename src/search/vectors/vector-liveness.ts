@@ -20,7 +20,7 @@ export function isGone({ sessions: dead, erased }: Gone): VectorGone {
   };
 }
 
-/** The same check for a piece without a stored vector. */
+/** As `isGone`, for a piece before it is written. */
 export function isPieceGone(gone: Gone, { session, sequence, last }: PieceInfo): boolean {
   if (gone.sessions.has(session)) return true;
   return touches(
