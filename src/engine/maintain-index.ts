@@ -14,7 +14,7 @@ export interface MaintainOptions {
 }
 
 /**
- * `flush` moves the tail into a segment, `merge` joins all segments, `maintain` does both as far as
+ * `flush` moves the tail into a segment, `merge` merges all segments, `maintain` does both as far as
  * due. `rebuild` builds every segment again from the messages, `purge` rewrites segments that may
  * hold deleted text.
  */

@@ -229,7 +229,7 @@ function toBinary(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("binary");
 }
 
-/** The same memory. Most are buffers already, and another view costs more than its text. */
+/** A `Buffer` over the same memory; a buffer is returned as it is, because a new view is costly. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   if (Buffer.isBuffer(bytes)) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
