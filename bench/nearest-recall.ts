@@ -52,7 +52,7 @@ function scanner(quantized: readonly Quantized[]): (query: Float32Array) => Floa
   const dimensions = quantized[0]?.values.length ?? 0;
   const blocks = Math.ceil(quantized.length / BLOCK);
   const bytes = codeBytes(quantized.length, dimensions);
-  const [codes, factors] = [memory.take(bytes), memory.take(blocks * BLOCK * 4)];
+  const [codes, factors] = [memory.allocate(bytes), memory.allocate(blocks * BLOCK * 4)];
   for (const [i, each] of quantized.entries()) {
     memory.floats(factors, blocks * BLOCK)[i] = writeCode(memory.bytes(codes, bytes), i, each);
   }

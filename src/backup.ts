@@ -1,8 +1,8 @@
 /**
  * Copies of a whole store: backup, restore, and moves between backends.
  *
- * A backup is an ordinary SQLite store, whatever its source, and a snapshot taken beside writers.
- * (A database file copied by hand, without its write-ahead log, lacks the newest turns.)
+ * A backup is an ordinary SQLite store, from either backend, and a consistent snapshot (online
+ * backup). (A database file copied by hand, without its write-ahead log, lacks the newest turns.)
  */
 
 import { existsSync, renameSync, rmSync } from "node:fs";
@@ -37,8 +37,7 @@ export async function backup(
 }
 
 /**
- * The same for a store that is open in this process, beside its other work. An exception of
- * `onProgress` aborts it.
+ * As `backup`, for a store that is open in this process. An exception of `onProgress` aborts it.
  */
 export async function backupEngine(
   engine: Engine,
@@ -71,7 +70,7 @@ export function resolveNew(file: string): string {
   });
 }
 
-/** Under a temporary name until complete, so that a partial backup never looks like one. */
+/** Write to a temporary name, then rename: a partial backup never looks like a whole one. */
 async function whenWhole(
   file: string,
   copy: (partial: string) => Promise<number>,
@@ -123,7 +122,7 @@ async function fillStore(
   }
 }
 
-/** Yields after each batch: rows are read and written on this thread. */
+/** Yields to the event loop after each batch: rows are read and written on this thread. */
 async function* inTurns(batches: AsyncIterable<RowBatch>): AsyncGenerator<RowBatch> {
   for await (const batch of batches) {
     yield batch;

@@ -27,6 +27,13 @@ export type {
   Share,
 } from "./engine/access/shares.ts";
 export type { CreatedToken, CreateTokenInput, ListTokensInput } from "./engine/access/tokens.ts";
+export {
+  appendCommit,
+  appendMessage,
+  appendOpen,
+  ConversationResource,
+  newSession,
+} from "./engine/aliases.ts";
 export type { AppendOptions } from "./engine/append.ts";
 export type { UsageInput } from "./engine/check.ts";
 export type { CompactionResult } from "./engine/compaction/compact.ts";
@@ -100,13 +107,6 @@ export type {
   SearchNotesInput,
   SearchResult,
 } from "./engine/search.ts";
-export {
-  appendCommit,
-  appendMessage,
-  appendOpen,
-  ConversationResource,
-  newSession,
-} from "./engine/seed-names.ts";
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
 export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";

@@ -21,8 +21,8 @@ import { traceStore } from "./telemetry/traced-store.ts";
 
 export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" | "embedder"> {
   /**
-   * Makes vectors of texts, for search by meaning. Accepts an embedding model of the AI SDK. New
-   * messages are embedded after their commit, stored ones by `embedStored`.
+   * Embeds texts, for semantic search. Accepts an embedding model of the AI SDK. New messages are
+   * embedded after their commit, stored ones by `embedStored`.
    */
   readonly embedder?: Embedder | AiSdkEmbeddingModel;
   /**
@@ -79,7 +79,7 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   return new Engine(store, engineOptions, heads, options.onWarning);
 }
 
-/** The feed's end of each tenant: later changes are embedded as they come. */
+/** The feed's end of each tenant: later changes are embedded as they arrive. */
 async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
   const { tenants } = await store.status();
   return new Map(tenants.map(({ tenant, feedPosition }) => [tenant, feedPosition]));
@@ -128,7 +128,7 @@ export function backendOf(address: string): Backend {
   if (scheme !== undefined) {
     const isServer = /^https?$/i.test(scheme);
     const way = isServer
-      ? "is a server and no store; use connect of backscroll/client"
+      ? "is a server, not a store; use connect of backscroll/client"
       : "is no store; use a path, :memory: or postgres://…";
     throw invalidAddress(`${scheme}:// ${way}`);
   }
@@ -142,7 +142,7 @@ function deadlineOf(variable: string): number | undefined {
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
   throw new BackscrollError(
     "invalid_input",
-    `${variable} must be a whole number of milliseconds, and is ${JSON.stringify(given)}`,
+    `${variable} must be a whole number of milliseconds, not ${JSON.stringify(given)}`,
     { details: { field: variable } },
   );
 }
@@ -167,7 +167,7 @@ function oneOf<Value extends string>(
 function notOneOf(field: string, values: readonly string[], given: unknown): BackscrollError {
   return new BackscrollError(
     "invalid_input",
-    `${field} must be one of ${values.join(", ")}, and is ${JSON.stringify(given)}`,
+    `${field} must be one of ${values.join(", ")}, not ${JSON.stringify(given)}`,
     { details: { field } },
   );
 }

@@ -104,7 +104,12 @@ describe("token", () => {
   test.each([
     ["no scope", ["create"], 2, "--scope read, write or admin"],
     ["a scope that is none", ["create", "--scope", "root"], 2, "must be one of read, write"],
-    ["an end that is past", ["create", "--scope", "read", "--expires", "2020-01-01"], 2, "to come"],
+    [
+      "an end that is past",
+      ["create", "--scope", "read", "--expires", "2020-01-01"],
+      2,
+      "in the future",
+    ],
     ["an end that is no time", ["create", "--scope", "read", "--expires", "soon"], 2, "duration"],
     ["half an operator", ["create", "--scope", "write", "--operator"], 2, "scope admin"],
     ["a list with a hole", ["create", "--scope", "read", "--act-as", "a,,b"], 2, "commas"],

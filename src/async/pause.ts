@@ -12,7 +12,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The same with an unreferenced timer: the process may exit meanwhile. */
+/** As `pause`, with an unreferenced timer: the process may exit meanwhile. */
 export function idlePause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref();

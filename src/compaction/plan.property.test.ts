@@ -98,7 +98,7 @@ function leastTokens(items: PlanItem[]): number | null {
   return tokens;
 }
 
-test("a plan splits no pair, covers nothing that must stay, and adds up", () => {
+test("a plan splits no pair, covers no entry that must stay, and its figures add up", () => {
   fc.assert(
     fc.property(transcripts, strategies, limits, (items, strategy, limit) => {
       check(items, options(strategy, limit));

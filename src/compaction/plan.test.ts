@@ -80,7 +80,7 @@ describe("keeping messages", () => {
     check("u c1,2 r1,2 a", messages(2), "0 |~ 1 2 3");
   });
 
-  test("moves forward where moving back would cover nothing", () => {
+  test("moves forward where moving back would leave nothing to cover", () => {
     check("c1,2,3 r1 r2 r3 a u a", messages(5), "0 1 2 3 |~ 4 5 6");
     check("c1 r1 c2 r2", messages(3), "0 1 |~ 2 3");
     check("c1,2 r1 r2", messages(1), "0 1 2 |");
@@ -92,7 +92,7 @@ describe("keeping messages", () => {
     check("u a u n a", messages(1), "0 1 2 3 |~ 4");
   });
 
-  test("plans nothing if all are to be kept", () => {
+  test("gives no plan if all messages are kept", () => {
     check("u a u a", messages(4), "nothing_before_cut");
     check("u a u a", messages(9), "nothing_before_cut");
   });
@@ -119,12 +119,12 @@ describe("keeping tokens", () => {
     check("u a u c1,2 r1:9000 r2:9000", tokens(500), "0 1 2 |~ 3 4 5");
   });
 
-  test("covers something although the newest results exceed the budget", () => {
+  test("covers some messages even if the newest results exceed the budget", () => {
     check("u c1,2,3 r1:9000 r2:9000 r3:9000", tokens(500), "0 |~ 1 2 3 4");
     check("c1 r1:9000", tokens(500), "0 1 |");
   });
 
-  test("plans nothing if everything fits", () => {
+  test("gives no plan if everything fits", () => {
     check("u a u a", tokens(400), "nothing_before_cut");
     check("u a u a", tokens(20_000), "nothing_before_cut");
     check("a:9000", tokens(500), "nothing_before_cut");
@@ -170,7 +170,7 @@ describe("a pending turn", () => {
     check("u u u", NONE, "0 1 | 2");
   });
 
-  test("stays behind another agent's answer, which can be covered without it", () => {
+  test("stays while another agent's later answer is covered", () => {
     check("u a u u a@2", NONE, "0 1 2 4 [3] |");
     check("u u c1@0 r1 c2@0 r2 a@0 u", NONE, "0 2 3 4 5 6 [1] | 7");
     check("u a@9", NONE, "1 [0] |");
@@ -182,13 +182,13 @@ describe("a pending turn", () => {
     check("u u a@1 u", NONE, "0 1 2 | 3");
   });
 
-  test("ends when it is answered, or the user goes on", () => {
+  test("ends when it is answered, or when the user continues", () => {
     check("u c1 r1", NONE, "0 1 2 |");
     check("u c1 u a", NONE, "0 1 2 3 |");
     check("u c1 u", NONE, "0 1 | 2");
   });
 
-  test("alone leaves nothing to plan", () => {
+  test("alone gives no plan", () => {
     check("u", NONE, "nothing_before_cut");
     check("c1 r1 u", messages(9), "nothing_before_cut");
     check("c1,2 r1", HALF, "nothing_before_cut");
@@ -196,27 +196,27 @@ describe("a pending turn", () => {
 });
 
 describe("pinned entries", () => {
-  test("stay, wherever they are", () => {
+  test("stay at any position", () => {
     check("u! a u a u a", messages(2), "1 2 3 [0] | 4 5");
     check("u a u a! u a", messages(2), "0 1 2 [3] | 4 5");
     check("u a u a u! a", messages(2), "0 1 2 3 | 4 5");
   });
 
-  test("keep their tool group, and nothing else", () => {
+  test("keep their tool group, and no other entry", () => {
     check("u c1,2 r1! r2 a u a", messages(2), "0 4 [1 2 3] | 5 6");
     check("u c1! r1 c2 r2 a u a", messages(2), "0 3 4 5 [1 2] | 6 7");
     check("c1 u! r1 a u a", messages(2), "0 2 3 [1] | 4 5");
     check("c1! u r1 a u a", messages(2), "1 3 [0 2] | 4 5");
   });
 
-  test("can leave nothing to plan", () => {
+  test("can leave nothing to cover", () => {
     check("u! a! u! a!", NONE, "nothing_before_cut");
     check("u! a! u a", messages(2), "nothing_before_cut");
   });
 });
 
 describe("odd transcripts", () => {
-  test("are planned like any other", () => {
+  test("are planned like ordinary ones", () => {
     expect(
       planCompaction([], { strategy: NONE, summaryTokens: 0, previousSummaryTokens: 0 }),
     ).toEqual({
@@ -230,21 +230,21 @@ describe("odd transcripts", () => {
 });
 
 describe("thresholds", () => {
-  const seed = { minMessages: 4, minTokens: 10_000 };
+  const claw = { minMessages: 4, minTokens: 10_000 };
 
   test("need more messages, and at least as many tokens", () => {
     expect(clawKeep(COMPACTION.claw.messages, COMPACTION.claw.tokens)).toEqual({
       strategy: messages(4),
-      ...seed,
+      ...claw,
     });
     expect(TOKENS_KEEP).toEqual({ strategy: tokens(20_000) });
-    check("u a u a:10000", messages(4), "below_threshold", seed);
-    check("u a u a u:9599", messages(4), "below_threshold", seed);
-    check("u a u a u:9600", messages(4), "0 |~ 1 2 3 4", seed);
+    check("u a u a:10000", messages(4), "below_threshold", claw);
+    check("u a u a u:9599", messages(4), "below_threshold", claw);
+    check("u a u a u:9600", messages(4), "0 |~ 1 2 3 4", claw);
   });
 
   test("exclude pinned messages", () => {
-    check("u! a u a u:9600", messages(4), "below_threshold", seed);
+    check("u! a u a u:9600", messages(4), "below_threshold", claw);
   });
 });
 

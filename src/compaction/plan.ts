@@ -50,9 +50,8 @@ export type NoPlan = "empty" | "below_threshold" | "nothing_before_cut";
 
 /**
  * Plans a compaction of `items`: the entries of the active path that enter the context, in order,
- * from the first entry that the previous compaction kept (with what it left pinned before that),
- * not from the compaction itself, which would lose the entries that it kept. Compactions are left
- * out.
+ * from the first entry that the previous compaction kept (with the pinned entries before that), not
+ * from the compaction itself, which would lose the entries that it kept. Compactions are left out.
  *
  * A plan never splits a call from its result and never covers pinned entries or a pending turn: an
  * unanswered newest user message, one that waits behind another user's answer, or a call that waits

@@ -112,7 +112,10 @@ function takeRecalled(excerpts: readonly Excerpt[], room: number, counter: Token
 /** Tokens that a renderer may add to the host's text: see sent-tokens.ts. */
 const HOST_TEXT_TOKENS = 4;
 
-/** The largest prefix whose message fits. A longer prefix never takes fewer tokens. */
+/**
+ * Binary search for the largest prefix whose message fits. A longer prefix never takes fewer
+ * tokens.
+ */
 function most(total: number, room: number, message: (count: number) => Sized): Taken {
   let taken = NOTHING;
   let [low, high] = [1, total];

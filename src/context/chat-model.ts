@@ -82,7 +82,7 @@ export interface ChatModel {
   readonly maxInputTokens?: number;
   /**
    * Makes one call. Throws `model_failed`, with `details.kind` of `overflow` if the context was too
-   * long; after the signal it stops at once, whatever the model does.
+   * long; on abort it stops at once, even if the model does not.
    */
   stream(request: ChatRequest): AsyncIterable<ChatPart>;
 }

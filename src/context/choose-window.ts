@@ -1,5 +1,5 @@
 /**
- * Chooses the turns of a context under a budget.
+ * The sliding window: chooses the turns of a context under a budget.
  *
  * It runs before recall, which searches the omitted entries. Room goes by priority: pinned entries,
  * the newest turn, the summary, older turns. Each part gets all of its room before the next, so a
@@ -11,7 +11,7 @@ import { noteOf } from "./cut-block.ts";
 import { cutText } from "./cut-text.ts";
 import { type FittedTurn, fitPinned, fitTurn } from "./fit-turn.ts";
 import type { ContextPart } from "./message.ts";
-import { tellOrphans } from "./orphan-results.ts";
+import { orphansAsText } from "./orphan-results.ts";
 import { quoteSummary } from "./quote.ts";
 import { leadingTokens, type SentSizer, sentSizer } from "./sent-tokens.ts";
 import { fromEntry, fromText, type SentSized, sumSent, withSent } from "./sized.ts";
@@ -89,8 +89,8 @@ export function chooseWindow(
 ): ChosenTurns | { readonly needed: number } {
   const starts = turnStarts(entries);
   const newestAt = starts.at(-1) ?? 0;
-  const shown = tellOrphans(entries);
-  const stays = tellOrphans(standing);
+  const shown = orphansAsText(entries);
+  const stays = orphansAsText(standing);
   const sizer = sentSizer([...stays, ...shown], counter);
   const sized = (list: readonly Entry[], part: ContextPart) =>
     list.map((entry) => withSent(fromEntry(entry, part, counter), sizer));

@@ -1,8 +1,9 @@
 /**
- * Cuts the middle of a long text to a number of tokens, with a note of the cut amount.
+ * Cuts the middle of a long text to a number of tokens (binary search), with a note of the cut
+ * amount.
  *
- * The token counter is a black box: it may be any tokenizer. It never counts more than the result's
- * size, so a text of megabytes costs no more than a short one.
+ * The token counter is a black box: it may be any tokenizer. Only texts of about the result's size
+ * are counted, so a text of megabytes costs no more than a short one.
  */
 
 import { endOutsideSecret, startOutsideSecret } from "../secrets/cut-outside-secrets.ts";
@@ -49,7 +50,7 @@ export function cutText(
   return cut;
 }
 
-/** Do not split a surrogate pair. */
+/** Splits no surrogate pair. */
 function headEnd(text: string, length: number): number {
   return length > 0 && isHigh(text.charCodeAt(length - 1)) ? length - 1 : length;
 }

@@ -135,7 +135,7 @@ const budget = fc.oneof(
   fc.integer({ min: 256, max: 20_000 }),
 );
 
-test("any session under any two budgets: valid, within them, and monotonic", () => {
+test("any session under any two budgets gives valid contexts within them, monotonic in the budget", () => {
   fc.assert(
     fc.property(session, budget, budget, fc.boolean(), fc.nat(3), (entries, a, b, facts, told) => {
       const summary = told === 0 ? null : { entryId: "s1", text: "so far. ".repeat(told * 120) };
@@ -203,7 +203,7 @@ describe("every budget from the smallest on gives a valid context", () => {
   });
 });
 
-test("pinned text is never cut: its size alone is the minimum", () => {
+test("pinned text is never cut: its size alone is the minimum budget", () => {
   const pinned = pathOf(says("user", "rule ".repeat(1_000), { pinned: true }));
   const limits = { recentTurns: 20, counter: TOKEN_ESTIMATE };
   const sources = { pinned, summary: null, entries: pathOf(says("user", "hi")), unread: 0 };

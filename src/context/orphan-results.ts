@@ -10,7 +10,7 @@ import type { Entry } from "../model/entry.ts";
 import { outputText } from "./cut-block.ts";
 
 /** Returns the same array if there is nothing to change. */
-export function tellOrphans(entries: readonly Entry[]): readonly Entry[] {
+export function orphansAsText(entries: readonly Entry[]): readonly Entry[] {
   const called = new Set<string>();
   let isChanged = false;
   const told = entries.map((entry) => {

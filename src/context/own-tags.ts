@@ -1,5 +1,5 @@
 /**
- * Escapes look-alikes of our own tags in quoted text.
+ * Escapes our own tags and their homoglyphs (Unicode confusables) in quoted text.
  *
  * A model reads `< /recalled-context>`, `＜／recalled-context＞` and a tag with a zero-width space in
  * it as the tag itself. So the match folds characters to their look-alikes and skips invisible and

@@ -13,7 +13,7 @@ const item = (
   return { id: `e${sequence}`, sequence, tokens, usage: reported };
 };
 
-test("is the last call's total, cache included, plus an estimate of later entries", () => {
+test("pressure is the last call's total, cache included, plus an estimate of later entries", () => {
   const items = [item(1, 50), item(2, 60, usage(7, 900)), item(3, 30), item(4, 40)];
   expect(contextPressure(items, 0, 0)).toEqual({
     contextTokens: 7 + 10 + 5 + 900 + 70,
@@ -23,12 +23,12 @@ test("is the last call's total, cache included, plus an estimate of later entrie
   });
 });
 
-test("does not sum calls", () => {
+test("pressure does not sum calls", () => {
   const items = [item(1, 1, usage(100, 0)), item(2, 1, usage(110, 0)), item(3, 1, usage(120, 0))];
   expect(contextPressure(items, 0, 0).contextTokens).toBe(135);
 });
 
-test("is an estimate, and says so, without a provider's report", () => {
+test("pressure is marked as an estimate without a provider's report", () => {
   expect(contextPressure([item(1, 50), item(2, 60)], 0, 25)).toEqual({
     contextTokens: 135,
     estimatedTokens: 135,
@@ -37,7 +37,7 @@ test("is an estimate, and says so, without a provider's report", () => {
   });
 });
 
-test("ignores reports from before the compaction, also of kept messages", () => {
+test("pressure ignores reports from before the compaction, also of kept messages", () => {
   const kept = [item(3, 50), item(4, 60, usage(7, 90_000)), item(6, 10)];
   expect(contextPressure(kept, 5, 200)).toMatchObject({ contextTokens: 320, estimated: true });
   const after = [...kept, item(7, 5, usage(400, 0))];

@@ -1,5 +1,5 @@
 /**
- * How full a context is.
+ * Context pressure: the tokens of a context.
  *
  * The provider's figure for the last call, cache reads and writes included, plus an estimate of
  * later entries. A compaction invalidates earlier figures, so only later calls count. Cumulative

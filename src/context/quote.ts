@@ -1,5 +1,6 @@
 /**
- * Wraps text that is added to a context: summaries, facts, recalled messages.
+ * Delimits text that is added to a context against prompt injection: summaries, facts, recalled
+ * messages.
  *
  * The text is untrusted and may contain instructions. So an element names its kind and source, and
  * the text inside cannot close it. The index skips these elements, so search does not find recalled

@@ -59,7 +59,7 @@ describe("the answered message", () => {
   });
 });
 
-test("nothing appears twice, and only waiting messages are left out", () => {
+test("each entry appears once, and only waiting messages are left out", () => {
   const roles = fc.constantFrom("user", "assistant");
   const said = fc.record({ role: roles, answers: fc.nat(5) });
   fc.assert(

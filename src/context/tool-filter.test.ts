@@ -12,7 +12,7 @@ test("without patterns all tools match", () => {
   check({ allow: [], deny: [] }, "read Read_File shell.run a+b ");
 });
 
-test("a star matches anything, every other sign itself", () => {
+test("a star matches any text, and other characters match themselves", () => {
   check({ allow: ["read*"] }, "read Read_File");
   check({ allow: ["*.run", "a+b"] }, "shell.run a+b");
   check({ allow: ["shell?run", "a.b", "re"] }, "");

@@ -1,4 +1,4 @@
-/** Selects tools by patterns that allow and patterns that deny. */
+/** Allow and deny lists of tools, as glob patterns. */
 
 import type { ToolResultBlock } from "../model/block.ts";
 import type { ContextMessage } from "./message.ts";
@@ -32,7 +32,7 @@ export function toolNames(
   return ({ toolName, toolUseId }) => toolName ?? names.get(toolUseId) ?? "";
 }
 
-/** Matches the pieces between the stars greedily in order: linear for any pattern. */
+/** Greedy glob matching: the pieces between the stars in order, linear for any pattern. */
 function patternOf(glob: string): (name: string) => boolean {
   const [head = "", ...pieces] = glob.trim().toLowerCase().split(/\*+/);
   const tail = pieces.pop();

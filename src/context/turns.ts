@@ -29,10 +29,10 @@ export function turnStarts(entries: readonly Entry[]): number[] {
 const HOP_MESSAGES = 16;
 
 /**
- * The starts at which the window moves in hops: the first turn in each run of 16 messages of the
- * path. A window that moved with each turn would change the head of every prompt and defeat the
- * provider's prompt cache. The starts depend on the path alone, so they need no stored state. If
- * the read part begins inside a run (`isPartial`), it is unknown whether its first turn is the
+ * The possible starts of the window, which moves in hops: the first turn in each run of 16 messages
+ * of the path. A window that moved with each turn would change the head of every prompt and miss
+ * the provider's prompt cache. The starts depend on the path alone, so they need no stored state.
+ * If the read part begins inside a run (`isPartial`), it is unknown whether its first turn is the
  * run's first.
  */
 export function hopStarts(

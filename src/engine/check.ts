@@ -139,7 +139,12 @@ export function checkMetadata(value: unknown, field = "metadata"): JsonObject {
   const text = stringifyJson(value, field);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_METADATA_BYTES) {
-    throw tooLarge(`${field} in bytes`, MAX_METADATA_BYTES, bytes, "keep large things in messages");
+    throw tooLarge(
+      `${field} in bytes`,
+      MAX_METADATA_BYTES,
+      bytes,
+      "store large values in messages",
+    );
   }
   return JSON.parse(text) as JsonObject;
 }

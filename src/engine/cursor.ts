@@ -13,11 +13,9 @@ export function parsePageCursor(cursor: string): SessionPosition {
     Buffer.from(String(cursor), "base64url").toString(),
   );
   if (match !== null) return { lastInteractionAt: Number(match[1]), number: Number(match[2]) };
-  throw new BackscrollError(
-    "invalid_cursor",
-    "cursor is none that a list has given; start without one",
-    { details: { field: "cursor" } },
-  );
+  throw new BackscrollError("invalid_cursor", "cursor was not given by a list; start without one", {
+    details: { field: "cursor" },
+  });
 }
 
 /** The position of a change in a feed, and the feed's identity. */
@@ -57,20 +55,20 @@ export function parseFeedCursor(cursor: string): FeedCursor {
     return { tenant, epoch, position: Number(position), hash };
   }
   if (OLD_FEED_CURSOR.test(String(cursor))) {
-    throw cursorExpired("it is one of an older version of Backscroll");
+    throw cursorExpired("it is from an older version of Backscroll");
   }
   throw new BackscrollError(
     "invalid_cursor",
-    `"${String(cursor).slice(0, 80)}" is no cursor of the change feed; use one that a change carried, or "start"`,
+    `"${String(cursor).slice(0, 80)}" is no cursor of the change feed; use the cursor of a change, or "start"`,
   );
 }
 
 /** Throws `cursor_expired` unless the cursor names a change of this feed. */
 export function checkFeedCursor(cursor: FeedCursor, tenant: string, head: FeedHead): void {
   const { position } = cursor;
-  if (cursor.tenant !== tenantTag(tenant)) throw cursorExpired("it is one of another tenant");
+  if (cursor.tenant !== tenantTag(tenant)) throw cursorExpired("it is from another tenant");
   if (cursor.epoch !== head.epoch) {
-    throw cursorExpired("it belongs to another life of this store, which was restored since");
+    throw cursorExpired("it belongs to another epoch of this store, which was restored since");
   }
   const { hashAt } = head;
   if (hashAt === undefined || toHex(hashAt).slice(0, HASH_HEX) !== cursor.hash) {
@@ -81,7 +79,7 @@ export function checkFeedCursor(cursor: FeedCursor, tenant: string, head: FeedHe
 function cursorExpired(why: string): BackscrollError {
   return new BackscrollError(
     "cursor_expired",
-    `the cursor is not one of this feed: ${why}; read the state anew and subscribe from "start" or from now`,
+    `the cursor is not one of this feed: ${why}; read the state again and subscribe from "start" or from now`,
   );
 }
 

@@ -17,7 +17,7 @@ import type { EngineContext } from "./engine-context.ts";
 import { maintainIndex } from "./maintain-index.ts";
 import { sweepAll } from "./sweep.ts";
 
-/** Counts of deleted things; for tokens, revoked ones. */
+/** Counts of deleted items; of tokens, revoked ones. */
 export interface TenantDeletion {
   readonly tokens: number;
   readonly sessions: number;

@@ -39,7 +39,7 @@ export interface EngineContext {
 }
 
 /**
- * The same for read-only calls: a follower may answer. A read before a write stays on `engine`,
+ * The context of read-only calls: a follower may answer. A read before a write stays on `engine`,
  * whose store is the primary.
  */
 export function forReading(engine: EngineContext): EngineContext {

@@ -16,7 +16,7 @@ const MESSAGE = { role: "assistant", content: "done", model: "m1" } as const;
 const KEY = { idempotencyKey: "turn-1" };
 
 describe("an append under a key", () => {
-  test("is carried out once", async () => {
+  test("is executed once", async () => {
     const entry = await session.append(MESSAGE, KEY);
     const again = await session.append(MESSAGE, KEY);
     expect(again).toEqual(entry);
@@ -55,7 +55,7 @@ describe("a fork under a key", () => {
 });
 
 describe("a subscription", () => {
-  test("begins with its call, and ends while it waits", async () => {
+  test("begins with its call, and ends on return while it waits", async () => {
     const changes = engine.subscribe();
     await engine.status();
     await session.append({ role: "user", content: "1" });

@@ -31,26 +31,29 @@ async function dieHolding(address: string): Promise<void> {
   db.close();
 }
 
-test.each(ADDRESSES)("after repeatedly killed holders, on %s", async (_name, address) => {
-  const at = await address();
-  await using engine = await open(at, { indexing: { flushAt: FLUSH_AT } });
-  const session = await talk(engine, ["first"]);
-  for (let killed = 0; killed < 4; killed++) {
-    await dieHolding(at);
-    for (let i = 0; i < 3; i++) {
-      await session.append(
-        Array.from({ length: FLUSH_AT }, (_, k) => ({
-          role: "user" as const,
-          actor: "ana",
-          content: `word ${killed} ${i} ${k}`,
-        })),
-      );
+test.each(ADDRESSES)(
+  "the tail stays bounded after repeatedly killed lease holders, on %s",
+  async (_name, address) => {
+    const at = await address();
+    await using engine = await open(at, { indexing: { flushAt: FLUSH_AT } });
+    const session = await talk(engine, ["first"]);
+    for (let killed = 0; killed < 4; killed++) {
+      await dieHolding(at);
+      for (let i = 0; i < 3; i++) {
+        await session.append(
+          Array.from({ length: FLUSH_AT }, (_, k) => ({
+            role: "user" as const,
+            actor: "ana",
+            content: `word ${killed} ${i} ${k}`,
+          })),
+        );
+      }
+      await expect.poll(async () => (await engine.indexStatus()).lag).toBeLessThan(FLUSH_AT);
     }
-    await expect.poll(async () => (await engine.indexStatus()).lag).toBeLessThan(FLUSH_AT);
-  }
-});
+  },
+);
 
-test("a search repairs the index that dead writers left behind", async () => {
+test("a search triggers the maintenance that dead writers left undone", async () => {
   const at = join(createFolder(), "x.db");
   {
     await using writer = await open(at, { indexing: { flushAt: 0 } });

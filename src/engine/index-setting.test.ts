@@ -31,7 +31,7 @@ const found = async (tenant: TenantEngine, query: string) =>
   (await tenant.searchSessions(query)).hits.length;
 
 describe.each(BACKENDS)("the index of a store on %s", (_name, address) => {
-  test("keeps the setting of its creation, whatever a later process requests", async () => {
+  test("keeps the setting of its creation, against later requests", async () => {
     const at = await address();
     {
       await using engine = await open(at, { indexing: { tools: "inputs", flushAt: 0 } });

@@ -14,7 +14,7 @@ export interface MaintainOptions {
 }
 
 /**
- * `flush` moves the tail into a segment, `merge` joins all segments, `maintain` does both as far as
+ * `flush` moves the tail into a segment, `merge` merges all segments, `maintain` does both as far as
  * due. `rebuild` builds every segment again from the messages, `purge` rewrites segments that may
  * hold deleted text.
  */
@@ -62,7 +62,7 @@ export async function maintainIndex(
 function heldElsewhere(): BackscrollError {
   return new BackscrollError(
     "store_busy",
-    "another process has been looking after the index for a minute; try again later",
+    "another process has been maintaining the index for a minute; try again later",
     { details: { retryAfterMs: 10_000 } },
   );
 }

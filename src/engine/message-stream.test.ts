@@ -148,7 +148,7 @@ describe("commit", () => {
     expect((await session.branches()).length).toBe(1);
   });
 
-  test("above a message's limit is refused; an abort keeps it", async () => {
+  test("above the size limit is refused, and an abort keeps the text", async () => {
     const message = await session.openMessage({ role: "assistant" });
     const megabyte = "x".repeat(2 ** 20);
     const count = MAX_CONTENT_BYTES / 2 ** 20 + 1;
@@ -161,7 +161,7 @@ describe("commit", () => {
 });
 
 describe("abort and dispose", () => {
-  test("keep the text so far, which counts for nothing", async () => {
+  test("keep the text so far, outside the conversation", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("so far");
     const entry = await message.abort("stopped");
@@ -239,7 +239,7 @@ describe("the lease", () => {
     ).rejects.toMatchObject({ code: "idempotency_conflict" });
   });
 
-  test("a closed store reports it", async () => {
+  test("is lost with a closed store, which rejects the next flush", async () => {
     const message = await session.openMessage({ role: "assistant" });
     await message.write("a");
     await engine.close();

@@ -188,7 +188,7 @@ export class MessageStream {
     const { contextSizes, store, tenant } = this.#engine;
     const { sessionId, id } = this;
     if (request.supersedes === id) {
-      throw invalid("supersedes", `message ${id} cannot take its own place; name another entry`);
+      throw invalid("supersedes", `message ${id} cannot supersede itself; name another entry`);
     }
     const key = idempotency(input.idempotencyKey, () => ["commit", id, request]);
     const isCall = this.#opened.role === "assistant" && request.usage === null;

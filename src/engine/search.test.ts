@@ -17,7 +17,7 @@ let tenants = 0;
 
 type RegisterCases = typeof searchTreeCases;
 
-/** Those that read from the database what they find. */
+/** Cases whose hits are read from the database. */
 const READING_CASES: readonly RegisterCases[] = [searchTreeCases, searchScopeCases, searchHitCases];
 const ALL_CASES: readonly RegisterCases[] = [...READING_CASES, searchWordCases, searchToolCases];
 
@@ -46,7 +46,7 @@ function searchCases(
 const memory = async () => ":memory:";
 searchCases("in the feed, on SQLite", memory, async () => undefined);
 searchCases("in segments, on SQLite", memory, (tenant) => tenant.maintainIndex("flush"));
-// Words are cut and matched alike on every database.
+// The analyzer is the same on every database.
 searchCases(
   "in the feed, on PostgreSQL",
   createDatabase,

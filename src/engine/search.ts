@@ -253,7 +253,7 @@ function checkQuery(query: string): string {
   if (typeof query !== "string") throw invalid("query", "query must be a string");
   const bytes = Buffer.byteLength(query);
   if (bytes <= MAX_QUERY_BYTES) return query;
-  throw tooLarge("query in bytes", MAX_QUERY_BYTES, bytes, "ask for the words that matter");
+  throw tooLarge("query in bytes", MAX_QUERY_BYTES, bytes, "shorten the query");
 }
 
 /** A missing side gets its default, or the rest of the window. */

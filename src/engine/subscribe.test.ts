@@ -89,7 +89,7 @@ describe("subscribe", () => {
     expect(positions(await all)).toEqual(Array.from({ length: 1_206 }, (_, i) => i + 1));
   });
 
-  test("of one session skips others, and so does its cursor", async () => {
+  test("of one session skips other sessions, and so does its cursor", async () => {
     const other = await engine.createSession({ agent: "test", createdBy: "test" });
     for (let i = 0; i < 3; i++) {
       await say("a");
@@ -196,7 +196,7 @@ describe("cursors of the feed", () => {
     expect(positions((await engine.listChanges({ after: page.next })).changes)).toEqual([5]);
   });
 
-  test("that no change had are refused", async () => {
+  test("that were never issued are refused", async () => {
     const { next } = await engine.listChanges();
     const start = next.slice(0, next.lastIndexOf(".1."));
     for (const after of ["", "5", "now", start, `${start}.`, `${start}.-1.${"0".repeat(16)}`]) {
@@ -240,7 +240,7 @@ describe("listChanges", () => {
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY])(
-    "can be read whatever a host's own counter counts: %s",
+    "can be read with any result of a host's token counter: %s",
     async (count) => {
       const tokenCounter = { name: "odd", countText: () => count, countBlock: () => count };
       await using odd = await open(":memory:", { tokenCounter });

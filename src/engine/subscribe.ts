@@ -189,7 +189,7 @@ async function checkContinued(
   checkFeedCursor(cursor, tenant, await store.feedHead(tenant, position));
 }
 
-/** Remembers a signal without a waiter. */
+/** An auto-reset event: a signal without a waiter is kept for the next one. */
 class WakeUp {
   #rung = false;
   #waiter: (() => void) | undefined;

@@ -145,7 +145,7 @@ export class TenantEngine {
    * or its agent's own id; `session_ambiguous` if several match.
    */
   getSession(id: string): Promise<SessionHandle>;
-  /** The same with a host's subclass of `SessionHandle`. */
+  /** As above, with a host's subclass of `SessionHandle`. */
   getSession<Handle extends SessionHandle>(
     id: string,
     handle: new (engine: EngineContext, id: string) => Handle,

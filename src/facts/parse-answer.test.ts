@@ -77,7 +77,7 @@ test("an empty list as an answer; prose as none", () => {
   for (const answer of ["", "none", LINE, "[", '{"a": 1}']) expect(saysNothing(answer)).toBe(false);
 });
 
-describe("whatever the answer", () => {
+describe("for any answer", () => {
   const statement = fc.string({ minLength: 1, maxLength: 20 }).map((text) => `x${text}`);
   const fact = fc.record({ subject: statement, predicate: statement, object: statement });
 
@@ -93,7 +93,7 @@ describe("whatever the answer", () => {
     );
   });
 
-  test("parsing neither throws nor takes long", () => {
+  test("parsing throws nothing and takes linear time", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{}",:\\ a1') }), (text) => {
         expect(parseFacts(text).unread).toBeGreaterThanOrEqual(0);

@@ -1,9 +1,9 @@
 /**
- * Replaces personal data with a checkable form.
+ * Masks personal data of a verifiable form.
  *
- * At each possible start every end is tried, the farthest first, and validated in code: card
- * numbers and bank accounts by check digits, telephone numbers by prefix, IP addresses by parts. So
- * adjacent text does not hide it.
+ * Longest match: at each possible start every end is tried, the farthest first, and validated in
+ * code: card numbers and bank accounts by check digits, telephone numbers by prefix, IP addresses
+ * by parts. So adjacent text cannot hide a match.
  */
 
 import { passesLuhn } from "../secrets/card-number.ts";
@@ -56,7 +56,7 @@ function endsFrom(text: string, start: number, longest: number): number[] {
 
 const GOES_ON = /^(?:[\p{L}\p{N}]|[.:]\d)/u;
 
-/** ISO 13616: rearranged and spelt as digits, it leaves 1 modulo 97. */
+/** ISO 13616 (mod 97): rearranged and spelt as digits, it leaves 1 modulo 97. */
 function isIban(found: string): boolean {
   if (!/^[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}$/i.test(found)) return false;
   const text = found.replaceAll(" ", "").toUpperCase();

@@ -26,7 +26,7 @@ test("facts are ordered by their citations, the uncited last", async () => {
   expect(facts.map(({ object }) => object)).toEqual(["first", "second", "later", "guess"]);
 });
 
-test("confidence is a share; an uncited fact is a guess", async () => {
+test("confidence is from 0 to 1, and capped for an uncited fact", async () => {
   const confidences = [undefined, 0.2, 7, -1, Number.NaN, "high" as unknown as number];
   const cited = confidences.map((confidence) =>
     fact("x", { entryId: "E1", ...(confidence === undefined ? {} : { confidence }) }),
@@ -41,7 +41,7 @@ test("confidence is a share; an uncited fact is a guess", async () => {
   );
 });
 
-test("withheld facts are counted by either filter, and no proposal can break it", async () => {
+test("facts withheld by either filter are counted, and malformed proposals are dropped", async () => {
   const odd = [null, 5, {}, { subject: "a" }, fact(" "), fact("x".repeat(5_000))];
   expect(await prepare(odd as ProposedFact[])).toEqual({ facts: [], withheld: 6 });
   const secret = fact("hunter22", { predicate: "password" });

@@ -53,7 +53,7 @@ export async function prepareFacts(
   }
   const placeOf = ({ sourceEntry }: PreparedFact) =>
     places.get(sourceEntry ?? "") ?? entries.length;
-  // The later statement wins, whatever the answer's order.
+  // The later statement of the transcript wins, in any order of the answer.
   return {
     facts: facts.toSorted((a, b) => placeOf(a) - placeOf(b)),
     withheld: proposed.length - facts.length,

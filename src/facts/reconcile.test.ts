@@ -52,7 +52,7 @@ function check(rounds: readonly (readonly string[])[], expected: string): void {
 }
 
 describe("reconcileFacts", () => {
-  test("does not add known facts, whatever their case and confidence", () => {
+  test("does not add known facts, in any case and confidence", () => {
     check([["Ana likes tea"], ["ana LIKES Tea"], ["Ana likes tea"]], "Ana likes tea");
     check([["Ana lives_in Rome", "Ana lives-in rome"]], "Ana lives_in Rome");
   });
@@ -77,7 +77,7 @@ describe("reconcileFacts", () => {
     );
   });
 
-  test("lets uncited proposals supersede nothing", () => {
+  test("uncited proposals supersede no fact", () => {
     check([["Ana city Rome"], ["Ana city Oslo?"]], "Ana city Rome");
     check([["Ana city Oslo?"], ["Ana city Rome"]], "(Ana city Oslo), Ana city Rome");
   });

@@ -15,7 +15,7 @@ function check(fact: string, expected: string | null, redaction?: "personal"): v
 const MARK = REDACTED;
 
 describe("secrets", () => {
-  test("are removed wherever they are", () => {
+  test("are removed from each part of a fact", () => {
     check(
       "deploy | uses | sk-abcdefghij0123456789 for uploads",
       `deploy | uses | ${MARK} for uploads`,
@@ -26,14 +26,14 @@ describe("secrets", () => {
     );
   });
 
-  test("named as such drop the fact", () => {
+  test("drop the fact if its subject or predicate names a secret", () => {
     check("Ana | password | hunter22", null);
     check("Ana | password is | hunter22", null);
     check("API key | is | abcdef123456", null);
     check("sk-abcdefghij0123456789 | belongs to | Ana", null);
   });
 
-  test("are not detected where there are none", () => {
+  test("are not detected in ordinary statements", () => {
     check("Ana | prefers | tabs", "Ana | prefers | tabs");
     check("login | uses | a password manager", "login | uses | a password manager");
     check("Ana | e-mail | ana@example.org", "Ana | e-mail | ana@example.org");
@@ -41,7 +41,7 @@ describe("secrets", () => {
 });
 
 describe("personal data", () => {
-  test("drops a fact that has nothing else", () => {
+  test("drops a fact that has no other content", () => {
     check("Ana | e-mail | ana@example.org", null, "personal");
     check("Ana | phone | +49 30 901820", null, "personal");
     check("192.0.2.7 | is | the office", null, "personal");

@@ -1,9 +1,10 @@
 /**
- * Settles races: two processes that extract facts concurrently may both add the same fact, or two
- * that contradict each other. The process that reads last sees both and supersedes one.
+ * Conflict resolution, last writer wins by id: two processes that extract facts concurrently may
+ * both add the same fact, or two that contradict each other. The process that reads last sees both
+ * and supersedes one.
  *
- * The greater id always wins, so any number of concurrent settlers agree and no two facts replace
- * each other.
+ * The greater id always wins, so any number of processes agree, and no two facts supersede each
+ * other.
  */
 
 import { type HeldFact, keyOf, normalize } from "./reconcile.ts";

@@ -34,7 +34,7 @@ describe("access", () => {
     expect(() => requireScope(later, "read")).toThrow("needs the scope read");
   });
 
-  test("covers the whole store only for an operator, whatever its scope", () => {
+  test("covers the whole store only for an operator, in every scope", () => {
     expect(requireOperator(access({ operator: true, scope: "admin" }))).toBeUndefined();
     const tenantAdmin = () => requireOperator(access({ scope: "admin" }));
     expect(tenantAdmin).toThrow(expect.objectContaining({ code: "forbidden" }));

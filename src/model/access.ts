@@ -42,7 +42,7 @@ export function requireOperator(access: Access): void {
   if (access.operator) return;
   throw new BackscrollError(
     "forbidden",
-    "this is about the whole store, and the token is for one tenant; use a token that was made with --operator",
+    "this concerns the whole store, and the token is for one tenant; use a token created with --operator",
     { details: { needed: "operator", scope: access.scope } },
   );
 }
@@ -65,7 +65,7 @@ export function actorFor(access: Access, named: string | undefined): string | un
   }
   throw new BackscrollError(
     "forbidden",
-    `the token may not write for "${named.slice(0, 80)}"; leave the actor out, or use a token that was made with --act-as`,
+    `the token may not write for "${named.slice(0, 80)}"; leave the actor out, or use a token created with --act-as`,
     { details: { field: "actor" } },
   );
 }

@@ -1,9 +1,9 @@
-/** Ports of meaning: an embedder makes vectors of texts, a vector store keeps them. */
+/** Ports of semantic search: an embedder makes vectors of texts, a vector store keeps them. */
 
 export type Vector = readonly number[] | Float32Array;
 
 export interface Embedder {
-  /** Recorded with vectors: those of two embedders cannot be compared. */
+  /** Recorded with vectors: vectors of different embedders cannot be compared. */
   readonly name: string;
   /** Default: the first vector's. */
   readonly dimensions?: number;

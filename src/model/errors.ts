@@ -123,7 +123,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The only error class that Backscroll throws on purpose. Anything else that escapes is a bug. */
+/**
+ * The only error class that Backscroll throws on purpose. Any other error that escapes is a bug.
+ */
 export class BackscrollError extends Error {
   override readonly name = "BackscrollError";
   readonly code: ErrorCode;

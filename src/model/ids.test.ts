@@ -36,7 +36,7 @@ describe("createUlids", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("ascend however many are made in one millisecond", () => {
+  test("ascend for any number in one millisecond", () => {
     const next = createUlids({ now: () => 7, random: (bytes) => bytes.fill(255) });
     let last = next();
     // More than fit between the greatest start and the end.
@@ -48,7 +48,7 @@ describe("createUlids", () => {
     expect(last.slice(0, 10) > "0000000007").toBe(true);
   });
 
-  test("two generators with other randomness never collide", () => {
+  test("two generators with different randomness never collide", () => {
     expect(idsAt([5], 1)).not.toEqual(idsAt([5], 2));
   });
 });

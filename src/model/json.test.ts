@@ -23,7 +23,7 @@ function nested(depth: number): unknown {
 }
 
 describe("stringifyJson", () => {
-  test("gives what JSON.stringify gives, for any JSON", () => {
+  test("equals JSON.stringify for any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         expect(stringifyJson(value, "input")).toBe(JSON.stringify(value));
@@ -31,7 +31,7 @@ describe("stringifyJson", () => {
     );
   });
 
-  test("names the place of values that JSON would drop, change or refuse", () => {
+  test("names the path of values that JSON would drop, change or refuse", () => {
     refuses({ a: [1, { b: 10n }] }, "invalid_input", "input.a[1].b");
     refuses({ a: () => 1 }, "invalid_input", "input.a");
     refuses([Symbol("x")], "invalid_input", "input[0]");
@@ -92,7 +92,7 @@ describe("isPlainObject", () => {
     }
   });
 
-  test("is false of everything else", () => {
+  test("is false for all other values", () => {
     class Own {}
     for (const value of [null, undefined, [], "x", 1, new Date(), new Own(), () => 1, new Map()]) {
       expect(isPlainObject(value)).toBe(false);

@@ -14,13 +14,13 @@
  */
 export const SESSION_FIELDS = {
   id: { kind: "text", column: "s.id" },
-  /** What people type: unique within the tenant, and the same for the session's whole life. */
+  /** The id for people to type: unique within the tenant, and permanent. */
   shortId: { kind: "text", column: "s.short_id", fallbackTo: "id" },
-  /** The boundary of isolation that it belongs to. */
+  /** The tenant that it belongs to. */
   tenant: { kind: "text" },
-  /** Set at creation, for good. */
+  /** Set at creation; immutable. */
   agent: { kind: "text", column: "s.agent" },
-  /** The actor who created it. */
+  /** The actor that created it. */
   createdBy: { kind: "text", column: "s.created_by" },
   createdAt: { kind: "time", column: "s.created_at" },
   /** Empty until a client sets one. */
@@ -29,7 +29,7 @@ export const SESSION_FIELDS = {
   updatedAt: { kind: "time", column: "t.updated_at" },
   /** Committed messages of all branches. */
   messageCount: { kind: "count", column: "t.message_count" },
-  /** The copy of the newest compaction's summary. */
+  /** A copy of the newest compaction's summary. */
   summary: { kind: "text", nullable: true, column: "s.summary" },
   /** The actor it belongs to; `createdBy` unless set. */
   owner: { kind: "text", column: "s.owner", set: true },
@@ -39,16 +39,16 @@ export const SESSION_FIELDS = {
   metadata: { kind: "json", column: "s.metadata", set: true },
   /** Seconds after the last write at which a sweep deletes the session. */
   ttl: { kind: "count", nullable: true, column: "s.ttl_seconds", set: true },
-  /** What stays of content once a compaction covers it. */
+  /** The retention of content that a compaction covers. */
   retention: { kind: "retention", column: "s.retention", fallback: "full", set: true },
   parentSessionId: { kind: "text", nullable: true, column: "s.parent_session_id" },
   /** The entry of the parent session at which this one forked off. */
   forkPoint: { kind: "text", nullable: true, column: "s.fork_entry_id" },
-  /** Where it came from, when it was not written by a live agent here. */
+  /** The source of an imported or ingested session. */
   origin: { kind: "origin" },
-  /** Absent unless the session was read from files. */
+  /** Absent unless the session was ingested from files. */
   figures: { kind: "figures", optional: true },
-  /** When the conversation began. */
+  /** The start of the conversation. */
   startedAt: { kind: "time", column: "s.started_at", fallbackTo: "createdAt" },
   /** The last real input of a person or channel: heartbeats and bookkeeping do not count. */
   lastInteractionAt: { kind: "time", column: "t.last_interaction_at" },
@@ -56,9 +56,9 @@ export const SESSION_FIELDS = {
   lastWriteAt: { kind: "time", column: "t.last_write_at" },
   /** Entries of all kinds and branches. */
   entryCount: { kind: "count", column: "t.last_sequence" },
-  /** The sum of what the calls used. */
+  /** The total usage of its model calls. */
   tokens: { kind: "tokens" },
-  /** The active leaf, stored and never guessed; null in an empty session. */
+  /** The active leaf; null in an empty session. */
   leaf: { kind: "text", nullable: true, column: "t.leaf_id" },
   /** The last entry that the newest summary covers. */
   summarizedThrough: { kind: "text", nullable: true, column: "t.summarized_through" },
@@ -79,21 +79,21 @@ export const ORIGIN_FIELDS = {
   key: { column: "s.origin_key", later: true },
 } as const;
 
-/** What is counted of a session whose files are read. On the wire they are fields of the session. */
+/** Figures of a session that is ingested from files. On the wire they are fields of the session. */
 export const FIGURE_FIELDS = {
-  /** Requests of the user, each with what was done about it. */
+  /** Requests of the user, each with the work that followed. */
   exchangeCount: { kind: "count", column: "s.exchange_count" },
-  /** How often each tool was called. */
+  /** Calls per tool. */
   toolCounts: { kind: "counts", column: "s.tool_counts" },
-  /** When the file was last written, as of the last reading. */
+  /** The file's modification time at the last reading. */
   fileMtime: { kind: "time", nullable: true, column: "s.file_mtime" },
   firstMessageAt: { kind: "time", nullable: true, column: "s.first_msg_at", wire: "first_msg_at" },
   lastMessageAt: { kind: "time", nullable: true, column: "s.last_msg_at", wire: "last_msg_at" },
-  /** What the calls cost in US dollars, as far as the source says so. */
+  /** The cost of the calls in US dollars, as far as the source reports it. */
   costUsd: { kind: "amount", optional: true, column: "s.cost_usd" },
 } as const;
 
-/** A field as the code that goes through a table sees it. */
+/** A field in the generic form that iterations over a table use. */
 export interface Field {
   readonly kind: FieldKind;
   readonly nullable?: true;

@@ -1,6 +1,6 @@
 /** Suggests the probably intended name. */
 
-/** Undefined if no name is within a typing error. */
+/** Undefined if no name is within a typing error, by edit distance. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const given = plain(word);
   let best: string | undefined;

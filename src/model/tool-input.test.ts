@@ -25,12 +25,9 @@ describe("a stored call, read", () => {
     },
   );
 
-  test.each(["", "ls -l", '{"a":', '"text"', "17", "null"])(
-    "leaves %j the text that it is",
-    (text) => {
-      expect(readableBlock(stored(text))).toEqual(stored(text));
-    },
-  );
+  test.each(["", "ls -l", '{"a":', '"text"', "17", "null"])("keeps %j as text", (text) => {
+    expect(readableBlock(stored(text))).toEqual(stored(text));
+  });
 });
 
 test("an input that is read and written again is stored unchanged", () => {
@@ -54,7 +51,7 @@ test("a text that contradicts the object is ignored", () => {
   expect(givenInputText({ a: 1 }, 17, print)).toBe('{"a":1}');
 });
 
-test("replaced arguments keep nothing of the old ones", () => {
+test("replaced arguments drop the old text", () => {
   const read = readableBlock(stored('{ "a": 1 }')) as ToolUseBlock;
   expect(withInputText(read, '{"b":2}')).toEqual(stored('{"b":2}'));
 });

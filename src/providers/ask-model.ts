@@ -25,7 +25,7 @@ export function textModel(
   };
 }
 
-/** Throws `model_failed`. Stops at once on the request's signal, whatever the model does. */
+/** Throws `model_failed`. Stops at once on the request's signal, even if the model does not. */
 async function askModel(
   name: string,
   load: () => Promise<LanguageModel>,

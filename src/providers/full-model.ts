@@ -7,7 +7,7 @@ import { textModel } from "./ask-model.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
 import { chatModel } from "./chat-model.ts";
 
-/** It writes summaries and takes facts, and it answers conversations. */
+/** Writes summaries, extracts facts and answers conversations. */
 export type FullModel = TextModel & ChatModel;
 
 /** `load` runs with the first call. */

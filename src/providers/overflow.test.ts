@@ -50,11 +50,11 @@ test.each([
   ["max_tokens must be at least 1", 400],
   ["Internal server error", 500],
   ["", 400],
-])("%j with status %d is none", (text, status) => {
+])("%j with status %d is no overflow", (text, status) => {
   expect(findOverflow(text, status)).toBeUndefined();
 });
 
-test("a request over a fixed limit is an overflow, whatever its status", () => {
+test("a request over a fixed limit is an overflow, with any status", () => {
   const text =
     "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 45000.";
   expect(findOverflow(text, 429)).toEqual({});

@@ -1,8 +1,7 @@
 /**
  * Recognises context overflows by providers' messages.
  *
- * There is no common code. A call that failed for this reason is retried with less, any other is
- * not.
+ * Providers share no error code. Only a call that overflowed is retried with a shorter context.
  */
 
 export interface Overflow {
@@ -61,10 +60,10 @@ const WORDINGS: readonly (readonly [provider: string, wording: RegExp])[] = [
   ],
 ];
 
-/** A rate limit mentions tokens too; waiting helps there, and less context does not. */
+/** A rate limit mentions tokens too; there, waiting helps and a shorter context does not. */
 const RATE_LIMIT = /rate.?limit|too many requests|per (?:minute|min|day|hour)\b|throttl|quota/;
 
-/** Where a message has the window's size. */
+/** Patterns of the window's size in a message. */
 const WINDOWS: readonly RegExp[] = [
   /> (\d[\d,]*) maximum/,
   /maximum (?:context|prompt|model) length (?:is|of) (\d[\d,]*)/,
@@ -92,7 +91,7 @@ function windowOf(words: string): number | undefined {
   for (const pattern of WINDOWS) {
     const digits = pattern.exec(words)?.[1]?.replaceAll(",", "");
     const tokens = Number(digits);
-    // A smaller number is not a window.
+    // A number below 512 is not a window.
     if (digits !== undefined && tokens >= 512 && Number.isSafeInteger(tokens)) return tokens;
   }
   return undefined;

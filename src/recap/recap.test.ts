@@ -44,7 +44,7 @@ test.each([
   expect(isSameFile(a, b)).toBe(same);
 });
 
-test("an error matches whatever its case and spaces, also across lines", () => {
+test("an error matches in any case and spacing, also across lines", () => {
   expect(lineWith("ok\n  Database  is LOCKED\nend", "database is locked")).toBe(
     "  Database  is LOCKED",
   );

@@ -23,7 +23,7 @@ async function talk(options: Parameters<typeof open>[1] = {}) {
   return { engine, ids };
 }
 
-test("a session leads to similar ones, and to its question in them, by words alone", async () => {
+test("a session gives similar ones, and its question in them, by words alone", async () => {
   const { engine, ids } = await talk();
   await using _ = engine;
   const related = await relatedSessions(engine, { session: ids[0] as string });

@@ -14,7 +14,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
-import { meantWords } from "../search/query/meant-words.ts";
+import { contentWords } from "../search/query/content-words.ts";
 import { BY_WORDS_ONLY, type SearchHit } from "../search/request.ts";
 
 export interface RelatedInput
@@ -79,7 +79,7 @@ export async function relatedSessions(tenant: TenantApi, input: RelatedInput): P
   const { id, title } = await tenant.getSessionMeta(session as string);
   const said = await readOpening(tenant, id);
   const text = said[0]?.slice(0, MAX_CHARACTERS) ?? null;
-  const about = meantWords([title, ...said].join("\n").slice(0, MAX_CHARACTERS)).trim();
+  const about = contentWords([title, ...said].join("\n").slice(0, MAX_CHARACTERS)).trim();
   const others = { excludeSession: id };
   const sessions = about === "" ? [] : await find(about, { ...others, match: "words" });
   const asked = text === null ? [] : await findAsked(find, text, others);
@@ -102,7 +102,7 @@ async function findAsked(find: Find, question: string, others: SearchInput): Pro
     return onePerSession(same.sort((a, b) => (b.similarity ?? 0) - (a.similarity ?? 0)));
   }
   // Punctuation would be parsed as operators.
-  const words = meantWords(question.replace(/[^\p{L}\p{N}]+/gu, " ")).trim();
+  const words = contentWords(question.replace(/[^\p{L}\p{N}]+/gu, " ")).trim();
   return words === "" ? [] : onePerSession(await find(words, { ...users, match: "all" }));
 }
 
@@ -118,7 +118,7 @@ function onePerSession(hits: readonly SearchHit[]): SearchHit[] {
 function checkQuestion(question: unknown): string {
   const text = typeof question === "string" ? question.trim() : "";
   if (text !== "") return text.slice(0, MAX_CHARACTERS);
-  throw new BackscrollError("invalid_input", "question must be a text that is not empty", {
+  throw new BackscrollError("invalid_input", "question must be a non-empty string", {
     details: { field: "question" },
   });
 }

@@ -30,7 +30,7 @@ describe("direct messages", () => {
     expect(keyOf(ana, { dmScope })).toBe(key);
   });
 
-  test("go to the main conversation where no person is named", () => {
+  test("without a person go to the main conversation", () => {
     for (const dmScope of DM_SCOPES) {
       for (const peer of [undefined, "", "  "]) {
         const origin = { channel: "telegram", ...(peer === undefined ? {} : { peer }) };
@@ -87,15 +87,23 @@ describe("identity links", () => {
   };
 
   test.each([
-    ["by channel and id", { channel: "telegram", peer: "4711" }, "ana"],
-    ["whatever the case of the channel", { channel: "SLACK", peer: "U042" }, "ana"],
-    ["by the bare id, on any channel", { channel: "signal", peer: "99" }, "ana"],
-    ["the first that fits", { channel: "signal", peer: "4711" }, "ben"],
-    ["never by an id of another case", { channel: "slack", peer: "u042" }, "u042"],
-    ["never to nobody", { channel: "slack", peer: "5" }, "5"],
-    ["never by a name that a stranger gave himself", { channel: "irc", peer: "ana" }, "irc%3Aana"],
-    ["nor by another channel's", { channel: "irc", peer: "slack:ana" }, "irc%3Aslack%3Aana"],
-    ["nor by channel and id in one", { channel: "irc", peer: "telegram:4711" }, "telegram%3A4711"],
+    ["match by channel and id", { channel: "telegram", peer: "4711" }, "ana"],
+    ["ignore the case of the channel", { channel: "SLACK", peer: "U042" }, "ana"],
+    ["match by the bare id, on any channel", { channel: "signal", peer: "99" }, "ana"],
+    ["match the first entry", { channel: "signal", peer: "4711" }, "ben"],
+    ["respect the case of an id", { channel: "slack", peer: "u042" }, "u042"],
+    ["ignore a person with a blank name", { channel: "slack", peer: "5" }, "5"],
+    ["ignore a linked name that a stranger chose", { channel: "irc", peer: "ana" }, "irc%3Aana"],
+    [
+      "ignore a linked name after another channel",
+      { channel: "irc", peer: "slack:ana" },
+      "irc%3Aslack%3Aana",
+    ],
+    [
+      "ignore a channel and id in one peer",
+      { channel: "irc", peer: "telegram:4711" },
+      "telegram%3A4711",
+    ],
   ])("%s", (_name, origin, peer) => {
     expect(keyOf(origin, { dmScope: "per-peer", identityLinks })).toBe(`agent:main:direct:${peer}`);
   });
@@ -120,7 +128,7 @@ describe("identity links", () => {
     expect(of("irc", "irc:irc:ana")).toBe("agent:main:direct:irc%3Airc%3Airc%3Aana");
   });
 
-  test("never merge two people, whatever their names", () => {
+  test("never merge two people, with any names", () => {
     const letters = fc.array(fc.constantFrom("a", "b", ":", "%"), { maxLength: 4 });
     const text = fc.oneof(
       fc.constantFrom("a", "b", "a:a", "a:b", "a:a:b", ":a", ":a:b"),

@@ -1,5 +1,5 @@
 /**
- * Encodes one part of a session key.
+ * Percent-encodes one part of a session key.
  *
  * Peers choose their own ids: a colon in one must not make two parts of it, and ids that differ in
  * case or white space must stay distinct. So other characters are percent-encoded, which is

@@ -77,7 +77,7 @@ describe("session keys", () => {
     },
   );
 
-  test("have a size", () => {
+  test("are bounded in size", () => {
     const long = key({ kind: "direct", peer: "ä".repeat(1_000) });
     expect(() => formatSessionKey(long)).toThrow(expect.objectContaining({ code: "too_large" }));
     expect(() => parseSessionKey("x".repeat(2_049))).toThrow(/at most 2048/);

@@ -6,9 +6,9 @@ import type { Asking } from "./port.ts";
 import type { NoteSearchRequest } from "./request.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { isGone } from "./vectors/gone-vectors.ts";
 import { findNearest, type Near } from "./vectors/nearest.ts";
 import { NOTE_ROLES } from "./vectors/vector-layout.ts";
+import { isGone } from "./vectors/vector-liveness.ts";
 
 export interface FoundNote {
   readonly key: string;

@@ -5,11 +5,11 @@
  * resumed with answers. A backend answers from one snapshot, synchronously (SQLite) or not
  * (PostgreSQL); `drive.ts` has both loops. So both backends run the same code to the last digit.
  *
- * The change feed is the index's tail. A position of the feed is handed out by the commit itself, in
- * commit order and without gap, and each thing that is indexed has a row there. So "what is not yet
- * in a segment" is the feed after `Manifest.through`: an append writes nothing extra, a message is
- * findable the moment its append returns, and a crash cannot leave messages and index apart. Every
- * segment stands for a range of the feed, and is rebuilt by reading that range again.
+ * The change feed is the index's tail. The commit itself assigns the position of a feed row, in
+ * commit order and without gaps, and every indexed item has a row. So the unindexed part is the
+ * feed after `Manifest.through`: an append writes nothing extra, a message is findable the moment
+ * its append returns, and a crash cannot leave messages and index apart. Every segment stands for a
+ * range of the feed, and is rebuilt by reading that range again.
  */
 
 import type { Block } from "../model/block.ts";
@@ -297,7 +297,7 @@ export type Need =
    */
   | { readonly need: "swap"; readonly expected: number; readonly manifest: Manifest }
   /**
-   * A yield point: lets others run, renews a lease, reports progress, or cancels. `gentle`:
+   * A yield point: yields the thread, renews a lease, reports progress, or cancels. `gentle`:
    * background work.
    */
   | {

@@ -1,10 +1,10 @@
 /**
- * Hybrid ranking: fuses the candidates of words and vectors.
+ * Hybrid ranking: linear fusion of BM25 and vector similarity.
  *
- * A normalised weighted sum: `score / best + weight * similarity`, times `best`, where `best` is
- * the best score by words. The similarity of a session is that of its nearest vector, and of its
- * nearest five on average. The weight grows where words cover little of the query. Sessions without
- * a query word enter by their similarity alone.
+ * A weighted sum of normalised scores: `score / best + weight * similarity`, times `best`, where
+ * `best` is the best score by words. The similarity of a session is that of its nearest vector, and
+ * of its nearest five on average. The weight grows where words cover little of the query. Sessions
+ * without a query word enter by their similarity alone.
  */
 
 import type { Blobs } from "./index/blobs.ts";
@@ -20,15 +20,15 @@ import { byRank, type Ranked } from "./score/rank.ts";
 import { shareOfTalk, TELLING_SESSIONS } from "./score/session/share-of-talk.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";
-import { isGone } from "./vectors/gone-vectors.ts";
 import { findNearest, findNearestOf, type Near } from "./vectors/nearest.ts";
 import type { VectorColumns } from "./vectors/vector-columns.ts";
+import { isGone } from "./vectors/vector-liveness.ts";
 
 /** The limit of sessions that vectors alone may add. */
 const ADDED_SESSIONS = 40;
-/** The vectors scanned for them. */
+/** The number of nearest vectors that they are chosen from. */
 const LOOKED_AT = 400;
-/** The vectors of a session that tell its subject. */
+/** The nearest vectors of a session that measure its subject. */
 const SUBJECT_VECTORS = 5;
 /** The weight of a session's nearest vector, and of the mean of the five, beside 1 for a message's own. */
 const SESSION_WEIGHT = 1.5;
@@ -101,11 +101,11 @@ const STEEPNESS = 20;
 const MAX_TRUST = 64;
 
 /**
- * The factor of the similarity's weight: the share of talk among the best sessions by words. Vectors
- * stand for talk only, so they know nothing of a path, an error or an identifier in tool traffic.
+ * The factor of the similarity's weight: the share of talk among the best sessions by words. Only
+ * talk is embedded, so vectors cannot match a path, an error or an identifier in tool traffic.
  *
- * Where no session covers a good part of the query, the factor grows with the uncovered part, because
- * the matching words then belong to other subjects. Measurements in docs/decisions.
+ * Where no session covers a good part of the query, the factor grows with the uncovered part,
+ * because the matching words then belong to other subjects. Measurements in docs/decisions.
  */
 function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest): number {
   const covered = coveredByWords(byWords, profile);
@@ -115,7 +115,7 @@ function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest):
   return shareOfTalk(byWords.slice(0, TELLING_SESSIONS).map(({ message }) => message?.role));
 }
 
-/** The largest share of the query's words, by weight, that a session has; 1 if it is not known. */
+/** The largest share of the query's words, by weight, that a session has; 1 if unknown. */
 function coveredByWords(byWords: readonly Ranked[], { coverage }: RankingProfile): number {
   // Coverage is scaled by the best score without it.
   const best = byWords.reduce(
@@ -156,7 +156,7 @@ function similarities(near: readonly Near[], isByMessage: boolean): (ranked: Ran
   };
 }
 
-/** The mean similarity of a session's nearest vectors: what it is about. */
+/** The mean similarity of a session's nearest vectors, a measure of its subject. */
 function subjects(near: readonly Near[]): (session: number) => number {
   const bySession = Map.groupBy(near, ({ session }) => session);
   return (session) => {

@@ -1,11 +1,11 @@
 /** A process's caches between searches: an LRU of tenants, and a shared index cache. */
 
+import { HeadCache } from "./head-cache.ts";
 import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
 import type { Liveness } from "./index/liveness.ts";
 import type { FeedSlice, SessionPath, WindowHead } from "./port.ts";
-import { RememberedHeads } from "./remembered-heads.ts";
-import { RememberedScopes } from "./remembered-scopes.ts";
+import { ScopeCache } from "./scope-cache.ts";
 import type { Tail } from "./tail.ts";
 import { VectorCache } from "./vectors/vector-cache.ts";
 
@@ -44,7 +44,7 @@ export class SearchCache {
 const MAX_TENANTS = 32;
 /** The limit of cached paths. */
 const MAX_PATHS = 50_000;
-/** Not needed for a session without branches. */
+/** A session without branches needs none. */
 const NO_RANGES: SessionPath["ranges"] = [];
 
 export class TenantCache {
@@ -57,11 +57,11 @@ export class TenantCache {
   liveness: { readonly key: string; readonly value: readonly Liveness[] } | undefined;
   /** Active paths of sessions that branched, as of position `seen` of the feed. */
   readonly #paths = new Map<number, SessionPath>();
-  /** Sessions that never branched, as most: as of the same position, like everything below. */
+  /** Sessions that never branched (most do not), as of the same position, like all fields below. */
   readonly #whole = new Set<number>();
-  readonly #scopes = new RememberedScopes();
+  readonly #scopes = new ScopeCache();
   /** The session fields that windows show. */
-  readonly #heads = new RememberedHeads();
+  readonly #heads = new HeadCache();
   #seen = 0;
 
   constructor(

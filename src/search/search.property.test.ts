@@ -65,7 +65,7 @@ function settled(hits: readonly Placed[], both: readonly (readonly Placed[])[]):
   return groups.flatMap((group) => (group.isExact ? group.hits : group.hits.sort()));
 }
 
-describe("the index ranks as the naive formula does", () => {
+describe("the index ranks as the naive formula", () => {
   test("with a tail, segments, merges, deletions, erasures and branches", () => {
     fc.assert(
       fc.property(
@@ -113,7 +113,7 @@ describe("the index ranks as the naive formula does", () => {
     );
   });
 
-  test("with changes, deletions and erasures during a segment's construction", () => {
+  test("with changes, deletions and erasures while a segment is built", () => {
     const isWrite = (one: Command) => "session" in one || one.do === "create";
     const writes = fc.array(command.filter(isWrite), { minLength: 12, maxLength: 40, size: "max" });
     const amid = fc.array(
@@ -167,7 +167,7 @@ describe("the index ranks as the naive formula does", () => {
     );
   });
 
-  test("with filters, which apply before the best are chosen", () => {
+  test("with filters, which apply before ranking", () => {
     const since = Date.UTC(2026, 0, 1) + 30_000;
     fc.assert(
       fc.property(fc.array(command, { maxLength: 120 }), query, (commands, one) => {
@@ -243,7 +243,7 @@ describe("the index ranks as the naive formula does", () => {
   });
 });
 
-test("messages of equal scores are ordered although the tie-breakers are read late", () => {
+test("messages of equal scores are ordered even though tie-breakers are read late", () => {
   // As many as are ranked, and some more: an early first place may have excluded others.
   const profile = { ...PLAIN_PROFILE, candidates: 1 };
   const fixture = new IndexFixture();
@@ -258,7 +258,7 @@ test("messages of equal scores are ordered although the tie-breakers are read la
 });
 
 describe("deleted sessions", () => {
-  test("leave the segments by themselves when they are many, or old", () => {
+  test("leave the segments when they are many, or old", () => {
     const fixture = new IndexFixture();
     const sessions = Array.from({ length: 40 }, () => fixture.model.createSession());
     for (const session of sessions) fixture.model.append(session, "user", `word${session} cron`);

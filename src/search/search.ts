@@ -42,13 +42,16 @@ export function* searchSessions(request: SearchRequest, cache: TenantCache): Ask
 /** The number of word-ranked sessions that the vectors re-rank. */
 const WIDE = 40;
 
-/** The words' part of a hybrid search. A session's nearest vectors measure its subject, so its depth is left out. */
-function besideVectors(request: SearchRequest): SearchRequest {
+/**
+ * The BM25 part of a hybrid search. The depth is left out: a session's nearest vectors measure its
+ * subject.
+ */
+function forFusion(request: SearchRequest): SearchRequest {
   const limit = Math.max(WIDE, request.limit);
   return { ...request, limit, profile: { ...request.profile, depth: 0 } };
 }
 
-/** Undefined where words alone rank: another embedder's vectors cannot be compared. */
+/** Undefined if words alone rank: vectors of different embedders cannot be compared. */
 function usableMeaning(
   { meaning, profile }: SearchRequest,
   { vectors }: Snapshot,
@@ -90,7 +93,7 @@ function* searchOnce(
     const filter = yield* readMessageFilter(request, query, snapshot.views, blobs, cache);
     meaning = usableMeaning(request, snapshot);
     found = yield* findCandidates({
-      request: meaning === undefined ? request : besideVectors(request),
+      request: meaning === undefined ? request : forFusion(request),
       query,
       filter,
       snapshot,

@@ -39,10 +39,7 @@ export interface Snapshot {
 const MAX_TAIL = 16_384;
 /** Of a longer tail only the newest KEPT_TAIL changes are read, so new messages are found at once. */
 const KEPT_TAIL = 4_096;
-/**
- * The limit of a tail's words, about 25 MB of text: beyond it the oldest part is dropped from
- * memory.
- */
+/** The limit of a tail's words, about 25 MB of text. Beyond it the oldest part leaves memory. */
 const MAX_TAIL_WORDS = 4 * 1024 * 1024;
 /** Small enough that the deadline is checked every 100 ms, also with long messages. */
 const SLICE = 256;

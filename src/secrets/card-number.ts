@@ -1,5 +1,5 @@
 /**
- * Payment card numbers: by issuer prefix, length and check digit.
+ * Payment card numbers: by issuer prefix, length and Luhn check digit.
  *
  * One number in ten has a valid check digit. Times and most ids have no issuer prefix, so it is
  * checked first.

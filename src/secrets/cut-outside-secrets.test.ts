@@ -4,7 +4,7 @@ import { redact } from "./redact.ts";
 
 const KEY = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6";
 
-test("masking shows no half of a secret at the end of a cut", () => {
+test("masking leaves no half of a secret at the end of a cut", () => {
   const before = `password: hunter2-hunter2\nthe key is `;
   const text = `${before}${KEY} and works`;
   for (let end = 0; end <= text.length; end++) {
@@ -21,7 +21,7 @@ test("ends where little is left of a text without words", () => {
   expect(endOutsideSecret(KEY, 10)).toBe(0);
 });
 
-test("masking shows no half of a secret at the start of a cut", () => {
+test("masking leaves no half of a secret at the start of a cut", () => {
   const pem = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQ\n".repeat(40)}-----END PRIVATE KEY-----`;
   for (const secret of [KEY, pem]) {
     const text = `it is ${secret} and works`;

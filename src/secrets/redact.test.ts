@@ -43,7 +43,7 @@ describe("keys with a known prefix", () => {
     ["eyJ", `hbGciOiJIUzI1NiJ9.eyJ${BODY}.${BODY}`],
   ])("%s…", (start, rest) => hides(start + rest));
 
-  test.each(["\\n", "\\t", "\\r"])("also behind %s as JSON writes it", (mark) => {
+  test.each(["\\n", "\\t", "\\r"])("also after the JSON escape %s", (mark) => {
     for (const key of [`ghp_${BODY}`, `sk-ant-api03-${BODY}`, "AKIAIOSFODNN7EXAMPLE"]) {
       hides(key, `{"command":"cat${mark}`);
     }
@@ -51,7 +51,7 @@ describe("keys with a known prefix", () => {
     expect(redact(`x${mark}Bearer ${BODY}`).text).toBe(`x${mark}Bearer ${REDACTED}`);
   });
 
-  test("but not words with the same prefix", () => {
+  test("except words with the same prefix", () => {
     keeps("use sk-learn for the task-management-system-of-2024, ask-the-audience-1234567890");
     keeps("npm_config_registry and hf_hub_download_with_retries");
     keeps("hf_transformersautomodelforcausallm, SG.en and Fig. SG.1.2, dop_v1_token_of_2024");
@@ -78,7 +78,7 @@ describe("credentials that are named", () => {
     hides(`abc.${BODY}`, "curl -H Bearer ");
   });
 
-  test("in URLs, whose rest stays", () => {
+  test("in URLs, whose other parts stay", () => {
     expect(redact("postgres://ana:pa55@db.example.com:5432/app?x=1")).toEqual({
       text: `postgres://ana:${REDACTED}@db.example.com:5432/app?x=1`,
       count: 1,
@@ -86,7 +86,7 @@ describe("credentials that are named", () => {
     keeps("https://example.com:8080/@scope/pkg and git@github.com:a/b.git");
   });
 
-  test("but not types, expressions and prose", () => {
+  test("except types, expressions and prose", () => {
     keeps("function login(password: string, token: string | null) {}");
     keeps("const token = getToken(); secret: process.env.SECRET");
     keeps("password: $PASSWORD token=<your token> api_key=");
@@ -114,7 +114,7 @@ describe("card numbers", () => {
     hides(groups.join(""), "card=");
   });
 
-  test("but not with a wrong digit, another issuer or in another position", () => {
+  test("except with a wrong check digit, another issuer or inside other text", () => {
     const [visa = ""] = CARDS.map((groups) => groups.join(""));
     keeps(`${visa.slice(0, -1)}2 and 9${visa.slice(1)}`);
     keeps("1794872256642 1794872256642123 1794872256642123456 20261116235959 2026-11-16 23:59");
@@ -142,14 +142,14 @@ describe("private keys", () => {
   const key = (kind: string) =>
     `-----BEGIN ${kind}PRIVATE KEY-----\n${BODY}\n${BODY}==\n-----END ${kind}PRIVATE KEY-----`;
 
-  test("go from begin to end", () => {
+  test("are masked from begin to end", () => {
     hides(key(""));
     hides(key("OPENSSH "));
     hides(key("RSA ").replaceAll("\n", "\\n"));
     expect(redact(`${key("EC ")} and ${key("")}`).count).toBe(2);
   });
 
-  test("extend over all possible key text where the end is missing", () => {
+  test("are masked as far as key text goes if the end is missing", () => {
     expect(redact(`x ${key("").split("-----END")[0]}`).text).toBe(`x ${REDACTED}`);
   });
 });

@@ -108,6 +108,6 @@ test("a missing package and an unknown value are reported with the way out", asy
   });
   await expect(open(":memory:", { telemetry: "on" as never })).rejects.toMatchObject({
     code: "invalid_input",
-    message: 'telemetry must be one of off, spans, content, and is "on"',
+    message: 'telemetry must be one of off, spans, content, not "on"',
   });
 });

@@ -2,7 +2,7 @@
  * A decorator whose store calls are OpenTelemetry spans, by the conventions for GenAI memory.
  *
  * Spans have no conversation content unless `content` asks for it, and of an error only its code.
- * The only file with these names.
+ * Only this file has the conventions' names.
  */
 
 import { BackscrollError } from "../model/errors.ts";

@@ -32,7 +32,7 @@ test("a split surrogate pair is rejoined, also across a stored flush", () => {
   expect(foldChunks(chunks)).toEqual([{ type: "text", text: "a😀b" }]);
 });
 
-test("a text is the same however it was split", () => {
+test("a text is the same for any split into chunks", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1 }), fc.array(fc.nat()), (text, cuts) => {
       const places = [0, ...cuts.map((cut) => cut % text.length), text.length];

@@ -1,5 +1,5 @@
 /**
- * Chunks of an open message.
+ * Chunks of an open message, as an append-only log.
  *
  * Each flush stores one chunk; the commit folds them once. (Rewriting the whole text at each flush
  * would be quadratic.)

@@ -38,7 +38,7 @@ function text(value: string): Block {
 }
 
 describe("encodeContent and decodeContent", () => {
-  test("keep values that other formats lose", () => {
+  test("keep values that other encodings lose", () => {
     for (const value of ["\0", "\ud800", "x\udc00", "\u2028", "\ufeffa", "😀", "\r\n", '"\\']) {
       check([text(value)]);
       check([text(value.repeat(LARGE))]);
@@ -101,7 +101,7 @@ describe("encodeContent and decodeContent", () => {
     expect(check([], { state: "s".repeat(10 * LARGE) })).toBe(1);
   });
 
-  test("are not confused by content that looks like a reference", () => {
+  test("keep content that looks like a reference", () => {
     check([text('{"blob":"00","bytes":1,"head":""}')]);
     check([], { blocks: [{ type: "text", text: { blob: "00" } }], blob: "00" });
     check([{ type: "image", url: "x", blob: "00" } as Block]);
@@ -154,7 +154,7 @@ describe("encodeContent and decodeContent", () => {
 describe("a preview", () => {
   const nothing = () => undefined;
 
-  test("shows the head of a payload and says so", () => {
+  test("shows the head of a payload and is marked as truncated", () => {
     const { text: stored } = encodeContent({
       blocks: [text("small"), text("abc".repeat(LARGE))],
       data: null,
@@ -188,7 +188,7 @@ describe("a preview", () => {
     });
   });
 
-  test("of detached text shows nothing, and says so", () => {
+  test("of detached text is empty and marked as truncated", () => {
     const blocks = Array.from({ length: 2_000 }, (_, i) => text(`block ${i}`));
     const { text: stored } = encodeContent({ blocks, data: null });
     expect(decodeContent(stored, nothing)).toEqual({ blocks: [], data: null, truncated: true });

@@ -1,5 +1,5 @@
 /**
- * The layout of an entry's content: a small JSON text, with large payloads detached.
+ * The layout of an entry's content: a small JSON text, with large payloads out of line (as TOAST).
  *
  * A tool result can have megabytes, and the same file is read many times in a session. A payload
  * above the threshold is replaced in the text by its hash, size and head; its bytes are stored once
@@ -14,7 +14,7 @@ import { sha256, toHex } from "./hash.ts";
 /** Larger payloads move to blobs: measurements in docs/decisions. */
 export const BLOB_THRESHOLD_BYTES = 4_096;
 
-/** The same for tool traffic of an imported history, which is compressed in packs. */
+/** The threshold for tool traffic of an imported history, which is compressed in packs. */
 export const PACKED_THRESHOLD_BYTES = 8_192;
 
 /** The head of a payload in the text, in UTF-16 units, so that a preview needs no blob. */

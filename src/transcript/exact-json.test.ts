@@ -17,7 +17,7 @@ describe("parseExact", () => {
     expect(again(text)).toBe(text);
   });
 
-  test("keeps a number that prints as another spelling of itself", () => {
+  test("keeps the spelling of a number that would print differently", () => {
     expect(parseExact('{"a":1.50,"b":1e3,"c":10000000000000000,"d":0.00000000000000000}')).toEqual({
       a: 1.5,
       b: 1000,
@@ -30,7 +30,7 @@ describe("parseExact", () => {
     expect(parseExact('{"a":"90071992547409931234"}')).toEqual({ a: "90071992547409931234" });
   });
 
-  test("gives what JSON.parse gives, for any JSON whose numbers a double can hold", () => {
+  test("equals JSON.parse for JSON whose numbers fit a double", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);
@@ -50,7 +50,7 @@ describe("parseExact", () => {
     );
   });
 
-  test("throws what JSON.parse throws", () => {
+  test("throws like JSON.parse", () => {
     expect(() => parseExact('{"a":9007199254740993')).toThrow(SyntaxError);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Parses JSON without losing digits.
+ * Lossless JSON parsing: numbers keep all their digits.
  *
  * `JSON.parse` rounds numbers beyond 2^53 and makes `1e400` infinite. In a tool call's arguments
  * that changes the request: an id of 19 digits becomes another id. Here such numbers are raw JSON,
@@ -31,8 +31,8 @@ const HAS_EXPONENT = /[0-9][eE][+-]?[0-9]{2,}(?:[\s,\]}]|$)/;
 const STEP = 8;
 
 /**
- * Whether there may be sixteen digits and dots in a row. Such a run contains two sampled positions
- * and everything between them: in most text one character in eight is read.
+ * Whether there may be sixteen digits and dots in a row, by sampling: such a run contains two
+ * sampled positions and everything between them, so in most text one character in eight is read.
  */
 function hasLongRun(text: string): boolean {
   for (let i = STEP - 1; i + STEP < text.length; i += STEP) {

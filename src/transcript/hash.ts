@@ -1,5 +1,5 @@
 /**
- * The hash chains that make the log tamper-evident.
+ * Hash chains, as of git commits, that make the log tamper-evident.
  *
  * An entry's hash covers its parent's, so a leaf's hash covers its whole path. A change's hash
  * covers its predecessor's, so the newest covers the whole feed. Content is hashed with a random
@@ -52,7 +52,7 @@ export interface HashedChange {
   readonly sessionId: string | null;
   readonly entryId: string | null;
   readonly entryHash: Uint8Array | null;
-  /** The same in hex, if known. */
+  /** The hash in hex, if known. */
   readonly entryHex?: string;
   readonly details: string | null;
 }
@@ -74,7 +74,7 @@ export function contentHash(nonce: Uint8Array, content: string): Buffer {
   return sha256(firstOf(room, length));
 }
 
-/** The same as latin1, from a nonce in hex; undefined if it is not a nonce. */
+/** The digest as latin1, from a nonce in hex; undefined if it is not a nonce. */
 export function contentDigest(nonceHex: string, content: string): string | undefined {
   const room = scratchFor(NONCE_BYTES + content.length * 3);
   if (room.write(nonceHex, 0, "hex") !== NONCE_BYTES) return undefined;
@@ -91,7 +91,7 @@ export function entryHash(
   return fromHex(entryHex(parent, toBinary(content), place, columns));
 }
 
-/** The same in hex. `parent` may be hex too; `content` is the digest of nonce and content. */
+/** `entryHash` in hex. `parent` may be hex too; `content` is the digest of nonce and content. */
 export function entryHex(
   parent: Uint8Array | string,
   content: string,
@@ -229,7 +229,7 @@ function toBinary(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("binary");
 }
 
-/** The same memory. Most are buffers already, and another view costs more than its text. */
+/** A `Buffer` over the same memory; a buffer is returned as it is, because a new view is costly. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   if (Buffer.isBuffer(bytes)) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

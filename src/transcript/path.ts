@@ -2,7 +2,7 @@
  * A path from the root to one entry, as a short list of chain ranges.
  *
  * An entry is on the path if its chain is in the list and its depth within the range. A page of a
- * path is one index range per chain, however long the session.
+ * path is one index range per chain, for a session of any length.
  */
 
 import type { Chain } from "./place.ts";

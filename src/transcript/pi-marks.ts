@@ -1,4 +1,4 @@
-/** Names of our own records in pi's format, for what it lacks. */
+/** Names of our own records in pi's format, for features that it lacks. */
 
 /** A final record that points to the leaf, if it is not at the last line. */
 export const LEAF_MARK = "backscroll:leaf";

@@ -79,7 +79,7 @@ describe("Placer", () => {
 });
 
 describe("pathRanges", () => {
-  test("holds a path and nothing beside it", () => {
+  test("contains the path and no other entry", () => {
     const line = "a b c d<b e f<a g<d";
     expect(pathOf(line, "c")).toBe("a b c");
     expect(pathOf(line, "e")).toBe("a b d e");
@@ -88,7 +88,7 @@ describe("pathRanges", () => {
     expect(pathOf(line, "a")).toBe("a");
   });
 
-  test("holds the annotations of its entries, and those of the empty session", () => {
+  test("contains the annotations of its entries, and those of the empty session", () => {
     expect(pathOf("x! a l! b m! c<a", "c")).toBe("x a l c");
     expect(pathOf("x! a l! b m! c<a", "b")).toBe("x a l b m");
   });

@@ -1,5 +1,5 @@
 /**
- * The place of a new entry in the tree.
+ * The place of a new entry in the tree: a path decomposition into chains.
  *
  * Paths are read without walking: each entry stores its *chain* (a run of entries without a fork),
  * its *depth* (entries from the root) and its *ordinal* (messages from the root), and never changes

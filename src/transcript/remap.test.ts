@@ -10,7 +10,7 @@ function check(data: unknown, expected: unknown): void {
   expect(JSON.parse(remapIds(JSON.stringify(data), COPIES))).toEqual(expected);
 }
 
-test("an id with a copy is replaced wherever it stands alone", () => {
+test("an id with a copy is replaced where it is a whole JSON string", () => {
   check(
     { targetId: OLD, more: [OLD, { deep: OLD }] },
     { targetId: NEW, more: [NEW, { deep: NEW }] },

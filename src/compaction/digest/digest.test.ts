@@ -199,7 +199,7 @@ describe("over fifty rounds", () => {
     }
   });
 
-  test("every message has a line or is counted, and the ranges are contiguous", () => {
+  test("every message has a line or is counted, and the folded ranges are contiguous", () => {
     expect(last.folded.length).toBeLessThanOrEqual(20);
     const counted = last.folded.reduce((sum, { messages }) => sum + messages, 0);
     expect(counted + last.timeline.length).toBe(3_000);

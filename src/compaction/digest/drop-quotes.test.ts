@@ -21,7 +21,7 @@ test("keeps counts, tools and files, and no quoted text", () => {
   expect(dropped.ledger).toEqual({ ...ledger, commands: [], earlierCommands: 1 });
 });
 
-test.each(["rich", "claw"] as const)("a %s text made of it quotes nothing either", (profile) => {
+test.each(["rich", "claw"] as const)("a %s text rendered from it has no quotes", (profile) => {
   expect(renderSummary(structure, profile)).toContain("zebra");
   const text = renderSummary(dropQuotes(structure), profile);
   expect(text).not.toContain("zebra");

@@ -30,7 +30,7 @@ describe("commands", () => {
     check("bash", '"ls"', { run: "ls" });
   });
 
-  test("are not invented", () => {
+  test("are absent for malformed arguments and other tools", () => {
     check("Bash", '{"command":"ls', {});
     check("Bash", {}, {});
     check("Bash", { command: 7 }, {});

@@ -1,6 +1,6 @@
 /**
- * Details that an agent's own compaction loses, in a few kilobytes: requests, decisions, figures,
- * files and commands, verbatim, the newest kept first.
+ * The hand-over: details that an agent's own compaction loses, in a few kilobytes. Requests,
+ * decisions, figures, files and commands, verbatim; the newest are kept first.
  *
  * Made without a model: files, commands and the state of the work come from the digest, the rest
  * are sentences of the messages.
@@ -102,7 +102,7 @@ interface Section {
   readonly lines: readonly string[];
 }
 
-/** Takes a line of each section in turn, the newest first, until the room is used. */
+/** Round-robin: takes a line of each section, the newest first, until the room is used. */
 function fill(
   sections: readonly Section[],
   maxBytes: number,

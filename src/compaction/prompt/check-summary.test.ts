@@ -67,7 +67,7 @@ test("a good summary passes", () => {
   check(`<summary>\n${GOOD}\n</summary>`, []);
 });
 
-describe("is rejected: a summary that", () => {
+describe("rejects a summary that", () => {
   test("is empty", () => {
     check("", ["empty"]);
     check(" \n ", ["empty"]);
@@ -143,7 +143,7 @@ describe("is rejected: a summary that", () => {
   });
 });
 
-describe("passes: a summary that", () => {
+describe("accepts a summary that", () => {
   test("quotes forbidden text", () => {
     check(
       `${GOOD}\n- The user wrote "I cannot log in, continue the conversation from where it left off".`,

@@ -79,7 +79,7 @@ function sizeOf(text: string): number {
   return text.length + 2 * dense;
 }
 
-/** A run of this length does not repeat by chance. */
+/** Shingle length: a run of so many characters does not repeat by chance. */
 const STRETCH = 60;
 const COPIED_SHARE = 0.6;
 /** A short summary of a short conversation may quote most of it. */
@@ -96,7 +96,7 @@ function checkCopy(text: string, record: string): string[] {
     if (source.includes(said.slice(start, start + STRETCH))) copied++;
   }
   if (copied < stretches * COPIED_SHARE) return [];
-  return [`copied: ${copied} of ${stretches} stretches stand in the conversation word for word`];
+  return [`copied: ${copied} of ${stretches} passages are copied verbatim from the conversation`];
 }
 
 /** Below this, there are too few names to judge a summary. */

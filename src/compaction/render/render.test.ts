@@ -81,8 +81,8 @@ test("items older than the lines shown are counted", () => {
   const many = Array.from({ length: 260 }, (_, i) =>
     entry(`e${i}`, i % 2 === 0 ? "user" : "assistant", `m${i}`),
   );
-  const seed = renderSummary(digest(many), "claw").split("\n");
-  expect(seed[seed.indexOf("- Key timeline:") + 1]).toBe(
+  const claw = renderSummary(digest(many), "claw").split("\n");
+  expect(claw[claw.indexOf("- Key timeline:") + 1]).toBe(
     "  - earlier: 60 messages (user=30, assistant=30, tool=0) from e0 to e59",
   );
   const rich = renderSummary(digest(many), "rich").split("\n");

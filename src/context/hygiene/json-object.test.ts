@@ -15,13 +15,13 @@ describe("parseArguments", () => {
   });
 
   test.each(['{"path":', "[1,2]", '"text"', "7", "undefined", '{"a":1} trailing'])(
-    "wraps %s, which is no object",
+    "wraps %s, which is not an object",
     (text) => {
       expect(parseArguments(text)).toEqual({ _raw: text });
     },
   );
 
-  test("wraps values that JSON cannot write: lone surrogates, infinities, endless nesting", () => {
+  test("wraps values that JSON cannot represent: lone surrogates, infinities, deep nesting", () => {
     const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
     for (const text of ['{"a":"\\ud800"}', '{"\\udc00":1}', '{"a":1e999}', deep]) {
       expect(parseArguments(text)).toEqual({ _raw: text });

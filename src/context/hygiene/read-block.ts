@@ -124,7 +124,7 @@ function readThinking(
   writer: string | null,
   to: Addressee,
 ): SentThinking[] {
-  const house = houseOf(writer, to);
+  const house = signerOf(writer, to);
   // Only Anthropic's thoughts have this shape, so they need no model name.
   const family = house === "unknown" ? "anthropic" : house;
   if (family === "another" || !to.rules.thoughts.includes(family)) return [];
@@ -144,7 +144,7 @@ function thoughtSignature(
     readonly thought_signature?: unknown;
   };
   const signature = camel ?? snake;
-  const house = houseOf(writer, to);
+  const house = signerOf(writer, to);
   if (house !== "google" && house !== "unknown") return {};
   if (!to.rules.thoughts.includes("google")) return {};
   if (typeof signature !== "string" || !isBase64(signature)) return {};
@@ -164,7 +164,7 @@ function readOpaque(
 }
 
 /** The family of `writer`'s signatures, as seen by the addressee. */
-function houseOf(writer: string | null, to: Addressee): Family | "another" | "unknown" {
+function signerOf(writer: string | null, to: Addressee): Family | "another" | "unknown" {
   if (writer === null) return "unknown";
   if (isOfOtherModel(writer, to)) return "another";
   // A model accepts its own signatures, even if its name shows no family.

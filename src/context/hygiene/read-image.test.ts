@@ -19,7 +19,7 @@ function check(block: Omit<ImageBlock, "type">, expected: object): void {
 describe("readImage", () => {
   const png = { type: "image", data: PNG, mediaType: "image/png" };
 
-  test("derives the type from the bytes, whatever type was declared", () => {
+  test("derives the type from the bytes, and ignores the declared type", () => {
     check({ data: PNG, mediaType: "image/png" }, png);
     check({ data: PNG, mediaType: "image/jpeg" }, png);
     check({ data: PNG }, png);

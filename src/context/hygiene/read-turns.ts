@@ -39,7 +39,7 @@ function systemText(block: Block): string[] {
   return text === null ? [] : [text];
 }
 
-/** Results become their own turns, whatever message held them. */
+/** Results become their own turns, from a message of any role. */
 function turnsOf(message: ContextMessage, to: Addressee): Turn[] {
   return runsOf(message.blocks).flatMap(({ results, others }): Turn[] => {
     if (results.length > 0) {

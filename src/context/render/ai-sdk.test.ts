@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("the example for the AI SDK", () => {
+test("the example is rendered for the AI SDK", () => {
   expect(renderContext(STORY, "ai-sdk")).toEqual({
     instructions: "Be brief.",
     messages: [
@@ -61,12 +61,12 @@ test("the example for the AI SDK", () => {
   });
 });
 
-test("the SDK's own schema takes it", () => {
+test("the SDK's own schema accepts it", () => {
   const { messages } = renderContext(STORY, "ai-sdk");
   expect(modelMessageSchema.array().parse(messages)).toEqual(messages);
 });
 
-test("the SDK passes it on to a model", async () => {
+test("the SDK passes it to a model", async () => {
   const prompts: unknown[] = [];
   const model = echo((prompt) => prompts.push(prompt));
   const { text } = await generateText({ model, ...renderContext(STORY, "ai-sdk") });
@@ -82,7 +82,7 @@ test("the SDK passes it on to a model", async () => {
   ]);
 });
 
-test("signatures stand under their provider's name", () => {
+test("signatures are under their provider's name", () => {
   const call = { type: "tool_use", id: "x", name: "read", input: "{}", thoughtSignature: "c2ln" };
   const blocks = [{ type: "thinking", text: "Hm.", signature: "c2ln" }, call] as Block[];
   const message = { ...said("assistant", ""), blocks, model: "gemini-2.5-pro" };
@@ -93,7 +93,7 @@ test("signatures stand under their provider's name", () => {
   ]);
 });
 
-test("images are files, with data or an address", () => {
+test("images are files, with data or a URL", () => {
   const url = "https://example.com/a";
   const blocks: Block[] = [
     { type: "image", data: PNG },
@@ -105,7 +105,7 @@ test("images are files, with data or an address", () => {
   ]);
 });
 
-/** A model that says "ok" to everything, in the SDK's terms. */
+/** A model that answers "ok" to everything, in the SDK's terms. */
 function echo(listen: (prompt: unknown) => void): LanguageModel {
   return {
     specificationVersion: "v4",

@@ -3,7 +3,7 @@ import type { ContextMessage } from "../message.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("the example for Anthropic", () => {
+test("the example is rendered for Anthropic", () => {
   expect(renderContext(STORY, "anthropic")).toEqual({
     system: "Be brief.",
     messages: [
@@ -47,7 +47,7 @@ test("the example for Anthropic", () => {
   });
 });
 
-test("a history from assistant to assistant gets a leading user and loses trailing white space", () => {
+test("a history from assistant to assistant gets a leading user turn and loses trailing white space", () => {
   const messages = [
     said("assistant", "One. "),
     said("user", "Go on."),

@@ -4,7 +4,7 @@ import type { ContextMessage } from "../message.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("the example for Google", () => {
+test("the example is rendered for Google", () => {
   expect(renderContext(STORY, "google")).toEqual({
     systemInstruction: { parts: [{ text: "Be brief." }] },
     contents: [
@@ -74,7 +74,7 @@ function partsOf(message: ContextMessage): unknown {
 
 const CALL = { functionCall: { id: "x", name: "read", args: {} } };
 
-test("signatures go back on their own parts", () => {
+test("signatures return on their own parts", () => {
   expect(partsOf(signed("c2lnbmVk", "gemini-2.5-pro"))).toEqual([
     { text: "Hm.", thought: true, thoughtSignature: "c2lnbmVk" },
     { ...CALL, thoughtSignature: "c2lnbmVk" },
@@ -95,7 +95,7 @@ test("signatures that are not base64, or of another family, are left out", () =>
   expect(partsOf(signed("c2lnbmVk", "claude-sonnet-4-5"))).toEqual([CALL]);
 });
 
-test("an image with an address is a file", () => {
+test("an image with a URL is a file", () => {
   const blocks: Block[] = [{ type: "image", url: "https://example.com/a.png" }];
   expect(renderContext([{ ...said("user", ""), blocks }], "google").contents).toEqual([
     {

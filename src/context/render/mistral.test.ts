@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("the example for Mistral", () => {
+test("the example is rendered for Mistral", () => {
   expect(renderContext(STORY, "mistral")).toEqual({
     messages: [
       { role: "system", content: "Be brief." },

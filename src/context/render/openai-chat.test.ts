@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("the example for OpenAI's Chat Completions", () => {
+test("the example is rendered for OpenAI's Chat Completions", () => {
   expect(renderContext(STORY, "openai-chat")).toEqual({
     messages: [
       { role: "system", content: "Be brief." },
@@ -63,7 +63,7 @@ test("a call without text has no content, and its arguments are unchanged", () =
   });
 });
 
-test("an error that names itself one gets no second prefix", () => {
+test("an error whose text says so gets no second prefix", () => {
   const messages = [
     {
       ...said("assistant", ""),

@@ -3,7 +3,7 @@ import type { ContextMessage } from "../message.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 
-test("the example for OpenAI's Responses", () => {
+test("the example is rendered for OpenAI's Responses", () => {
   expect(renderContext(STORY, "openai-responses")).toEqual({
     instructions: "Be brief.",
     input: [
@@ -69,7 +69,7 @@ function thinking(...rest: ContextMessage["blocks"]): ContextMessage {
   };
 }
 
-test("reasoning goes back as its own item", () => {
+test("reasoning returns as its own item", () => {
   const { input } = renderContext([thinking({ type: "text", text: "Yes." })], "openai-responses");
   expect(input).toEqual([
     REASONING,
@@ -85,7 +85,7 @@ test("reasoning is dropped with its call", () => {
   ]);
 });
 
-test("an error with an image names itself one", () => {
+test("an error with an image has the prefix", () => {
   const image = { type: "image", data: PNG } as const;
   const messages: ContextMessage[] = [
     {

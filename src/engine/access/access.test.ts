@@ -76,7 +76,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       });
     });
 
-    test("is refused with a wrong secret, or with that of another", async () => {
+    test("is refused with a wrong secret, or with another token's", async () => {
       const acme = tenant();
       const [one, two] = [
         (await acme.createToken({ scope: "read" })).token,
@@ -122,7 +122,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       expect(await acme.listTokens({ after: records[1]?.id ?? "" })).toEqual(records.slice(2));
     });
 
-    test("has its creation and end in the feed, and its secret nowhere", async () => {
+    test("has its creation and end in the feed, and its secret in no row", async () => {
       const acme = tenant();
       const { token, record } = await acme.createToken({ scope: "admin", actor: "ana" });
       await acme.revokeToken(record.id);

@@ -125,5 +125,5 @@ function toShare({ id, label, actor, createdAt, expiresAt }: AccessToken): Share
 function end(value: unknown, now: number): number {
   const time = checkTime(value, "expires");
   if (time > now && time <= now + MAX_SHARE_DAYS * DAY_MS) return time;
-  throw invalid("expires", `expires must be a time to come, within ${MAX_SHARE_DAYS} days`);
+  throw invalid("expires", `expires must be in the future, within ${MAX_SHARE_DAYS} days`);
 }

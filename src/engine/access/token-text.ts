@@ -14,7 +14,7 @@ const TOKEN = /^(bsk|bss)_([0-9A-HJKMNP-TV-Z]{26})_([A-Za-z0-9_-]{43})$/;
 
 export type TokenPrefix = "bsk" | "bss";
 
-/** From the system's random source, whatever source the host set for ids. */
+/** From the system's random source, independent of the host's source for ids. */
 export function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString("base64url");
 }

@@ -111,7 +111,7 @@ function checkExpiry(value: unknown, now: number): number {
   if (Number.isNaN(new Date(time).getTime()) || time <= now) {
     throw invalid(
       "expires",
-      "expires must be a time to come; leave it out for a token that does not expire",
+      "expires must be in the future; leave it out for a token that does not expire",
     );
   }
   return time;

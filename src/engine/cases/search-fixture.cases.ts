@@ -11,7 +11,7 @@ import type { TenantEngine } from "../tenant-engine.ts";
 export interface SearchCases {
   /** A tenant that no other case uses. */
   tenant(): TenantEngine;
-  /** Moves the written messages to where this run wants to find them (tail or segments). */
+  /** Moves the written messages to the part of the index under test: the tail or segments. */
   settle(tenant: TenantEngine): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ import {
 /** Tenants, scope, filters, and text that is never found. */
 export function searchScopeCases({ tenant, settle }: SearchCases): void {
   describe("a scope", () => {
-    test("is a tenant's own, whatever the query says", async () => {
+    test("is limited to the tenant, for any query", async () => {
       const [one, two] = [tenant(), tenant()];
       await talk(one, ["the secret otter"]);
       await one.putMemory({ agent: "coder", name: "otter", content: "otter" });
@@ -120,7 +120,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
       }
     });
 
-    test("filters before ranking: excluded sessions take no place", async () => {
+    test("filters before ranking: excluded sessions take no rank", async () => {
       const own = tenant();
       for (let i = 0; i < 12; i++) await talk(own, ["bison bison bison"], { agent: "loud" });
       const quiet = await talk(own, ["one bison among many other words of a long message"], {
@@ -165,7 +165,7 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
   });
 
   describe("text that is never found", () => {
-    test("is a secret, in messages, titles and notes; a hit beside it shows it masked", async () => {
+    test("includes secrets in messages, titles and notes; a hit next to one masks it", async () => {
       const own = tenant();
       const session = await talk(
         own,

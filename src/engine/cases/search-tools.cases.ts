@@ -53,7 +53,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(hit?.window.filter(({ role }) => role === "tool")).toMatchObject([{ snippet: "" }]);
     });
 
-    test("are found at both ends of a long output, and not between them", async () => {
+    test("are found at both ends of a long output, and not in its middle", async () => {
       const own = tenant();
       const filler = "lorem ipsum ".repeat(4_000);
       const output = `headword ${filler} middleword ${filler} tailword`;
@@ -64,7 +64,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "middleword")).toEqual([]);
     });
 
-    test("have no secrets, at neither end of an output", async () => {
+    test("have no secrets, at either end of an output", async () => {
       const own = tenant();
       const filler = "lorem ipsum ".repeat(4_000);
       const key = `-----BEGIN PRIVATE KEY-----\n${"QUJD\n".repeat(4_000)}pemword\n-----END PRIVATE KEY-----`;
@@ -79,7 +79,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "lorem")).toHaveLength(1);
     });
 
-    test("are not found in answers of our own tools", async () => {
+    test("of our own tools have unindexed results", async () => {
       const own = tenant();
       await talk(own, [
         used("mcp__backscroll__search_sessions", { query: "x" }, "an okapi in an answer"),
@@ -106,7 +106,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect((await sessionsOf(own, "kiwi push dodo origin"))[0]).toBe(mixed);
     });
 
-    test("rank behind messages, and do not make neighbours of outputs", async () => {
+    test("rank behind messages, and outputs are no neighbours", async () => {
       const own = tenant();
       const noise = used("Read", { path: "x" }, "cron ".repeat(200));
       await talk(own, ["please read it", noise, noise]);
@@ -115,7 +115,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
       expect((await sessionsOf(own, "why does cron run twice"))[0]).toBe(id);
     });
 
-    test("that repeat a message rank behind it, and are still found", async () => {
+    test("that repeat a message rank behind it, and are found", async () => {
       const own = tenant();
       const subject = "refactor the kudu parser into a package";
       const { id } = await talk(own, [
@@ -165,14 +165,14 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     expect(await sessionsOf(own, "+bon", { asYouType: true })).toEqual([id]);
   });
 
-  test("a word without matches is reported, and no other number stands for it", async () => {
+  test("a word without matches is reported, and no other number replaces it", async () => {
     const own = tenant();
     await talk(own, ["version 1 of it"]);
     await settle(own);
     const { hits, notes } = await own.searchSessions("bilby1");
     expect(hits).toEqual([]);
-    expect(notes).toEqual(["nothing has the word bilby1"]);
-    expect((await own.searchSessions("version qzx")).notes).toEqual(["nothing has the word qzx"]);
+    expect(notes).toEqual(["no match for bilby1"]);
+    expect((await own.searchSessions("version qzx")).notes).toEqual(["no match for qzx"]);
   });
 
   test("a name copied from JSON with the letter of an escape is found", async () => {
@@ -183,7 +183,7 @@ export function searchToolCases({ tenant, settle }: SearchCases): void {
     expect((await sessionsOf(own, "tparseThings"))[0]).toBe(id);
   });
 
-  test("a neighbour that is not read whole says so", async () => {
+  test("a neighbour whose payload is not read is marked as truncated", async () => {
     const own = tenant();
     const long = "long answer ".repeat(4_000);
     await talk(own, ["where is the dikdik?", { role: "assistant", content: long }]);

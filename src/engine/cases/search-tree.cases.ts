@@ -16,7 +16,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "walrus")).toEqual([session.id]);
     });
 
-    test("has a stream once it is committed, and never an aborted one", async () => {
+    test("includes a stream once it is committed, and no aborted one", async () => {
       const own = tenant();
       const session = await talk(own, ["begin"]);
       const stream = await session.openMessage({ role: "assistant", actor: "coder" });
@@ -34,7 +34,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "platypus")).toEqual([session.id]);
     });
 
-    test("has the new text of an edit, and the old one only with all branches", async () => {
+    test("includes the new text of an edit; the old one only with all branches", async () => {
       const own = tenant();
       const session = await talk(own, ["about the heron", "and more heron"]);
       const [first] = await session.history();
@@ -74,7 +74,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "badger")).toEqual([]);
     });
 
-    test("shows a message once, however many forks copy it", async () => {
+    test("shows a message once, for any number of copies in forks", async () => {
       const own = tenant();
       const session = await talk(own, ["the lemur question", "an answer"]);
       const fork = await session.fork({ createdBy: "ben" });
@@ -100,7 +100,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await snippetsOf(own, "what now")).toHaveLength(1);
     });
 
-    test("has a message once, however often its append was sent", async () => {
+    test("has a message once, for any number of retried appends", async () => {
       const own = tenant();
       const session = await talk(own, []);
       const send = () =>
@@ -147,7 +147,7 @@ export function searchTreeCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "jackal")).toEqual([kept.id]);
     });
 
-    test("within one session gives the same for every kind of search, up to a message", async () => {
+    test("of one session gives the same hits by sessions and by messages, up to a sequence", async () => {
       const own = tenant();
       const animals = ["otter", "stoat", "vole", "shrew"];
       const said = Array.from({ length: 120 }, (_, i) => {

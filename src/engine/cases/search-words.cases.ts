@@ -85,7 +85,7 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
   });
 
   describe("a query", () => {
-    test("is never an error", async () => {
+    test("is valid for any text", async () => {
       const own = tenant();
       await talk(own, ["a lonely moose"], { title: "Moose" });
       await settle(own);
@@ -152,14 +152,14 @@ export function searchWordCases({ tenant, settle }: SearchCases): void {
       expect(await sessionsOf(own, "moose\u0000")).toHaveLength(1);
     });
 
-    test("of exclusions alone finds nothing, and says so", async () => {
+    test("of exclusions alone gives no hits and a note", async () => {
       const own = tenant();
       await talk(own, ["a lonely moose"]);
       await settle(own);
       const { hits, notes } = await own.searchSessions("-moose");
       expect([hits, notes.join()]).toEqual([[], expect.stringContaining("nothing to look for")]);
       const filtered = await own.searchSessions("agent:coder since:1d");
-      expect(filtered.notes.join()).toContain("Only filters");
+      expect(filtered.notes.join()).toContain("only filters");
     });
   });
 }

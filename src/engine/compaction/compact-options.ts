@@ -172,7 +172,7 @@ export function findModel(engine: EngineContext, name: string): TextModel {
   const known = Object.keys(engine.models);
   const way =
     known.length === 0
-      ? "open the store with `models`, or leave the work to the mechanical summariser"
+      ? "open the store with `models`, or use the mechanical summarizer"
       : `known are ${known.join(", ")}`;
   throw new BackscrollError("model_unavailable", `there is no model ${name}; ${way}`, {
     details: { model: name },

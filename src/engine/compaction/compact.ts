@@ -24,7 +24,7 @@ import {
   surveyContext,
 } from "./compaction-ground.ts";
 import { writeHierarchy } from "./hierarchy.ts";
-import { type CompactionKey, compactionKey, figuresOf, findRepeated } from "./repeat-compaction.ts";
+import { type CompactionKey, compactionKey, figuresOf, findRepeated } from "./replay-compaction.ts";
 import { storeCompaction } from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
@@ -224,7 +224,7 @@ function unchanged({ items, previousTokens }: CompactionGround): CompactionResul
 const WHY_NOTHING: Readonly<Record<NoPlan, string>> = {
   empty: "it has no messages",
   below_threshold: "there are too few messages or tokens",
-  nothing_before_cut: "all that is left is to be kept, pinned or not answered yet; keep less",
+  nothing_before_cut: "every remaining entry is kept, pinned or unanswered; keep less",
 };
 
 function nothingToCompact(sessionId: string, why: NoPlan): BackscrollError {
@@ -236,6 +236,6 @@ function nothingToCompact(sessionId: string, why: NoPlan): BackscrollError {
 
 function cancelled(sessionId: string, reason: string | undefined): BackscrollError {
   const why = reason === undefined ? "" : `: ${reason}`;
-  const message = `the compaction of session ${sessionId} was called off${why}`;
+  const message = `the compaction of session ${sessionId} was cancelled${why}`;
   return new BackscrollError("compaction_cancelled", message, { details: { sessionId } });
 }

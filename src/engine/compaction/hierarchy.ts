@@ -1,5 +1,5 @@
 /**
- * Summaries of summaries (a log-structured hierarchy with a fan-in of four).
+ * Hierarchical summaries: a size-tiered tree with a fan-in of four.
  *
  * Each compaction summarises only new messages and keeps earlier summaries. Once there are four of
  * one level, a summary of the next level replaces them in the context; they stay in the log as its

@@ -10,7 +10,7 @@ import { type Draft, draftEntry } from "../message-input.ts";
 import type { CheckedCompaction } from "./compact-options.ts";
 import type { CompactionData, CompactionView } from "./compaction-entry.ts";
 import type { CompactionGround } from "./compaction-ground.ts";
-import { type CompactionKey, findRepeated } from "./repeat-compaction.ts";
+import { type CompactionKey, findRepeated } from "./replay-compaction.ts";
 import type { WrittenSummary } from "./write-summary.ts";
 
 /** Throws `compaction_conflict` if the summary's source has changed. */

@@ -1,5 +1,5 @@
 /**
- * Writes a summary of entries and checks it.
+ * Chunked (rolling) summarisation: writes a summary of entries and checks it.
  *
  * Entries are read in chunks that fit the model; each chunk's summary is input of the next one, so
  * that a range of any length is covered in bounded memory.

@@ -3,7 +3,7 @@
 import type { Excerpt } from "../../context/quote.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import { meantWords } from "../../search/query/meant-words.ts";
+import { contentWords } from "../../search/query/content-words.ts";
 import type { WindowItem } from "../../search/request.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { searchSessions } from "../search.ts";
@@ -31,7 +31,7 @@ export async function recallEvicted(
   { newest, shown, beforeSequence }: ShownPast,
   { recall, query, participants }: CheckedContext,
 ): Promise<readonly Excerpt[]> {
-  const words = meantWords(query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH));
+  const words = contentWords(query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH));
   if (recall === null || words.trim() === "") return [];
   const search = {
     match: "words" as const,

@@ -4,7 +4,7 @@ import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
-import { meantWords } from "../../search/query/meant-words.ts";
+import { contentWords } from "../../search/query/content-words.ts";
 import type { WindowItem } from "../../search/request.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { checkHits, checkInput, checkOneOf } from "../check.ts";
@@ -51,7 +51,7 @@ export async function* recall(
   const session = await store.findSession(tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
 
-  const words = meantWords(query);
+  const words = contentWords(query);
   const facts = await factsWithin(engine, words, limit, within, session);
   // Facts get up to a quarter of the places.
   const places = Math.max(1, limit - Math.min(facts.length, Math.ceil(limit / 4)));

@@ -88,7 +88,7 @@ function conflict(
 ): BackscrollError {
   return new BackscrollError(
     "embedder_conflict",
-    `the vectors of this store are of ${embedder} with ${dimensions} dimensions, not of ${given}; to make all of them again: backscroll embed --again`,
+    `the vectors of this store are of ${embedder} with ${dimensions} dimensions, not of ${given}; to embed everything again: backscroll embed --again`,
     { details: { embedder, dimensions } },
   );
 }

@@ -163,7 +163,7 @@ function checkVector(
   if (vector !== undefined && isExpected) return vector;
   throw new BackscrollError(
     "model_failed",
-    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it says that it gives ${dimensions ?? "one"}`,
+    `the embedder ${name} gave ${vector === undefined ? "no vector" : `${vector.length} numbers`} for a text; it declares ${dimensions ?? "one"}`,
     { details: { model: name, kind: "nonsense" } },
   );
 }

@@ -58,7 +58,7 @@ async function findEnabled(engine: EngineContext, sessionId: string): Promise<Se
   if (isPlainObject(facts) && facts["enabled"] === true) return session;
   throw new BackscrollError(
     "facts_disabled",
-    `session ${sessionId} does not allow facts to be taken from it; set its metadata to { facts: { enabled: true } }`,
+    `fact extraction is off for session ${sessionId}; set its metadata to { facts: { enabled: true } }`,
     { details: { sessionId } },
   );
 }

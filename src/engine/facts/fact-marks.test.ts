@@ -33,7 +33,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 25 },
 );
 
-test("each message is read once, on whatever branch", async () => {
+test("each message is read once, on any branch", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const metadata = { facts: { enabled: true } };

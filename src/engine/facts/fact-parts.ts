@@ -17,8 +17,7 @@ export interface FactPart {
 }
 
 /**
- * The limit of a part, whatever the model's window: in longer text, models overlook casual
- * statements.
+ * The limit of a part, for any model's window: in longer text, models overlook casual statements.
  */
 const MAX_PART_TOKENS = 20_000;
 /** The messages' share of the extractor's input; the rest is for rules and known facts. */

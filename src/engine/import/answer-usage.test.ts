@@ -31,7 +31,7 @@ test("a copy does not change its original", () => {
   expect(answers.take("a", usage(60))).toEqual(usage(10));
 });
 
-test("however an answer grows between two readings, its parts add up to the whole", () => {
+test("for any growth of an answer between readings, its parts add up to the whole", () => {
   // Each reading finds more parts, and puts the answer's usage on the last of them.
   const growth = fc.array(fc.record({ parts: fc.nat(3), tokens: fc.nat(50) }), { minLength: 1 });
   fc.assert(

@@ -1,4 +1,4 @@
-/** Maps a reader's entry to a valid draft, whatever it contains. */
+/** Maps a reader's entry to a valid draft, for any content. */
 
 import { CUT_LENGTH, cutNote } from "../../ingest/long/long-text.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";

@@ -74,7 +74,7 @@ export class ImportEdits {
         continue;
       }
       await store.moveLeaf(tenant, { sessionId, leaf: tip, now });
-      const message = `entry ${edit.supersedes ?? ""} has another text than is stored; the new one was stored as its sibling, off the active path`;
+      const message = `entry ${edit.supersedes ?? ""} has changed since it was stored; the new text was stored as its sibling, off the active path`;
       this.#problems.add("changed_entry", message);
     }
     return { leaf: tip, stored };

@@ -92,7 +92,7 @@ describe("importing a tree", () => {
 
 describe("importing again", () => {
   test.each([PI, CLAW, fixture("claw-code/version-1.json"), fixture("pi/version-1.jsonl")])(
-    "changes nothing: %.60s",
+    "has no effect: %.60s",
     async (content) => {
       await using engine = await open(":memory:");
       const first = await importText(engine, content, { path: "/sessions/a" });
@@ -250,7 +250,7 @@ describe("importing under a key", () => {
     expect(await said(other)).toEqual(["a", "b", "d"]);
   });
 
-  test("an interrupted one is completed", async () => {
+  test("an interrupted import is completed", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k" };
     const broken = {
@@ -267,7 +267,7 @@ describe("importing under a key", () => {
     expect(await said(await engine.getSession(sessionId ?? ""))).toEqual(["a", "b"]);
   });
 
-  test("of any valid length", async () => {
+  test("the key may have any valid length", async () => {
     await using engine = await open(":memory:");
     const options = { idempotencyKey: "k".repeat(512) };
     expect(await engine.importSession(talk(["a", "b"]), options)).toMatchObject({ entries: 2 });
@@ -275,7 +275,7 @@ describe("importing under a key", () => {
   });
 });
 
-describe("importing what is large or odd", () => {
+describe("importing large or unusual sessions", () => {
   test("stores thousands of entries in batches, and skips them by batches", async () => {
     await using engine = await open(":memory:");
     const texts = Array.from({ length: 2_345 }, (_, i) => `message ${i}`);
@@ -330,7 +330,7 @@ describe("importing what is large or odd", () => {
     expect(await handle.meta()).toMatchObject({ summary: expect.stringContaining("Scope") });
   });
 
-  test("shortens an oversized entry, and says so", async () => {
+  test("shortens an oversized entry, and reports it", async () => {
     await using engine = await open(":memory:");
     const session = talk(["x".repeat(9_000_000), "small"]);
     const result = await engine.importSession(session);
@@ -343,7 +343,7 @@ describe("importing what is large or odd", () => {
   });
 
   test.each([true, false])(
-    "one that the store cannot take fails alone (inThread: %s)",
+    "an import that the store rejects fails alone (inThread: %s)",
     async (inThread) => {
       const path = join(createFolder(), "store.db");
       await using engine = await open(path, { inThread });

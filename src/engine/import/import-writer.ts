@@ -283,7 +283,7 @@ export class ImportWriter {
       const { parentSourceId: source } = entry;
       let parentId = source === undefined ? tip : source === null ? null : idOf(source);
       if (isNew && kindRules(entry.kind).movesLeaf && this.#judgesLate()) {
-        // An entry whose parent is the leaf continues it, whatever else the session has.
+        // An entry whose parent is the leaf continues it, even if the session has other branches.
         const isNext = source !== undefined && parentId === this.#leaf;
         if (!isNext && this.#setting.whenLate === "refuse") {
           this.isLate = true;

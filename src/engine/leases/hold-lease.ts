@@ -8,7 +8,7 @@
 import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Store } from "../../store/store.ts";
-import { standInLine } from "./lease-line.ts";
+import { waitInQueue } from "./lease-queue.ts";
 
 export interface HoldLeaseOptions {
   /** The expiry after a holder's death. Renewals come every third of it. */
@@ -46,7 +46,7 @@ export interface LeaseClaim extends HoldLeaseOptions {
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
   const { store, name, patienceMs, signal } = claim;
   const until = performance.now() + (patienceMs ?? Number.POSITIVE_INFINITY);
-  const leave = await standInLine(store, name, until, signal);
+  const leave = await waitInQueue(store, name, until, signal);
   if (leave === undefined) return;
   try {
     await workWhenHeld(claim, until, work);

@@ -80,18 +80,18 @@ export function toRecordWrites(
 ): RecordWrite[] {
   checkList(operations, "operations");
   if (operations.length > MAX_RECORD_OPERATIONS) {
-    const way = "write in several calls, each of which is carried out all or none";
+    const way = "split it into several calls, each of which is atomic";
     throw tooLarge("operations", MAX_RECORD_OPERATIONS, operations.length, way);
   }
   const now = engine.now();
   const writes = operations.map((operation) => toWrite(engine, operation, now));
   const places = new Set(writes.map(({ namespace, key }) => `${namespace}\u0000${key}`));
   if (places.size < writes.length) {
-    throw invalid("operations", "operations name a record twice; write it once, as it is to be");
+    throw invalid("operations", "operations name a record twice; keep only its last write");
   }
   const bytes = writes.reduce((sum, { put }) => sum + (put === null ? 0 : recordBytes(put)), 0);
   if (bytes > MAX_RECORD_BATCH_BYTES) {
-    const way = "write in several calls, each of which is carried out all or none";
+    const way = "split it into several calls, each of which is atomic";
     throw tooLarge("operations in bytes", MAX_RECORD_BATCH_BYTES, bytes, way);
   }
   return writes;
@@ -129,7 +129,7 @@ function life({ ttl }: PutRecordInput, now: number): Pick<NewRecordValue, "expir
   const seconds = checkTtl(ttl ?? null);
   const expiresAt = seconds === null ? null : now + 1_000 * seconds;
   if (expiresAt !== null && expiresAt > LAST_MOMENT) {
-    throw invalid("ttl", "ttl ends after the year 9999; leave it out for a record that stays");
+    throw invalid("ttl", "ttl ends after the year 9999; leave it out for a record without expiry");
   }
   return { expiresAt };
 }
@@ -138,7 +138,8 @@ function toValue(value: RecordValue): Pick<NewRecordValue, "bytes" | "isJson"> {
   const isJson = !(value instanceof Uint8Array);
   const bytes = isJson ? toJsonBytes(value) : value;
   if (bytes.length > MAX_RECORD_BYTES) {
-    const way = "keep it in a file and its name in the record, or in several records";
+    const way =
+      "store it in a file and name the file in the record, or split it over several records";
     throw tooLarge("value in bytes", MAX_RECORD_BYTES, bytes.length, way);
   }
   return { bytes, isJson };

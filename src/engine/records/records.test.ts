@@ -92,7 +92,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("records on %s", (where
     });
   });
 
-  test("are set only by a writer with the last version", async () => {
+  test("are updated only at the expected version", async () => {
     const place = { namespace: "cas", key: "k" };
     const first = await records.compareAndSet({ ...place, value: 1, expectedVersion: null });
     const stale = records.compareAndSet({ ...place, value: 2, expectedVersion: null });

@@ -202,7 +202,7 @@ export class Records {
     const { namespace } = input;
     const begin = checkKey(input.prefix ?? "", "prefix");
     if (namespace === undefined && begin !== "") {
-      throw invalid("prefix", "prefix needs a namespace; give that, too");
+      throw invalid("prefix", "prefix needs a namespace; give one");
     }
     const prefix =
       namespace === undefined
@@ -266,7 +266,7 @@ function parseCursor(cursor: string): string {
   if (text.startsWith("r1:")) return checkKey(text.slice("r1:".length), "cursor");
   throw new BackscrollError(
     "invalid_cursor",
-    "cursor is none that a list of records has given; start without one",
+    "cursor was not given by a list of records; start without one",
     { details: { field: "cursor" } },
   );
 }

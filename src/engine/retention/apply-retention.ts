@@ -33,8 +33,8 @@ export async function applyRetention(
 }
 
 /**
- * The same for every session of the tenant that is due. An error of one session is thrown after the
- * others are done.
+ * `applyRetention` for every session of the tenant that is due. An error of one session is thrown
+ * after the others are done.
  */
 export async function applyAllRetention(engine: EngineContext): Promise<number> {
   const { store, tenant } = engine;

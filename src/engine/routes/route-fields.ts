@@ -61,7 +61,7 @@ export function checkRoutePatch(fields: unknown): JsonObject {
     // JSON would drop an undefined value, so it is refused.
     const missing = Object.keys(fields).find((name) => fields[name] === undefined);
     if (missing !== undefined) {
-      throw invalid(`fields.${missing}`, `fields.${missing} is undefined; null takes a field away`);
+      throw invalid(`fields.${missing}`, `fields.${missing} is undefined; null removes a field`);
     }
   }
   for (const [name, check] of Object.entries(CHECKS)) {

@@ -14,7 +14,7 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
 
 const create = { agent: "main", createdBy: "ana" };
 
-test("the known fields are these", () => {
+test("the known fields are pinned", () => {
   expect(ROUTE_FIELDS).toEqual([
     "sessionFile",
     "chatType",

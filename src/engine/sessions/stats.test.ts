@@ -86,7 +86,7 @@ describe("token usage is summed", () => {
     expect(prices).toEqual({ asOf: "2026-11-01", unknown: [] });
   });
 
-  test("by repository, however it was cloned, and by project name", async () => {
+  test("by repository, the same for all its clones, and by project name", async () => {
     await using engine = await open(":memory:");
     const file = fixture("pi/version-3.jsonl");
     await importText(engine, file, { key: "a", repo: "example.org/team/shop", projectId: "p1" });
@@ -115,12 +115,12 @@ describe("prices", () => {
     ["openai/gpt-5.4-2026-03-05", 2.5],
     ["gemini-3-pro-preview", 2],
     ["models/gemini-3.1-pro-preview", 2],
-  ])("%s is known", (model, input) => {
+  ])("the price of %s is known", (model, input) => {
     expect(priceOf(model, LIST_PRICES)?.input).toBe(input);
   });
 
   test.each([["gpt-55"], ["claude"], ["constructor"], [""], ["<synthetic>"]])(
-    "%s is not",
+    "%s has no price",
     (model) => {
       expect(priceOf(model, LIST_PRICES)).toBeUndefined();
     },
@@ -140,7 +140,7 @@ describe("prices", () => {
       '{"as_of":"2026-11-01","models":{"m":{"input":"1","output":1}}}',
       "models.m.input must be dollars",
     ],
-  ])("a wrong table says what is wrong: %s", (text, message) => {
+  ])("an invalid table names the invalid field: %s", (text, message) => {
     expect(() => readPrices(text, "prices.json")).toThrow(message);
   });
 });

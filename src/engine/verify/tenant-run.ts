@@ -9,7 +9,7 @@ export interface TenantRun {
   readonly problems: Problems;
   readonly counted: Counted;
   /** Sessions that exist according to the feed. */
-  readonly told: Set<string>;
+  readonly inFeed: Set<string>;
   readonly onProgress: () => void;
 }
 

@@ -50,8 +50,8 @@ describe("verify finds", () => {
     ["the time", "created_at = created_at + 1"],
     ["token counts", "input_tokens = 5"],
     ["the hash of the content", "content_hash = randomblob(32)"],
-    ["a hash that is gone", "content_hash = NULL"],
-  ])("a change of %s where content was erased", async (_, change) => {
+    ["a hash to NULL", "content_hash = NULL"],
+  ])("a change of %s of an entry without content", async (_, change) => {
     const problems = await problemsAfter(
       "audit-only",
       `UPDATE entries SET ${change} WHERE sequence = 1`,
@@ -69,7 +69,7 @@ describe("verify finds", () => {
       "ephemeral",
       `UPDATE entries SET ${change} WHERE sequence = 2`,
     );
-    expect(problems).toContain("what is left of erased entries is not what change");
+    expect(problems).toContain("the digest of erased entries differs from change");
   });
 
   test("an entry that was emptied to look like a tombstone", async () => {

@@ -15,18 +15,18 @@ import type { ChangeRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 
 /** Erasures of a session's entries according to the feed. */
-export interface Buried {
+export interface ErasureSums {
   readonly tombstones: number;
   readonly tokens: number;
 }
 
-const NOTHING: Buried = { tombstones: 0, tokens: 0 };
+const NOTHING: ErasureSums = { tombstones: 0, tokens: 0 };
 const PAGE = 200;
 
 export class FeedErasures {
   readonly #store: Store;
   readonly #tenant: string;
-  readonly #bySession = new Map<string, Buried>();
+  readonly #bySession = new Map<string, ErasureSums>();
   #through = 0;
 
   constructor(store: Store, tenant: string) {
@@ -56,7 +56,7 @@ export class FeedErasures {
    * Compares a session's tombstones and used tokens with the feed. A concurrent erasure makes both
    * the old and the new figure valid.
    */
-  async compare(session: Session, found: Buried): Promise<string[]> {
+  async compare(session: Session, found: ErasureSums): Promise<string[]> {
     const total = totalTokens(session.tokens);
     const before = this.#of(session.id);
     const isRight = found.tombstones === before.tombstones;
@@ -73,12 +73,12 @@ export class FeedErasures {
     ];
   }
 
-  #of(sessionId: string): Buried {
+  #of(sessionId: string): ErasureSums {
     return this.#bySession.get(sessionId) ?? NOTHING;
   }
 
   /** Includes erasures since the feed was read. */
-  async #ofNow(sessionId: string): Promise<Buried> {
+  async #ofNow(sessionId: string): Promise<ErasureSums> {
     let buried = this.#of(sessionId);
     for (let after = this.#through; ; ) {
       const page = await this.#store.listChanges(this.#tenant, after, PAGE, sessionId);
@@ -97,7 +97,7 @@ export function totalTokens(usage: Usage): number {
   return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
 }
 
-interface Erasure extends Buried {
+interface Erasure extends ErasureSums {
   readonly ids: readonly string[];
   readonly digest: string;
 }
@@ -111,6 +111,6 @@ function parse({ position, details }: ChangeRecord): Erasure | undefined {
   return { ids: ids.map(String), digest, tokens: Number(tokens ?? 0), tombstones: ids.length };
 }
 
-function sum(a: Buried, b: Buried): Buried {
+function sum(a: ErasureSums, b: ErasureSums): ErasureSums {
   return { tombstones: a.tombstones + b.tombstones, tokens: a.tokens + b.tokens };
 }

@@ -42,13 +42,13 @@ export async function verifyFeed(
       previous = verifyChange(run, change, position + 1, previous);
       position = change.position;
       if (toHex(change.hash) === noted) passed = true;
-      if (change.kind === "session_created") run.told.add(change.sessionId ?? "");
-      if (change.kind === "session_deleted") run.told.delete(change.sessionId ?? "");
+      if (change.kind === "session_created") run.inFeed.add(change.sessionId ?? "");
+      if (change.kind === "session_deleted") run.inFeed.delete(change.sessionId ?? "");
     }
     await problems.attempt(tenant, null, () => verifyNamedEntries(run, changes, known));
     await problems.attempt(tenant, null, async () => {
       for (const { sessionId, position } of await erasures.take(changes)) {
-        const problem = `what is left of erased entries is not what change ${position} says`;
+        const problem = `the digest of erased entries differs from change ${position}`;
         problems.add(tenant, sessionId, null, problem);
       }
     });
@@ -56,7 +56,7 @@ export async function verifyFeed(
   }
   for (const [sessionId, entryIds] of known.mismatched) {
     for (const entryId of entryIds) {
-      problems.add(tenant, sessionId, entryId, "the entry's hash is not the one in the feed");
+      problems.add(tenant, sessionId, entryId, "the entry's hash differs from the feed's");
     }
   }
   if (position !== head.position) {
@@ -67,7 +67,7 @@ export async function verifyFeed(
       `the feed ends at ${position}, its head says ${head.position}`,
     );
   } else if (toHex(previous) !== toHex(head.hash)) {
-    problems.add(tenant, null, null, "the feed's last hash is not its head");
+    problems.add(tenant, null, null, "the feed's last hash differs from its head");
   }
   return { head: toHex(head.hash), passed };
 }
@@ -160,6 +160,6 @@ async function whyMissing({ store, tenant }: TenantRun, sessionId: string) {
     isThere = (await store.findSession(tenant, sessionId)) !== undefined;
   });
   return isThere || damage !== undefined
-    ? "the feed knows this entry, the session does not"
+    ? "the feed names this entry, but the session lacks it"
     : "the session is gone without a tombstone";
 }

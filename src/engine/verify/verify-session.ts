@@ -72,7 +72,7 @@ export async function verifySession(
         wrong.add(entry.id);
       }
       if (entry.status !== "committed" && entry.status !== "aborted") {
-        add(entry.id, "the entry's status is none that there is");
+        add(entry.id, "the entry's status is unknown");
       }
       noteChain(made, entry, parent);
       const { chain, depth, ordinal } = entry;

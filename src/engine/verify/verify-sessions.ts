@@ -35,13 +35,13 @@ export async function verifySessions(
       since = Math.max(since, await walkSessions(run, since, seen, verify));
     });
   }
-  for (const id of run.told) {
+  for (const id of run.inFeed) {
     if (seen.has(id)) continue;
     await problems.attempt(tenant, id, async () => {
       const session = await store.findSession(tenant, id);
       if (session !== undefined) return verify(session);
       if ((await store.findTombstone(tenant, id)) !== undefined) return;
-      problems.add(tenant, id, null, "the feed knows this session, the store does not");
+      problems.add(tenant, id, null, "the feed names this session, but the store lacks it");
     });
   }
   return sums;

@@ -81,7 +81,7 @@ describe("verify finds", () => {
     expect(problems).toContain("change 2 does not match its hash");
     expect(problems).toContain("the entry does not match its hash");
     const label = "UPDATE entries SET hash = randomblob(32) WHERE kind = 'label'";
-    expect(await problemsAfter(label)).toContain("is not the one in the feed");
+    expect(await problemsAfter(label)).toContain("differs from the feed");
   });
 
   test("a missing entry, and the last one of a session", async () => {
@@ -89,7 +89,7 @@ describe("verify finds", () => {
     const last = `DELETE FROM entries WHERE session = 1
       AND sequence = (SELECT max(sequence) FROM entries WHERE session = 1)`;
     const problems = await problemsAfter(last);
-    expect(problems).toContain("the feed knows this entry, the session does not");
+    expect(problems).toContain("the feed names this entry, but the session lacks it");
     expect(problems).toContain("its row says");
   });
 
@@ -174,8 +174,8 @@ describe("verify finds", () => {
 
   test.each([
     ["missing", "DELETE FROM blobs"],
-    ["no compressed bytes", "UPDATE blobs SET codec = 'zstd', bytes = x'00010203'"],
-  ])("a payload that is %s, without which searches go on", async (_, damage) => {
+    ["not compressed", "UPDATE blobs SET codec = 'zstd', bytes = x'00010203'"],
+  ])("a payload that is %s, while searches continue", async (_, damage) => {
     const { path } = await createStore();
     const db = new DatabaseSync(path);
     db.exec(`PRAGMA foreign_keys = OFF; ${damage}`);

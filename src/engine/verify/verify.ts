@@ -58,7 +58,7 @@ export async function verifyStore(store: Store, options: VerifyOptions): Promise
       tenant,
       problems,
       counted,
-      told: new Set(),
+      inFeed: new Set(),
       onProgress: () =>
         options.onProgress?.({ tenant, checked: counted.entries + counted.changes }),
     };
@@ -73,7 +73,7 @@ export async function verifyStore(store: Store, options: VerifyOptions): Promise
   }
   const { head } = options;
   if (head !== undefined && !seen.head) {
-    const problem = `no feed passes through the head ${head}: it was cut or rewritten`;
+    const problem = `no feed contains the head ${head}: it was cut or rewritten`;
     problems.add("(all)", null, null, problem);
   }
   return {

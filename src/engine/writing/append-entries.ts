@@ -158,7 +158,7 @@ async function inOrder(
       externalId === undefined
         ? plain.next().value
         : (named.get(externalId) ?? byId.get(newestOf(entry.id)));
-    if (stored === undefined) throw new Error(`entry ${entry.id} was appended and is not there`);
+    if (stored === undefined) throw new Error(`entry ${entry.id} was appended and cannot be found`);
     return stored;
   });
 }

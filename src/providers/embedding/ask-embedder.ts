@@ -3,7 +3,7 @@
 import type { Embedder, EmbedderUse, Vector } from "../../model/embedder.ts";
 import { DEFAULT_TIMEOUT_MS, stateOf } from "../ask-model.ts";
 import { modelFailure } from "../model-failure.ts";
-import { callAgain } from "./call-again.ts";
+import { callWithRetries } from "./call-again.ts";
 
 /** Bulk embedding meets rate limits: more attempts than for a chat model. */
 const DEFAULT_RETRIES = 5;
@@ -39,7 +39,7 @@ export function retryingEmbedder(
       use.retries++;
     };
     try {
-      const { vectors, tokens } = await callAgain({ maxRetries, signal: stop, onRetry }, () =>
+      const { vectors, tokens } = await callWithRetries({ maxRetries, signal: stop, onRetry }, () =>
         ask(texts, stop),
       );
       use.calls++;

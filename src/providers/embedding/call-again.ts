@@ -18,7 +18,7 @@ interface Retries {
 }
 
 /** Throws the last failure. An aborted pause throws the signal's reason. */
-export async function callAgain<Result>(
+export async function callWithRetries<Result>(
   { maxRetries, signal, onRetry }: Retries,
   call: () => Promise<Result>,
 ): Promise<Result> {

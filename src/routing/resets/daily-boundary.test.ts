@@ -7,22 +7,46 @@ const iso = (time: number) => new Date(time).toISOString().replace(".000Z", "Z")
 
 /** Now, the hour, the zone, and the last boundary: in UTC except for the hour. */
 const TABLE: readonly (readonly [string, string, number, string, string])[] = [
-  ["a minute before", "2026-05-04T03:59:59.999Z", 4, "UTC", "2026-05-03T04:00:00Z"],
-  ["the minute itself", "2026-05-04T04:00:00Z", 4, "UTC", "2026-05-04T04:00:00Z"],
+  ["a millisecond before", "2026-05-04T03:59:59.999Z", 4, "UTC", "2026-05-03T04:00:00Z"],
+  ["at the boundary", "2026-05-04T04:00:00Z", 4, "UTC", "2026-05-04T04:00:00Z"],
   ["a zone ahead", "2026-05-04T01:00:00Z", 4, "Europe/Vienna", "2026-05-03T02:00:00Z"],
   ["a zone behind", "2026-05-04T07:59:00Z", 4, "America/New_York", "2026-05-03T08:00:00Z"],
-  ["another day there", "2026-05-04T20:00:00Z", 4, "Asia/Tokyo", "2026-05-04T19:00:00Z"],
-  ["half an hour apart", "2026-05-04T12:00:00Z", 4, "Asia/Kolkata", "2026-05-03T22:30:00Z"],
+  ["a zone on another date", "2026-05-04T20:00:00Z", 4, "Asia/Tokyo", "2026-05-04T19:00:00Z"],
+  [
+    "a zone with a half-hour offset",
+    "2026-05-04T12:00:00Z",
+    4,
+    "Asia/Kolkata",
+    "2026-05-03T22:30:00Z",
+  ],
   ["midnight", "2026-05-04T00:30:00Z", 0, "UTC", "2026-05-04T00:00:00Z"],
   ["the last hour", "2026-05-04T22:00:00Z", 23, "UTC", "2026-05-03T23:00:00Z"],
   // Vienna's clocks go from 2 to 3 at 01:00 UTC on 29 March 2026, and from 3 to 2 on 25 October.
-  ["winter's last night", "2026-03-28T12:00:00Z", 4, "Europe/Vienna", "2026-03-28T03:00:00Z"],
-  ["the night of 23 hours", "2026-03-29T12:00:00Z", 4, "Europe/Vienna", "2026-03-29T02:00:00Z"],
+  [
+    "the day before daylight saving",
+    "2026-03-28T12:00:00Z",
+    4,
+    "Europe/Vienna",
+    "2026-03-28T03:00:00Z",
+  ],
+  ["a day of 23 hours", "2026-03-29T12:00:00Z", 4, "Europe/Vienna", "2026-03-29T02:00:00Z"],
   ["before a skipped hour", "2026-03-29T00:59:59Z", 2, "Europe/Vienna", "2026-03-28T01:00:00Z"],
   ["a skipped hour", "2026-03-29T01:00:00Z", 2, "Europe/Vienna", "2026-03-29T01:00:00Z"],
-  ["the night of 25 hours", "2026-10-25T12:00:00Z", 4, "Europe/Vienna", "2026-10-25T03:00:00Z"],
-  ["an hour that comes twice", "2026-10-25T00:30:00Z", 2, "Europe/Vienna", "2026-10-25T00:00:00Z"],
-  ["the second time of it", "2026-10-25T01:30:00Z", 2, "Europe/Vienna", "2026-10-25T00:00:00Z"],
+  ["a day of 25 hours", "2026-10-25T12:00:00Z", 4, "Europe/Vienna", "2026-10-25T03:00:00Z"],
+  [
+    "the first of a repeated hour",
+    "2026-10-25T00:30:00Z",
+    2,
+    "Europe/Vienna",
+    "2026-10-25T00:00:00Z",
+  ],
+  [
+    "the second of a repeated hour",
+    "2026-10-25T01:30:00Z",
+    2,
+    "Europe/Vienna",
+    "2026-10-25T00:00:00Z",
+  ],
   // Half an hour is skipped, or repeated.
   ["Lord Howe", "2026-10-03T16:00:00Z", 2, "Australia/Lord_Howe", "2026-10-03T15:30:00Z"],
   // The clocks go forward at midnight, which that day lacks.

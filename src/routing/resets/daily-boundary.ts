@@ -1,5 +1,5 @@
 /**
- * The daily reset time in a time zone.
+ * The daily reset time in a time zone, across daylight-saving changes.
  *
  * A day has 23 or 25 hours twice a year, so a boundary is a local date and an hour, converted to an
  * instant by the time zone. An hour skipped in spring begins at the change; of a repeated one in

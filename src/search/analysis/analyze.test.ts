@@ -8,12 +8,12 @@ function termsOf(text: string, language: Language = "english"): string[] {
   return terms;
 }
 
-/** Whether the terms of `text` contain each of `expected`, whatever else they contain. */
+/** Whether the terms of `text` include each of `expected`. */
 function check(text: string, ...expected: string[]): void {
   expect(termsOf(text)).toEqual(expect.arrayContaining(expected));
 }
 
-/** Whether one analysis of the two texts gives a common term. */
+/** Whether both texts have a term in common. */
 function meet(one: string, other: string): boolean {
   const terms = new Set(termsOf(one));
   return termsOf(other).some((term) => terms.has(term));
@@ -30,14 +30,14 @@ describe("words", () => {
     expect(termsOf("Ἀθῆναι ΟΔΟΣ Ёлка йод", "simple")).toEqual(["αθηναι", "οδοσ", "елка", "йод"]);
   });
 
-  test("are the same composed and decomposed, wide and narrow", () => {
+  test("are the same in NFC and NFD, in full and half width", () => {
     for (const text of ["é", "Ñandú", "ガード", "한국", "й"]) {
       expect(termsOf(text.normalize("NFD"))).toEqual(termsOf(text.normalize("NFC")));
     }
     expect(termsOf("ＡＢＣ１２３ ﬁx ｶﾞ")).toEqual(termsOf("ABC123 fix ガ"));
   });
 
-  test("keep the marks that are letters in their script", () => {
+  test("keep combining marks that are letters in their script", () => {
     expect(termsOf("हिन्दी")).toEqual(["हिन्दी".normalize("NFKC")]);
     expect(meet("が", "か")).toBe(false);
   });
@@ -54,7 +54,7 @@ describe("words", () => {
 
   test("include emoji", () => {
     expect(termsOf("ship it 🚀👍🏽")).toEqual(["ship", "it", "🚀", "👍"]);
-    // By what the newest Unicode calls an emoji, on every runtime.
+    // Only what Unicode 17 calls an emoji, on every runtime.
     expect(termsOf("ship ★ it ☉♔ ❤ ⭐ 🇫")).toEqual(["ship", "it", "❤", "⭐", "🇫"]);
   });
 

@@ -17,12 +17,12 @@ export function analyze(text: string, from: number, language: Language, sink: Te
   return tokenize(text, from, MORPHOLOGIES[language], sink);
 }
 
-/** Takes terms, and the words that most terms are made of as they stand in the text. */
+/** Receives terms; plain words arrive as ranges of the text (`PlainWords`). */
 export interface WordSink extends PlainWords {
   term(term: string, position: number): void;
 }
 
-/** The same terms at the same positions, faster. */
+/** As `analyze`, without a string per plain word. */
 export function analyzeWords(
   text: string,
   from: number,

@@ -3,7 +3,7 @@
 import { DIGIT } from "./character.ts";
 
 export interface IsoDate {
-  /** With dashes, whatever the separator was. */
+  /** With dashes, for any separator. */
   readonly iso: string;
   readonly year: string;
   /** 1 to 12. */

@@ -24,7 +24,7 @@ export interface Folded {
   readonly text: string;
   /** A class per code unit of `text`; case is the original's. */
   readonly classes: Uint8Array;
-  /** The code units of `text`: reading them here takes half the time. */
+  /** The UTF-16 code units of `text`: reading them here takes half the time of `charCodeAt`. */
   readonly letters: Uint16Array;
   /** The original range of each code unit; absent if folding moved none. */
   readonly starts: Int32Array | undefined;

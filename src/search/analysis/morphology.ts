@@ -5,7 +5,7 @@ import { stem } from "./stem.ts";
 export interface Morphology {
   /** The indexed form of a folded word. */
   stem(word: string): string;
-  /** The same without a cache, for callers that have their own. */
+  /** As `stem`, without the cache, for callers with their own. */
   stemAnew(word: string): string;
   /** The words of `word'suffix`, or undefined where the apostrophe separates two words. */
   contraction(word: string, suffix: string): readonly string[] | undefined;
@@ -42,7 +42,7 @@ const MONTHS = [
   "december",
 ];
 
-/** Month names by their first three letters: long, short and numeric dates meet. */
+/** Month names by their first three letters, so that long, short and numeric dates share a term. */
 const MONTH_TERMS: ReadonlyMap<string, string> = new Map([
   ...MONTHS.map((month): [string, string] => [month, month.slice(0, 3)]),
   ["sept", "sep"],
@@ -82,11 +82,11 @@ function mayChange(word: string): boolean {
 }
 
 /**
- * A stem cache, because text repeats its words. V8 copies slices this short, so no entry keeps its
+ * A two-generation stem cache (approximate LRU). V8 copies slices this short, so no entry keeps its
  * source text alive.
  */
 let known = new Map<string, string>();
-/** The older generation of the cache: reused words move to the newer one. */
+/** The previous generation: a hit copies the stem into the current one. */
 let older = new Map<string, string>();
 const MAX_KNOWN = 32_768;
 const MAX_KNOWN_LENGTH = 12;

@@ -83,7 +83,10 @@ function withoutEnd(word: string): string {
   return measure(base) > 1 || !isShort(base) ? base : word;
 }
 
-/** The number of vowel-consonant sequences: 0 in `tree`, 1 in `trouble`, 2 in `private`. */
+/**
+ * Porter's measure *m*, the number of vowel-consonant sequences: 0 in `tree`, 1 in `trouble`, 2 in
+ * `private`.
+ */
 function measure(word: string): number {
   let count = 0;
   let vowel = false;
@@ -95,7 +98,10 @@ function measure(word: string): number {
   return count;
 }
 
-/** One syllable of consonant, vowel, consonant, which lost an `e`, as in `hop(e)`. */
+/**
+ * Porter's condition *o*: a syllable of consonant, vowel, consonant that lost an `e`, as in
+ * `hop(e)`.
+ */
 function isShort(word: string): boolean {
   const last = word.length - 1;
   return (

@@ -8,11 +8,10 @@
  * `src/store/index.ts` has `indexts` and `srcstoreindexts`. Only between two digits does the joiner
  * stay: `1.2.3` is not `123` (but `1_000` is `1000`).
  *
- * A whole stands at the position of its first part; the parts take one position each. Letters of
- * scripts without spaces take one position each; the term is the letter with the next one, and the
- * last letter of a run is a term by itself. So every letter begins a term, and a query of one
- * letter is a query for that prefix. (A term for each letter would double the postings of such
- * text.)
+ * A whole stands at the position of its first part; the parts take one position each. Scripts
+ * without spaces give overlapping bigrams, one per letter and position; the last letter of a run is
+ * a term by itself. So every letter begins a term, and a query of one letter is a query for that
+ * prefix. (A term for each letter would double the postings of such text.)
  */
 
 import { APOSTROPHE, DENSE, DIGIT, LOWER, SEPARATOR, SYMBOL, TAIL, UPPER } from "./character.ts";
@@ -81,7 +80,7 @@ export function tokenize(
   return tokenizeFolded(fold(text), from, morphology, sink, words);
 }
 
-/** The same for folded text. */
+/** As `tokenize`, for folded text. */
 export function tokenizeFolded(
   folded: Folded,
   from: number,

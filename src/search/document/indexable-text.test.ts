@@ -36,7 +36,7 @@ describe("the indexed text", () => {
     expect(parts(message(blocks), "names")).toEqual(["look", "Bash"]);
   });
 
-  test("has as much of tools as the option says", () => {
+  test("includes tool inputs and outputs by the `tools` option", () => {
     const both = message([CALL, RESULT]);
     expect(parts(both, "names")).toEqual(["Bash", "Bash"]);
     expect(parts(both, "inputs")).toEqual(["Bash", "ls", "Bash"]);
@@ -47,7 +47,7 @@ describe("the indexed text", () => {
     });
   });
 
-  test("is of the table's kinds, once committed", () => {
+  test("exists for indexed kinds of committed entries only", () => {
     for (const kind of Object.keys(ENTRY_KINDS) as EntryKind[]) {
       expect(parts(message([text("x")], { kind })).length > 0).toBe(kindRules(kind).indexed);
     }
@@ -62,7 +62,7 @@ describe("the indexed text", () => {
     expect(parts(message([text("x")], { metadata: { recalled: true } }))).toEqual([]);
   });
 
-  test("has no secret, not even one that the limit cuts in two", () => {
+  test("has no secret, even where the limit cuts one in two", () => {
     const secret = "password=hunter2-and-more";
     expect(parts(message([text(`my ${secret}`)]))).toEqual(["my password=[redacted]"]);
     const head = "x ".repeat(32 * 1024 - 8);
@@ -79,7 +79,7 @@ describe("the indexed text", () => {
   });
 });
 
-describe("the class", () => {
+describe("the role class", () => {
   const classOf = (entry: IndexableEntry) => indexableText(entry).roleClass;
 
   test("is the role, or tool for tool traffic alone", () => {

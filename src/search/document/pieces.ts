@@ -1,5 +1,5 @@
 /**
- * The texts that get vectors: runs of messages, cut into pieces.
+ * Chunking for embeddings: runs of messages, cut into pieces.
  *
  * A run is one side's text between two messages of the other. Agents write a sentence, call a tool,
  * and write the next one: each alone means little, and each would cost a vector. Tool traffic gets

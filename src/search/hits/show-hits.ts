@@ -115,12 +115,10 @@ export function lateNotes(
   const late = new Set(hits.flatMap((hit) => (hit.meta.lateBranches > 0 ? [hit.shortId] : [])));
   if (branches === "all" || late.size === 0) return [];
   const ids = [...late].join(", ");
-  return [
-    `late files of ${ids} are on a branch; to find what is in them, search with branches=all`,
-  ];
+  return [`late files of ${ids} are on a branch; search with branches=all to include them`];
 }
 
-/** Not in the text: it may be in a tool's name or input. */
+/** The match is outside the text: in a tool's name or input. */
 function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight): Snippet {
   const done = redact(toolTextOf(blocks)).text;
   const marks = highlight(withBlankEscapes(done));

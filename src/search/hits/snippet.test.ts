@@ -41,7 +41,7 @@ describe("a snippet", () => {
   });
 });
 
-test("whatever the text, a snippet fits, is well formed, and shows a match", () => {
+test("for any text, a snippet fits, is well formed, and shows a match", () => {
   const piece = fc.constantFrom(
     "a ",
     "needle ",

@@ -1,9 +1,10 @@
 /**
- * Blobs of one computation: cached ones are available at once, missing ones are fetched together.
+ * Batched reads by re-execution: cached blobs are available at once, missing ones are fetched
+ * together.
  *
- * Code that reads the index runs as an *attempt*: it records missing blobs and goes on as far as it
- * can. Then all missing blobs are fetched at once, and the attempt runs again. So a warm search
- * reads nothing, and a cold one makes a few reads, however many terms and segments.
+ * Code that reads the index runs as an *attempt*: it records missing blobs and continues as far as
+ * it can. Then all missing blobs are fetched at once, and the attempt runs again. So a warm search
+ * reads nothing, and a cold one makes a few reads, for any number of terms and segments.
  */
 
 import { type Asking, ask, type BlobKey } from "../port.ts";

@@ -11,7 +11,7 @@ test("a blob that is read often outlives one that was read once", () => {
   expect(cache.bytes).toBe(100);
 });
 
-test("a blob that is no longer read is evicted, however often it was read", () => {
+test("a blob that is no longer read is evicted, after any number of reads", () => {
   const cache = new IndexCache(50);
   cache.set(1, 0, "old", 10);
   for (let i = 0; i < 100; i++) cache.get(1, 0);

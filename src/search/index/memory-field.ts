@@ -3,8 +3,8 @@
 import type { WordSink } from "../analysis/analyze.ts";
 import type { Folded } from "../analysis/fold.ts";
 import { type Asking, ask } from "../port.ts";
+import { ArrayPool } from "./array-pool.ts";
 import { ByteWriter, putVarint } from "./bytes.ts";
-import { FieldRoom } from "./field-room.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import { MAX_TERM_COUNT } from "./layout.ts";
 import { TermBytes } from "./terms/term-bytes.ts";
@@ -22,12 +22,12 @@ export interface MemoryTerm {
 }
 
 /**
- * One log of all words, in order of arrival. Adding a word is a few numbers, whatever the term: a
- * list per term would be mostly garbage.
+ * One log of all words, in order of arrival. Adding a word appends a few numbers; a list per term
+ * would be mostly garbage.
  */
 export class MemoryField implements WordSink {
   readonly #vocabulary: Vocabulary;
-  readonly #room: FieldRoom;
+  readonly #pool: ArrayPool;
   /**
    * Per term, its number among the first `#counted` words: a shared vocabulary has other terms too.
    */
@@ -43,13 +43,13 @@ export class MemoryField implements WordSink {
   #positions: Uint32Array<ArrayBuffer>;
   readonly #links: Links = new Links();
 
-  /** With `room`, it uses the pooled arrays, and returns them. */
-  constructor(vocabulary: Vocabulary = new Vocabulary(), room: FieldRoom = new FieldRoom()) {
+  /** With `pool`, it uses the pooled arrays, and returns them. */
+  constructor(vocabulary: Vocabulary = new Vocabulary(), pool: ArrayPool = new ArrayPool()) {
     this.#vocabulary = vocabulary;
-    this.#room = room;
-    this.#counts = room.take("counts", 1_024);
-    this.#ofTerm = room.take("ofTerm", 1_024);
-    this.#positions = room.take("positions", 1_024);
+    this.#pool = pool;
+    this.#counts = pool.take("counts", 1_024);
+    this.#ofTerm = pool.take("ofTerm", 1_024);
+    this.#positions = pool.take("positions", 1_024);
   }
 
   /** All that were added. */
@@ -120,12 +120,12 @@ export class MemoryField implements WordSink {
       yield* ask<"breath">({ need: "breath" });
       this.#write(log, i, Math.min(log.terms.length, i + BREATH_TERMS), into, writer);
     }
-    this.#room.leave("ofTerm", this.#ofTerm);
-    this.#room.leave("positions", this.#positions);
-    this.#room.leave("words", log.words);
+    this.#pool.release("ofTerm", this.#ofTerm);
+    this.#pool.release("positions", this.#positions);
+    this.#pool.release("words", log.words);
     // Reset the counts for the next segment.
     for (const id of log.terms) this.#counts[id] = 0;
-    this.#room.leave("counts", this.#counts);
+    this.#pool.release("counts", this.#counts);
   }
 
   #write(
@@ -161,7 +161,7 @@ export class MemoryField implements WordSink {
       starts[i + 1] = start + count;
       if (count > most) most = count;
     }
-    const words = this.#room.take("words", 2 * this.#words);
+    const words = this.#pool.take("words", 2 * this.#words);
     const [ofTerm, positions] = [this.#ofTerm, this.#positions];
     const places = numbers === undefined ? undefined : placesByNumber(this.#documents, numbers);
     for (let place = 0; place < this.#begins.length; place++) {

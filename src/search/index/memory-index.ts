@@ -1,7 +1,7 @@
 /** Unindexed documents: those of the tail, or of a segment under construction. */
 
 import type { WordSink } from "../analysis/analyze.ts";
-import type { FieldRoom } from "./field-room.ts";
+import type { ArrayPool } from "./array-pool.ts";
 import {
   CHUNK_DOCUMENTS,
   type Field,
@@ -62,13 +62,13 @@ export class MemoryIndex implements Source {
   #columns: MessageColumns | undefined;
 
   /**
-   * `vocabulary` is reused from earlier segments, which saves time. `room` is the pool of arrays
+   * `vocabulary` is reused from earlier segments, which saves time. `pools` are the pools of arrays
    * for each field.
    */
-  constructor(vocabulary?: Vocabulary, rooms?: Readonly<Record<MessageField, FieldRoom>>) {
+  constructor(vocabulary?: Vocabulary, pools?: Readonly<Record<MessageField, ArrayPool>>) {
     this.fields = {
-      message: new MemoryField(vocabulary, rooms?.message),
-      output: new MemoryField(vocabulary, rooms?.output),
+      message: new MemoryField(vocabulary, pools?.message),
+      output: new MemoryField(vocabulary, pools?.output),
       title: new MemoryField(),
       summary: new MemoryField(),
       about: new MemoryField(),
@@ -130,7 +130,7 @@ export class MemoryIndex implements Source {
     for (const field of SESSION_FIELDS) this.#addKeyed(field, document, words[field]);
   }
 
-  /** `words` is null for a deleted note: it hides older segments' versions. */
+  /** `words` is null for a deleted note: a tombstone for the versions in older segments. */
   addMemory(key: string, words: Words | null): void {
     this.#addNote("memory", key, words);
   }

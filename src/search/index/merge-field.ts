@@ -4,7 +4,7 @@ import type { Asking } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import type { Field } from "./layout.ts";
-import { PostingJoiner, type PostingSource, turnsOf } from "./lists/posting-joiner.ts";
+import { PostingMerger, type PostingSource, turnsOf } from "./lists/posting-merger.ts";
 import type { Renumbering } from "./renumbering.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { compareTerms } from "./terms/term-bytes.ts";
@@ -35,7 +35,7 @@ export function* mergeField(
     yield* pause();
     blobs.release();
     walk.begin();
-    yield* blobs.complete(() => walk.goOn());
+    yield* blobs.complete(() => walk.advance());
   }
 }
 
@@ -47,7 +47,7 @@ interface Source extends PostingSource {
 class Walk {
   readonly #sources: readonly Source[];
   readonly #writer: FieldWriter;
-  readonly #joiner: PostingJoiner;
+  readonly #merger: PostingMerger;
   /** The keys of the current terms, as a typed array for fast comparison. */
   readonly #keys: Float64Array;
   /** Sources whose cursor needs the next block. */
@@ -58,7 +58,7 @@ class Walk {
   isOver = false;
 
   constructor(sources: readonly Source[], writer: FieldWriter, documents: number) {
-    this.#joiner = new PostingJoiner(documents);
+    this.#merger = new PostingMerger(documents);
     this.#sources = sources;
     this.#writer = writer;
     this.#keys = new Float64Array(sources.length);
@@ -75,7 +75,7 @@ class Walk {
    * Continues to the end of the stride, or of all. An attempt: it stops at a missing blob, and
    * continues from there.
    */
-  goOn(): void {
+  advance(): void {
     while (this.#terms < STRIDE && this.#bytes < STRIDE_BYTES) {
       if (this.#waiting.length > 0 && !this.#load()) return;
       this.#gatherFirst();
@@ -84,10 +84,10 @@ class Walk {
         this.isOver = true;
         return;
       }
-      const joined = this.#joiner.join(this.#having);
-      if (joined === undefined) return;
-      if (joined.count > 0) {
-        const { count, documents, counts, positions } = joined;
+      const merged = this.#merger.merge(this.#having);
+      if (merged === undefined) return;
+      if (merged.count > 0) {
+        const { count, documents, counts, positions } = merged;
         const { room, length } = positions;
         this.#writer.add(first.cursor.term, count, documents, counts, room, length);
         this.#bytes += length;

@@ -76,18 +76,18 @@ function check(messages: readonly Message[], dead: ReadonlySet<number>): void {
   expect(merge(segments, dead)).toEqual(build(alive));
 }
 
-test("merged segments equal one segment of all messages", () => {
+test("a merge equals one segment of all messages", () => {
   const messages = fc.array(message, { maxLength: 40 });
   const dead = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 2 });
   fc.assert(fc.property(messages, dead, (each, gone) => check(each, new Set(gone))));
 });
 
-test("also where another source fills the place of dropped documents", () => {
+test("a merge equals it where another source fills the place of dropped documents", () => {
   const say = (session: number, source: number) => ({ session, source, words: ["word"] });
   check([say(1, 0), say(2, 0), say(3, 0), say(1, 1)], new Set([2]));
 });
 
-test("also where a term's list is long", () => {
+test("a merge equals it where a term's list is long", () => {
   const many = (session: number, source: number): Message[] =>
     Array.from({ length: 600 }, (_, i) => ({
       session,
@@ -98,7 +98,7 @@ test("also where a term's list is long", () => {
   check([...many(1, 0), ...many(2, 0), ...many(1, 2), ...many(4, 3)], new Set([2]));
 });
 
-test("also where blobs are evicted during the merge", () => {
+test("a merge equals it where blobs are evicted meanwhile", () => {
   const many = (source: number): Message[] =>
     Array.from({ length: 2_500 }, (_, i) => ({
       session: 1 + (i % 50),
@@ -108,7 +108,7 @@ test("also where blobs are evicted during the merge", () => {
   check([0, 1, 2, 3].flatMap(many), new Set([7, 8]));
 });
 
-test("a segment is the same in any order of its messages", () => {
+test("a segment's bytes do not depend on the order of its messages", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 40 }), (messages) => {
       const came = [...messages.entries()];

@@ -17,9 +17,9 @@ import {
   byCodeUnit,
   byNumber,
   DROPPED,
-  type JoinedKeys,
-  joinKeys,
   joinMessages,
+  type MergedKeys,
+  mergeKeys,
   NewOrder,
   type Renumbering,
 } from "./renumbering.ts";
@@ -49,7 +49,7 @@ export function* mergeSegments(
   const blobs = new Blobs(cache);
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
   const readers = opened.filter((reader) => reader !== undefined);
-  const { writer, count, renumbering, sessions, memories, facts } = yield* joinDocuments(
+  const { writer, count, renumbering, sessions, memories, facts } = yield* mergeDocuments(
     readers,
     gone,
     blobs,
@@ -91,31 +91,31 @@ export function* mergeSegments(
 }
 
 /** The merged columns of all documents, before their postings. */
-interface JoinedDocuments {
+interface MergedDocuments {
   readonly writer: SegmentWriter;
   /** Number of messages. */
   readonly count: number;
   readonly renumbering: Renumbering;
-  readonly sessions: JoinedKeys;
-  readonly memories: JoinedKeys;
-  readonly facts: JoinedKeys;
+  readonly sessions: MergedKeys;
+  readonly memories: MergedKeys;
+  readonly facts: MergedKeys;
 }
 
 /** Its blobs are released at its end: some bytes per document, and the keys of notes. */
-function* joinDocuments(
+function* mergeDocuments(
   readers: readonly SegmentReader[],
   gone: Gone,
   blobs: Blobs,
-): Asking<JoinedDocuments> {
+): Asking<MergedDocuments> {
   const { sessions: dead } = gone;
   const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
   const sessionKeys = yield* all(blobs, readers, (reader) => reader.sessionKeys());
-  const sessions = joinKeys(sessionKeys, byNumber, (session) => dead.has(session));
+  const sessions = mergeKeys(sessionKeys, byNumber, (session) => dead.has(session));
   const memoryKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("memory"));
-  const memories = joinKeys(memoryKeys, byCodeUnit, () => false);
+  const memories = mergeKeys(memoryKeys, byCodeUnit, () => false);
   const factSessions = yield* all(blobs, readers, (reader) => reader.factSessions());
   const factKeys = yield* all(blobs, readers, (reader) => reader.noteKeys("fact"));
-  const facts = joinKeys(factKeys, byCodeUnit, (_id, source, document) =>
+  const facts = mergeKeys(factKeys, byCodeUnit, (_id, source, document) =>
     dead.has(factSessions[source]?.[document] ?? 0),
   );
   const writer = new SegmentWriter(columns, {

@@ -18,7 +18,7 @@ export interface MessageColumns {
   /** An index into `ROLES`. */
   readonly roles: Uint8Array;
   readonly lengths: Uint16Array;
-  /** The lengths of what tools gave back. */
+  /** The lengths of tool outputs. */
   readonly outputs: Uint16Array;
 }
 
@@ -42,7 +42,7 @@ export interface NormColumns {
   isUsed: boolean;
 }
 
-/** The same of a whole chunk, and the session of each message. */
+/** The scorer's columns of a whole chunk, with the session of each message. */
 export interface ChunkColumns extends NormColumns {
   readonly sessions: Uint32Array;
   /** Columns of the tool outputs; undefined if there are none. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { byNumber, DROPPED, joinKeys, joinMessages, NewOrder } from "./renumbering.ts";
+import { byNumber, DROPPED, joinMessages, mergeKeys, NewOrder } from "./renumbering.ts";
 
 const ascending = fc
   .uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 20 })
@@ -18,7 +18,7 @@ test("of each key the newest live version stays, in key order", () => {
           if (!isDropped(key, source, document)) newest.set(key, String([source, document]));
         }
       }
-      const { count, renumbering } = joinKeys(sources, byNumber, isDropped);
+      const { count, renumbering } = mergeKeys(sources, byNumber, isDropped);
       expect(count).toBe(newest.size);
       expect(inOrder(renumbering)).toEqual(
         [...newest].sort(([a], [b]) => a - b).map(([, place]) => place),

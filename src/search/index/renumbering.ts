@@ -11,7 +11,7 @@ export const DROPPED = 0xffff_ffff;
 /** For each source, the new number of each of its documents, or `DROPPED`. */
 export type Renumbering = readonly Uint32Array[];
 
-export interface JoinedKeys {
+export interface MergedKeys {
   readonly count: number;
   readonly renumbering: Renumbering;
 }
@@ -20,11 +20,11 @@ export interface JoinedKeys {
  * Merges keyed documents. `sources` holds the ascending keys of each source, oldest first: of each
  * key the newest version stays.
  */
-export function joinKeys<Key>(
+export function mergeKeys<Key>(
   sources: readonly ArrayLike<Key>[],
   compare: (a: Key, b: Key) => number,
   isDropped: (key: Key, source: number, document: number) => boolean,
-): JoinedKeys {
+): MergedKeys {
   const renumbering = sources.map((each) => new Uint32Array(each.length).fill(DROPPED));
   let count = 0;
   /** The last numbered document. */

@@ -11,8 +11,8 @@ import {
   type IndexingOptions,
   indexVersion,
 } from "../index/add-feed.ts";
+import { ArrayPool } from "../index/array-pool.ts";
 import { buildSegment } from "../index/build-segment.ts";
-import { FieldRoom } from "../index/field-room.ts";
 import { MemoryIndex } from "../index/memory-index.ts";
 import { byCodeUnit } from "../index/renumbering.ts";
 import { Vocabulary } from "../index/terms/vocabulary.ts";
@@ -69,7 +69,7 @@ export function* buildRange(
   options: IndexingOptions,
 ): Asking<BuiltRange> {
   const vocabulary = vocabularyOf(options.language);
-  const index = new MemoryIndex(vocabulary, rooms);
+  const index = new MemoryIndex(vocabulary, pools);
   /** Without their entries, which are by far the most. */
   const slices: Slice[] = [];
   const whole = indexedTypes(options.tools);
@@ -139,19 +139,21 @@ function addOthers(index: MemoryIndex, slices: readonly Slice[], options: Indexi
 }
 
 /** Reusable arrays of the last segment that was built. */
-const rooms = { message: new FieldRoom(), output: new FieldRoom() };
+const pools = { message: new ArrayPool(), output: new ArrayPool() };
 
-/** The vocabularies of earlier segments by language; an oversized one starts anew. */
+/**
+ * The vocabularies of earlier segments by language; an oversized one is replaced by an empty one.
+ */
 const vocabularies = new Map<Language, Vocabulary>();
 const MAX_VOCABULARY_BYTES = 24 * 1024 * 1024;
 /** A larger vocabulary is not reused: some texts hardly repeat a word. */
 const FULL_VOCABULARY_BYTES = 28 * 1024 * 1024;
 
 /** Releases the pooled memory of segment building. */
-export function forgetBuilding(): void {
+export function releaseBuildMemory(): void {
   vocabularies.clear();
-  rooms.message.clear();
-  rooms.output.clear();
+  pools.message.clear();
+  pools.output.clear();
 }
 
 function vocabularyOf(language: Language): Vocabulary {

@@ -1,6 +1,6 @@
 /**
- * Maintains the vectors. They come from outside, because an embedder is called over a network, and
- * are stored like words: written, merged, and purged of deleted text.
+ * Maintains the vector segments like word segments: adds, merges and purges them. The vectors come
+ * from outside, because an embedder is called over a network.
  */
 
 import { memoryKey } from "../../model/note.ts";
@@ -10,9 +10,9 @@ import { NOTE_FIELDS } from "../index/layout.ts";
 import type { Gone } from "../index/liveness.ts";
 import { SegmentReader } from "../index/segment-reader.ts";
 import { type Asking, ask, type Manifest } from "../port.ts";
-import { isPieceGone } from "../vectors/gone-vectors.ts";
 import { mergeVectors } from "../vectors/merge-vectors.ts";
 import { quantize } from "../vectors/quantize.ts";
+import { isPieceGone } from "../vectors/vector-liveness.ts";
 import type {
   FeedRange,
   PieceInfo,
@@ -24,13 +24,18 @@ import type {
 import { VectorWriter } from "../vectors/vector-writer.ts";
 import { segmentsToMerge } from "./merge-policy.ts";
 
-/** Starts over, with everything stored as a gap: vectors of another embedder are dropped. */
+/**
+ * Starts the vectors of another embedder: drops those of the previous one, and marks the stored
+ * feed as a gap.
+ */
 export function startVectors(start: StartVectorsTask["startVectors"]): VectorIndex {
   const gaps = start.through === 0 ? [] : [{ from: 0, to: start.through }];
   return { ...start, gaps, segments: [] };
 }
 
-/** Whether a batch continues the current state: another process may have been faster. */
+/**
+ * Whether a batch continues the current state. Another process may have added the same range first.
+ */
 export function continues(vectors: VectorIndex | undefined, batch: VectorBatch): boolean {
   if (vectors?.embedder !== batch.embedder) return false;
   const gap = vectors.gaps.find(({ from }) => from === batch.from);
@@ -151,7 +156,7 @@ export function* joinVectors(
 const SLICE = 1_024;
 const CACHE_BYTES = 4 * 1024 * 1024;
 
-/** The existing notes that have not changed since they were embedded. */
+/** The keys of live notes that have not changed since they were embedded. */
 function* currentNotes(manifest: Manifest): Asking<(key: string) => boolean> {
   const current = new Set<string>();
   const seen = new Set<string>();

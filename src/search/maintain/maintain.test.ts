@@ -71,12 +71,12 @@ test("a merge of segments of an old and a new analyzer counts as old, and is reb
   for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/simple/");
 });
 
-test("during heavy writes segments are merged late, but are when there are many", () => {
+test("heavy writes defer merges until there are many segments", () => {
   const model = new IndexModel();
   const session = model.createSession();
   let most = 0;
   for (let i = 0; i < 40; i++) {
-    // One that is flushed, and one that waits already.
+    // A flushed segment, and a waiting one.
     model.append(session, "user", `message ${i} of many`);
     maintain(model, "maintain");
     most = Math.max(most, model.manifest.segments.length);
@@ -88,7 +88,7 @@ test("during heavy writes segments are merged late, but are when there are many"
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(80);
 });
 
-test("changes written during a flush are included, unless they are few", () => {
+test("a flush includes changes written during it, unless they are few", () => {
   const model = new IndexModel();
   const session = model.createSession();
   const write = (count: number) => {
@@ -109,7 +109,7 @@ test("changes written during a flush are included, unless they are few", () => {
   expect(coming).toEqual([]);
 });
 
-test("a segment ends early with very many words", () => {
+test("a segment ends early at the limit of words", () => {
   const model = new IndexModel();
   const session = model.createSession();
   const text = "word ".repeat(1_000);
@@ -133,7 +133,7 @@ test("slices cut short by huge messages do not end a segment", () => {
   expect(report).toMatchObject({ documents: 999, through: 1_000 });
 });
 
-test("a rebuild also covers segments merged meanwhile", () => {
+test("a rebuild also covers segments merged during it", () => {
   const model = withSegments(17);
   const rebuild = { rebuildThrough: model.manifest.version };
   maintain(model, rebuild);
@@ -144,7 +144,7 @@ test("a rebuild also covers segments merged meanwhile", () => {
   expect(model.manifest.segments.reduce((sum, { documents }) => sum + documents, 0)).toBe(17);
 });
 
-test("a rebuild that loses its own output fails, and does not restart", () => {
+test("a rebuild whose own output is lost fails instead of restarting", () => {
   const model = new IndexModel();
   const session = model.createSession();
   for (let range = 0; range < 9; range++) {

@@ -1,6 +1,6 @@
 /**
- * Index maintenance with log-structured segments: flushes the tail, merges segments by tiers,
- * rebuilds segments that are damaged, outdated or hold deleted text.
+ * Index maintenance (LSM): flushes the tail, merges segments by size tiers, and rebuilds segments
+ * that are damaged, outdated or hold deleted text.
  *
  * Each step ends with one compare-and-swap of the manifest. A step that dies leaves unreferenced
  * blobs; a step that loses the race has no effect.
@@ -25,7 +25,7 @@ import type {
   VectorIndex,
   VectorSegmentInfo,
 } from "../vectors/vector-port.ts";
-import { buildRange, forgetBuilding } from "./build-range.ts";
+import { buildRange, releaseBuildMemory } from "./build-range.ts";
 import {
   addVectors,
   continues,
@@ -34,11 +34,7 @@ import {
   vectorsToMerge,
   withoutLost,
 } from "./maintain-vectors.ts";
-import {
-  segmentsToMerge,
-  segmentsToMergeAtLeisure,
-  segmentsToMergeWhileBusy,
-} from "./merge-policy.ts";
+import { segmentsOfFullMerge, segmentsToMerge, segmentsToMergeWhileBusy } from "./merge-policy.ts";
 
 export interface MaintenanceOptions {
   readonly indexing: IndexingOptions;
@@ -85,9 +81,9 @@ export function* maintainIndex(
     documents = yield* step;
   } catch (error) {
     if (!(error instanceof UnreadableSegment) || options.unreadable.has(error.segment)) throw error;
-    // A segment that no manifest names was just written: it would be lost again.
+    // This step wrote the segment that no manifest names: another attempt would fail alike.
     if (!namedSegments(manifest).includes(error.segment)) throw error;
-    // Not met by a search yet. Rebuilt first, because it cannot be merged.
+    // Damage that no search has met. The segment is rebuilt first, because it cannot be merged.
     const unreadable = new Set([...options.unreadable, error.segment]);
     return yield* maintainIndex(task === "merge" ? "maintain" : task, { ...options, unreadable });
   }
@@ -151,7 +147,7 @@ function nextStep(
       ? mergeVectorsIfDue(state, true, options)
       : merge(manifest, manifest.segments, options);
   }
-  const choose = task === "merge" ? segmentsToMergeAtLeisure : segmentsToMerge;
+  const choose = task === "merge" ? segmentsOfFullMerge : segmentsToMerge;
   const joined = choose(manifest.segments);
   if (joined.length > 0) return merge(manifest, joined, options);
   const last = lastOverdue(state, options.now);
@@ -160,7 +156,7 @@ function nextStep(
   return mergeVectorsIfDue(state, false, options);
 }
 
-/** The position of long deleted text, or of much of it; 0 if none. */
+/** The feed position of overdue deletions: old ones, or many; 0 if none. */
 function lastOverdue(
   { manifest: { dead, erased, segments }, sessions }: State,
   now: number,
@@ -249,7 +245,7 @@ function* merge(
   options: MaintenanceOptions,
 ): Step {
   const documents = joined.reduce((total, each) => total + each.documents, 0);
-  if (documents >= LARGE_MERGE) forgetBuilding();
+  if (documents >= LARGE_MERGE) releaseBuildMemory();
   const info = yield* mergeAll(joined, manifest, manifest.through, options);
   return (yield* replace(joined, info)) ? info.documents : undefined;
 }

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
 import type { SegmentInfo } from "../port.ts";
-import {
-  segmentsToMerge,
-  segmentsToMergeAtLeisure,
-  segmentsToMergeWhileBusy,
-} from "./merge-policy.ts";
+import { segmentsOfFullMerge, segmentsToMerge, segmentsToMergeWhileBusy } from "./merge-policy.ts";
 
 let segments: SegmentInfo[] = [];
 let written = 0;
@@ -22,7 +18,7 @@ function segment(documents: number): SegmentInfo {
   };
 }
 
-/** Merges until nothing is due. Gives the rewritten documents. */
+/** Merges until no merge is due. Gives the number of rewritten documents. */
 function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo[]): number {
   let rewritten = 0;
   for (let due = choose(segments); due.length > 0; due = choose(segments)) {
@@ -35,7 +31,7 @@ function join(choose: (segments: readonly SegmentInfo[]) => readonly SegmentInfo
   return rewritten;
 }
 
-test("a store that grows by small segments keeps few, and rewrites each message a few times", () => {
+test("a store that grows by small segments keeps few of them, and rewrites each message a few times", () => {
   segments = [];
   let documents = 0;
   let rewritten = 0;
@@ -53,7 +49,7 @@ test("a store that grows by small segments keeps few, and rewrites each message 
   expect(rewritten / documents).toBeLessThan(7);
 });
 
-test("during heavy writes fewer merges are made, and the segments stay bounded", () => {
+test("heavy writes cause fewer merges, and the number of segments stays bounded", () => {
   segments = [];
   let rewritten = 0;
   let most = 0;
@@ -67,7 +63,7 @@ test("during heavy writes fewer merges are made, and the segments stay bounded",
   expect(rewritten / (150 * 7_000)).toBeLessThan(1);
 });
 
-test("also during days of heavy writes", () => {
+test("the number of segments stays bounded during days of heavy writes", () => {
   segments = [];
   let most = 0;
   // Sixty million messages.
@@ -89,14 +85,14 @@ test("a large segment is not rewritten for a few small ones", () => {
 test("very large segments are not merged", () => {
   segments = Array.from({ length: 5 }, () => segment(5_000_000));
   expect(segmentsToMerge(segments)).toEqual([]);
-  expect(segmentsToMergeAtLeisure(segments)).toEqual([]);
+  expect(segmentsOfFullMerge(segments)).toEqual([]);
 });
 
-test("at leisure all become one, up to four million messages", () => {
+test("a full merge gives one segment, up to four million messages", () => {
   segments = [50_000, 300_000, 1_000, 2_000, 90_000].map(segment);
-  join(segmentsToMergeAtLeisure);
+  join(segmentsOfFullMerge);
   expect(segments.map((each) => each.documents)).toEqual([443_000]);
   segments = [3_000_000, 2_000_000, 1_500_000, 9_000_000, 10, 20].map(segment);
-  join(segmentsToMergeAtLeisure);
+  join(segmentsOfFullMerge);
   expect(segments.map((each) => each.documents)).toEqual([3_000_000, 3_500_000, 9_000_000, 30]);
 });

@@ -39,15 +39,15 @@ export function segmentsToMerge<Info extends Sized>(segments: readonly Info[]): 
 }
 
 /**
- * The same during heavy writes: fewer merges of more segments. Large ones wait unless there are
- * very many: merging them takes memory per message beside the writer's.
+ * The policy during heavy writes: fewer merges of more segments. Large segments wait unless there
+ * are very many: merging them takes memory per message beside the writer's.
  */
 export function segmentsToMergeWhileBusy(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   return adjacent(segments, BUSY_FAN, BUSY_LARGE_FAN, BUSY_LARGE_JOINED);
 }
 
 /** The segments of a full merge: as many as fit into one. Empty: none. */
-export function segmentsToMergeAtLeisure(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
+export function segmentsOfFullMerge(segments: readonly SegmentInfo[]): readonly SegmentInfo[] {
   const due = segmentsToMerge(segments);
   if (due.length > 0) return due;
   let group: SegmentInfo[] = [];

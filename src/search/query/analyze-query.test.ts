@@ -26,12 +26,12 @@ describe("scored terms", () => {
     expect(found["why"]).toBeLessThan(0.2);
   });
 
-  test("weigh fully where all are stop words", () => {
+  test("have full weight where all are stop words", () => {
     expect(weights("to be or what")).toEqual({ to: 1, be: 1, what: 1 });
     expect(weights("who")).toEqual({ who: 1 });
   });
 
-  test("are the whole of an identifier, and its parts at less", () => {
+  test("are a whole identifier, and its parts at a lower weight", () => {
     const found = weights("parseQuery");
     expect(found["parsequery"]).toBe(1);
     expect(found["queri"]).toBeLessThan(1);
@@ -94,7 +94,7 @@ describe("conditions", () => {
     ]);
   });
 
-  test("exclude stop words, unless there is nothing else", () => {
+  test("skip stop words beside other words", () => {
     expect(required("the cron", "all")).toEqual([[terms("cron")]]);
     expect(required("who", "all")).toEqual([[terms("who")]]);
     expect(required("+??? cron", "all")).toEqual([[terms("cron")]]);
@@ -114,7 +114,7 @@ describe("the verbatim query", () => {
     expect(verbatim("open src/a.ts")).toEqual(["open", "src", "a", "ts"]);
   });
 
-  test("is empty for one name, or for more than words", () => {
+  test("is empty for a single name, and for a query with syntax", () => {
     for (const text of ["cron", "src/a.ts", '"cron lock" held', "cron lock*", "cron lock -held"]) {
       expect(verbatim(text), text).toEqual([]);
     }
@@ -124,7 +124,7 @@ describe("the verbatim query", () => {
   });
 });
 
-test("a pasted log is a query, cut where the user is told", () => {
+test("a pasted log is a query, cut with a note", () => {
   for (const unit of ["lock ", '"', '"a ', "-a ", "a OR ", "fooBar", "不", "a*", "x:"]) {
     const text = unit.repeat(20_000);
     expect(ask(text, "all").notes.join(), unit).toContain("first 16384");

@@ -23,7 +23,7 @@ function check(text: string, expected: string, match: QueryMatch = "any"): void 
 }
 
 describe("words", () => {
-  test("are optional, or all required", () => {
+  test("are optional, or all required with `match: all`", () => {
     check("cron lock", "cron lock");
     check("cron lock", "[cron] [lock]", "all");
     check("why does the cron job run twice?", "why does the cron job run twice?");
@@ -51,7 +51,7 @@ describe("words", () => {
     check("it does not start and fails", "it does not start and fails");
   });
 
-  test("in words mode: no operators and filters", () => {
+  test("in words mode have no operators and filters", () => {
     const text = 'role:tool -v "not this" +x OR a* since:7d';
     check(text, text, "words");
     expect(parse(text, "words")).toMatchObject({ required: [], excluded: [], filters: {} });
@@ -76,7 +76,7 @@ describe("phrases", () => {
 });
 
 describe("words that resemble operators", () => {
-  test("is plain text", () => {
+  test("are plain text", () => {
     check("git push --force", "git push --force");
     check("exit code -1", "exit code -1");
     check("a - b + c", "a - b + c");
@@ -110,7 +110,7 @@ describe("filters", () => {
     });
   });
 
-  test("are the same with a plus, and cannot be negated", () => {
+  test("are unchanged by a plus, and cannot be negated", () => {
     expect(parse("lock +agent:coder").filters).toEqual({ agent: ["coder"] });
     for (const text of ["lock -agent:coder", "lock NOT agent:coder"]) {
       const { filters, notes } = parse(text);

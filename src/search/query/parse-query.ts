@@ -17,8 +17,8 @@
 
 import { ROLES, type Role } from "../../model/entry.ts";
 import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
+import { type Item, lexQuery } from "./lex-query.ts";
 import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
-import { type Item, readItems } from "./read-items.ts";
 import { resolveDate } from "./resolve-date.ts";
 
 export interface ParseOptions {
@@ -48,7 +48,7 @@ export function parseQuery(text: string, options: ParseOptions): ParsedQuery {
 
 function parseOperators(text: string, options: ParseOptions): ParsedQuery {
   const parser = new Parser(options);
-  const items = readItems(text);
+  const items = lexQuery(text);
   // A trailing space completes the word.
   const isOpen = options.asYouType === true && /[\p{L}\p{M}\p{N}]$/u.test(text);
   for (const [i, item] of items.entries()) {
@@ -130,13 +130,13 @@ class Parser {
     const all = this.#options.match === "all";
     const isRequired = (group: Group) => group.required || all;
     if (this.#groups.length === 0 && this.#excluded.length > 0) {
-      this.#notes.push("Only words to leave out were given: there is nothing to look for.");
+      this.#notes.push("The query has only excluded words: there is nothing to look for.");
     }
     if (
       this.#groups.length + this.#excluded.length === 0 &&
       Object.keys(this.#filters).length > 0
     ) {
-      this.#notes.push("Only filters were given: there is nothing to look for.");
+      this.#notes.push("The query has only filters: there is nothing to look for.");
     }
     return {
       required: this.#groups.filter(isRequired).map(({ leaves }) => leaves),
@@ -150,7 +150,7 @@ class Parser {
   #exclude(leaf: Leaf, key: string): void {
     this.#excluded.push(leaf);
     if (Object.hasOwn(TEXT_FILTERS, key) || ["role", "since", "until"].includes(key)) {
-      this.#notes.push(`A filter cannot be negated: the words ${leaf.text} were left out instead.`);
+      this.#notes.push(`A filter cannot be negated: ${leaf.text} was excluded as words instead.`);
     }
   }
 
@@ -171,7 +171,7 @@ class Parser {
     const role = ROLES.find((known) => known === value);
     if (role === undefined) {
       const known = ROLES.join(", ");
-      this.#notes.push(`${text} names no role (${known}); it was searched for as words.`);
+      this.#notes.push(`${text} names no role (${known}); it was searched as words.`);
       return false;
     }
     this.#filters.role = [...(this.#filters.role ?? ([] as Role[])), role];
@@ -182,7 +182,7 @@ class Parser {
     const time = resolveDate(value, this.#options.now, edge);
     if (time === undefined) {
       const example = "2026-05-01, 2026-05, 2026, 7d, 24h, today, yesterday";
-      this.#notes.push(`${text} is no date (${example}); it was searched for as words.`);
+      this.#notes.push(`${text} is no date (${example}); it was searched as words.`);
       return false;
     }
     const before = this.#filters[edge] ?? time;

@@ -23,9 +23,9 @@ export interface QueryFilters {
 }
 
 export interface ParsedQuery {
-  /** Each group needs at least one match. */
+  /** Required (MUST) groups: each needs at least one match. */
   readonly required: readonly (readonly Leaf[])[];
-  /** Rank by OR: more of them is better. */
+  /** Optional (SHOULD) clauses: more matches rank higher. */
   readonly optional: readonly Leaf[];
   readonly excluded: readonly Leaf[];
   readonly filters: QueryFilters;

@@ -117,7 +117,7 @@ export function scoreChunk(task: ChunkTask): void {
   }
 }
 
-/** With fewer postings, choosing does not pay. */
+/** With fewer postings, `offerFirst` costs more than it saves. */
 const MANY_POSTINGS = 2_048;
 /** Messages offered first, or four times as many until there is a threshold. */
 const FIRST = 64;
@@ -172,7 +172,7 @@ export function exactScore(task: ChunkTask, document: number): number {
   return score;
 }
 
-/** This few postings in a window are all read, which is cheaper than choosing. */
+/** With so few postings in a window, reading all is cheaper than pruning. */
 const FEW = 32;
 
 function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void {
@@ -223,7 +223,10 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
   return { documents: list.documents, from, to, shift: 0 };
 }
 
-/** Adds a term's gain to each message of the window. Gives the number of touched messages. */
+/**
+ * Term-at-a-time: adds a term's gain to each message of the window. Gives the number of touched
+ * messages.
+ */
 function addList(
   active: ActiveList,
   open: OpenDocuments | undefined,
@@ -242,7 +245,7 @@ function addList(
   return count;
 }
 
-/** The same for some postings of the window. */
+/** As `addList`, for some postings of the window. */
 function addStretch(
   active: ActiveList,
   { documents, from, to, shift }: Stretch,
@@ -272,7 +275,7 @@ function addStretch(
   return count;
 }
 
-/** The same for touched messages only. */
+/** As `addList`, for touched messages only. */
 function addToTouched(active: ActiveList, base: number): void {
   const { list, columns, norm: rule } = active.scored;
   const { documents, from, to, shift } = windowOf(active, base);
@@ -290,7 +293,7 @@ function addToTouched(active: ActiveList, base: number): void {
   }
 }
 
-/** The same for the few remaining candidates. */
+/** As `addList`, for the few remaining candidates. */
 function lookUp(active: ActiveList, base: number, left: number): void {
   const { list, columns, norm: rule } = active.scored;
   const factor = active.scored.weight * rule.gain;

@@ -18,13 +18,13 @@ function placed(session: number, score: number, covered: number): Placed {
 }
 
 describe("the coverage weight of a term", () => {
-  test("is its idf, whatever its query weight", () => {
+  test("is its idf, independent of its query weight", () => {
     expect([...coverWeights([term("cron", 4), term("the", 0.1, { weight: 0.05 })])]).toEqual([
       4, 2,
     ]);
   });
 
-  test("of an identifier is its parts' sum, most of it by the whole", () => {
+  test("of an identifier is the sum of its parts, mostly earned by the whole", () => {
     const whole = term("foobar", 9, { isPiece: false });
     const parts = [term("foo", 2, { whole: "foobar" }), term("bar", 3, { whole: "foobar" })];
     const [ofWhole, ...ofParts] = coverWeights([whole, ...parts]);
@@ -33,7 +33,7 @@ describe("the coverage weight of a term", () => {
     expect(ofParts[1]).toBeCloseTo(0.7 * 3);
   });
 
-  test("is zero for other forms, prefixes and authors", () => {
+  test("is zero for other word forms, prefixes and actors", () => {
     expect([...coverWeights([term("@ana", 3, { isPiece: false })])]).toEqual([0]);
   });
 });
@@ -51,7 +51,7 @@ describe("the re-rank", () => {
     expect(ranked[1]?.parts.coverage).toBe(5);
   });
 
-  test("covers the twenty best sessions, and none after them overtakes", () => {
+  test("affects the twenty best sessions, and no later one overtakes", () => {
     const many = Array.from({ length: 30 }, (_, i) => placed(i, 30 - i, i < 20 ? 0 : 1));
     const scores = withCoverage(many, bestSessions(many), 1, NONE).map(({ score }) => score);
     expect(scores).toEqual(many.map(({ score }) => score));

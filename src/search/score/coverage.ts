@@ -21,9 +21,8 @@ export const ECHO = 0.1;
 const MAX_SESSIONS = 20;
 
 /**
- * The coverage weight of each term: its idf. Stop words count as well: here, unlike in the score, a
- * missing one costs something. An identifier counts as much as its parts, and is not covered by
- * them alone.
+ * The coverage weight of each term: its idf. Stop words have full weight here, unlike in the score.
+ * An identifier weighs as much as its parts, and its parts alone cover it only in part.
  */
 export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
   const covers = new Float64Array(terms.length);

@@ -58,7 +58,7 @@ const BOOSTED_FIRST = 64;
 const FEW_SESSIONS = 64;
 const MESSAGES_PER_SESSION = 16_384;
 /**
- * This many are scored whatever the deadline, so that a search of a few sessions is never cut
+ * This many are scored even after the deadline, so that a search of a few sessions is never cut
  * short.
  */
 const ALWAYS_SCORED = 64;
@@ -157,7 +157,7 @@ function isWithinOne(
   return reach === "messages" || (isAlone && perSession >= limit);
 }
 
-/** A result of the first pass without re-ranking. A missing blob makes the attempt run again. */
+/** A result of the first pass without re-ranking. With a missing blob the attempt runs again. */
 function rankBest(
   { session, score, view, document }: Best,
   { boosts, roleWeights }: Omit<MessagePass, "maxBoost">,
@@ -230,7 +230,7 @@ function* findTerms(
     // `asYouType` appends a `*` that the user did not type.
     if (terms.length > MAX_EXPANSIONS && search.request.query.includes("*")) {
       notes.push(
-        `${prefix}* stands for more than ${MAX_EXPANSIONS} words; the first of them count`,
+        `${prefix}* matches more than ${MAX_EXPANSIONS} words; only the first ${MAX_EXPANSIONS} count`,
       );
     }
     wanted.push({ label: `${prefix}*`, terms: terms.slice(0, MAX_EXPANSIONS), weight: 1 });
@@ -250,12 +250,14 @@ function* findTerms(
       ...term,
       weight: term.term.weight * idf(messages.documents, term.documents),
     }));
-  // Only titles and the like may have the others.
+  // The other terms may be in titles and the like.
   const inMessages = terms.filter(({ documents }) => documents > 0);
   if (inMessages.length > MAX_TERMS) {
     const rarest = inMessages.toSorted((a, b) => a.documents - b.documents).slice(0, MAX_TERMS);
     terms = terms.filter((term) => rarest.includes(term));
-    notes.push(`the query has more than ${MAX_TERMS} different words; the rarest of them count`);
+    notes.push(
+      `the query has more than ${MAX_TERMS} different words; only the rarest ${MAX_TERMS} count`,
+    );
   }
   const alike = standIns.flatMap((each) => each.terms);
   const outputs = output === 0 ? [] : yield* findOutputTerms(search, wanted);

@@ -1,5 +1,5 @@
 /**
- * Fuzzy matching: words of a query without a match are replaced by similarly spelt ones.
+ * Fuzzy matching: replaces query words without a match by terms within a small edit distance.
  *
  * The first two letters must match, which keeps the dictionary scan short.
  */
@@ -24,7 +24,7 @@ const MAX_LOOKED = 32;
 const MAX_WORDS = 4;
 /** Terms of a source that are compared. */
 const MAX_COMPARED = 4_096;
-/** Terms that stand for one word. */
+/** Terms that may replace one word. */
 const MAX_STANDING = 8;
 
 /** `words` are the forms of each word; a word without any match is misspelt. */
@@ -44,11 +44,11 @@ export function* findMisspelt(
     const isAble = term.length >= MIN_LENGTH && /^[a-z]+$/.test(term);
     const alike = isAble ? yield* blobs.complete(() => findAlike(term, views)) : undefined;
     if (alike === undefined || alike.length === 0) {
-      notes.push(`nothing has the word ${forms.at(-1)}`);
+      notes.push(`no match for ${forms.at(-1)}`);
       continue;
     }
     terms.push({ label: `${term}~`, terms: alike, weight });
-    notes.push(`nothing has the word ${forms.at(-1)}; words that are spelt like it count instead`);
+    notes.push(`no match for ${forms.at(-1)}; similarly spelt words were searched instead`);
   }
   return { terms, notes };
 }
@@ -82,7 +82,7 @@ function findAlike(term: string, views: readonly View[]): readonly string[] | un
 
 /**
  * The optimal string alignment distance: insertions, deletions, substitutions and transpositions.
- * Above `limit` if it exceeds it.
+ * Any number above `limit` means more errors than that.
  */
 export function countErrors(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

@@ -40,7 +40,7 @@ export function* findNames(
       const form = formsOf(whole).find((each) => isKnown(each, views));
       if (form !== undefined) forms.set(whole, form);
       else if (!partsOf(whole).some(({ term }) => isKnown(term, views))) {
-        notes.push(`nothing has the word ${whole}`);
+        notes.push(`no match for ${whole}`);
       }
     }
   });

@@ -47,7 +47,7 @@ test("messages ranked with only their neighbours have the same scores as in thei
   const figures = ({ hits }: typeof whole) =>
     new Map(hits.map(({ entryId, score, parts }) => [entryId, [score, parts?.neighbours]]));
   expect(near.hits).toHaveLength(20);
-  // A whole session is also searched for messages that are only beside matches.
+  // The whole session also yields messages that only stand next to matches.
   const expected = figures(whole);
   const common = [...figures(near)].filter(([id]) => expected.has(id));
   expect(common.length).toBeGreaterThan(5);

@@ -34,7 +34,7 @@ export class PassageScores {
   #counts: Float64Array = NOTHING;
   /** The weights of the terms in each passage. */
   #covered: Float64Array = NOTHING;
-  /** The same without tool outputs. */
+  /** The covered weights without tool outputs. */
   #said: Float64Array = NOTHING;
   #levels = new Uint8Array(0);
   #saidLevels = new Uint8Array(0);
@@ -133,7 +133,7 @@ export class PassageScores {
     return largest(this.#covered, this.#size);
   }
 
-  /** The same without tool outputs. */
+  /** As `mostCovered`, without tool outputs. */
   mostSaid(): number {
     return largest(this.#said, this.#size);
   }

@@ -41,9 +41,9 @@ export interface RankingProfile {
    */
   readonly recurrence: number;
   /**
-   * Weight of the mean of the session's ten best passages, 0 for each that it lacks: a session that
-   * worked on the subject stands before one that has a single good message. Multiplied by the share of
-   * talk among the best sessions.
+   * Weight of the mean of the session's ten best passages, 0 for each that it lacks: a session
+   * about the subject ranks before one with a single good message. Multiplied by the share of talk
+   * among the best sessions.
    */
   readonly depth: number;
   /**
@@ -69,7 +69,7 @@ export interface RankingProfile {
   readonly meaning: number;
 }
 
-/** The formula of the first design, unchanged. */
+/** The baseline: BM25 of single messages, titles and summaries, with role weights. */
 export const PLAIN_PROFILE: RankingProfile = {
   bm25: BM25,
   roles: { user: 1.5, tool: 1.3, assistant: 1, system: 1 },

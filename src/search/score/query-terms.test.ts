@@ -38,7 +38,7 @@ function countsOf(list: TermList): [document: number, count: number][] {
 }
 
 describe("merged lists", () => {
-  test("have each document once, with summed frequencies, however lists are merged", () => {
+  test("have each document once, with summed frequencies, in any order of merging", () => {
     const check = (parts: readonly (readonly [Counts, boolean])[]) => {
       const sums = new Map<number, number>();
       for (const [counts] of parts) {
@@ -53,7 +53,7 @@ describe("merged lists", () => {
     fc.assert(fc.property(parts, check));
   });
 
-  test("are null without documents, and unknown while one list is", () => {
+  test("are null without documents, and undefined while a list is missing", () => {
     const list = listOf(new Map([[7, 2]]), false);
     expect(joinLists([null, null])).toBeNull();
     expect(joinLists([null, list])).toBe(list);

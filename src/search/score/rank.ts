@@ -23,7 +23,7 @@ export interface Ranked {
   readonly parts: ScoreParts;
 }
 
-/** The same before its time and sequence are read: only shown ones need them. */
+/** A `Ranked` before its time and sequence are read: only shown hits need them. */
 export interface Placed extends Omit<Ranked, "message"> {
   readonly spot: ScoredSpot | null;
   /** The weighted depth of the session, which the score does not have yet. */

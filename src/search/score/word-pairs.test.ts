@@ -26,12 +26,12 @@ function found(profile: RankingProfile, query: string, isIndexed: boolean): stri
 describe.each([
   ["in the tail", false],
   ["in a segment", true],
-] as const)("words that stand side by side, %s", (_, isIndexed) => {
-  test("put their session first", () => {
+] as const)("adjacent query words, %s", (_, isIndexed) => {
+  test("rank their session first", () => {
     expect(found(DEFAULT_PROFILE, "limit retry budget", isIndexed)[0]).toBe("side by side");
   });
 
-  test("count nothing at weight 0: of equal sessions the newer is first", () => {
+  test("have no effect at weight 0, where the newer of equal sessions ranks first", () => {
     const profile = { ...DEFAULT_PROFILE, pairs: 0 };
     expect(found(profile, "limit retry budget", isIndexed)[0]).toBe("apart");
   });
@@ -49,7 +49,7 @@ describe("the pairs of a query", () => {
     weight: weight * idf,
   });
 
-  test("weigh as the commoner word, each once", () => {
+  test("weigh as the more frequent word, and count once", () => {
     const terms = [term("retry", 4), term("budget", 3, 0.5)];
     expect(pairsOf(["retry", "budget", "retry", "budget"], terms)).toEqual([
       { first: "retry", second: "budget", weight: 3 },
@@ -57,7 +57,7 @@ describe("the pairs of a query", () => {
     ]);
   });
 
-  test("exclude very common words, and gaps", () => {
+  test("exclude very frequent words, and gaps", () => {
     const terms = [term("retry", 4), term("the", 0.2), term("budget", 3), term("old", 5)];
     expect(pairsOf(["retry", "the", "budget", null, "old", "retry"], terms)).toEqual([
       { first: "old", second: "retry", weight: 4 },

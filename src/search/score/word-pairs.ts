@@ -1,5 +1,5 @@
 /**
- * Adjacent query words in one message of a session: sequential dependence (Metzler and Croft), for
+ * Sequential dependence (Metzler and Croft): adjacent query words in one message of a session, for
  * the best sessions only. A session with "retry budget" then ranks before one that has both words
  * somewhere.
  */

@@ -31,7 +31,7 @@ test.each([0, 1, 7, 8, 9, 15, 16, 17, 500])("the largest of %d estimates stay", 
   }
 });
 
-test("ascending and descending estimates", () => {
+test("the order of the estimates does not matter", () => {
   const ascending = Array.from({ length: 100 }, (_, i) => i / 128);
   expect(byScanning(ascending, 8)).toEqual([92, 93, 94, 95, 96, 97, 98, 99]);
   expect(byScanning(ascending.toReversed(), 8)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);

@@ -1,11 +1,14 @@
-/** The vectors with the largest estimates of a scan, in two columns: no object for each of thousands. */
+/**
+ * A bounded top-k of a scan by lazy selection: a buffer of 2k estimates that is cut to the k
+ * largest when it is full. Two columns, without an object per candidate.
+ */
 
 export class Candidates {
   readonly #room: number;
   readonly #estimates: Float32Array;
   readonly #places: Uint32Array;
   #count = 0;
-  /** What an estimate has to exceed. */
+  /** Only larger estimates are candidates. */
   threshold: number = Number.NEGATIVE_INFINITY;
 
   constructor(room: number) {
@@ -28,7 +31,7 @@ export class Candidates {
     return this.#places.subarray(0, this.#count);
   }
 
-  /** Of equal estimates the first stay. */
+  /** Keeps the `room` largest; of equal estimates the first. */
   #cut(): void {
     const [estimates, places] = [this.#estimates, this.#places];
     const sorted = estimates.slice(0, this.#count).sort();

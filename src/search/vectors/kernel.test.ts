@@ -27,8 +27,8 @@ function keep(vectors: readonly Float32Array[], kind: "wasm" | "plain"): Kept {
   const memory = new VectorMemory(kind);
   const dimensions = vectors[0]?.length ?? 0;
   const blocks = Math.ceil(vectors.length / BLOCK);
-  const codes = memory.take(codeBytes(vectors.length, dimensions));
-  const factors = memory.take(blocks * BLOCK * 4);
+  const codes = memory.allocate(codeBytes(vectors.length, dimensions));
+  const factors = memory.allocate(blocks * BLOCK * 4);
   const quantized = vectors.map(quantize);
   for (const [i, each] of quantized.entries()) {
     const bytes = memory.bytes(codes, codeBytes(vectors.length, dimensions));
@@ -72,23 +72,23 @@ test("a vector is closest to itself, by bits and by int8", () => {
   }
 });
 
-test("what bits find and int8 ranks is what floats find: recall@20 of at least 0.97", () => {
+test("binary candidates rescored by int8 equal a float scan: recall@20 is at least 0.97", () => {
   const { vectors, queries } = clusteredVectors({ clusters: 6, each: 1_000, queries: 6 });
   expect(recallOfScan(vectors, queries)).toBeGreaterThanOrEqual(0.97);
 });
 
-test("memory is used again, and what was written stays when it grows", () => {
+test("freed memory is reused, and growing keeps its content", () => {
   const memory = new VectorMemory();
-  const first = memory.take(100);
+  const first = memory.allocate(100);
   memory.bytes(first, 100).fill(7);
-  const second = memory.take(1_000_000);
+  const second = memory.allocate(1_000_000);
   expect(memory.bytes(first, 100).every((byte) => byte === 7)).toBe(true);
-  memory.give(second, 1_000_000);
-  expect(memory.take(1_000_000)).toBe(second);
+  memory.free(second, 1_000_000);
+  expect(memory.allocate(1_000_000)).toBe(second);
   expect(memory.used).toBe(112 + 1_000_000);
 });
 
-test("the kernel's bytes are those that its script makes", () => {
+test("the kernel's bytes are the output of its script", () => {
   const root = join(import.meta.dirname, "../../..");
   const file = join(import.meta.dirname, "kernel-bytes.ts");
   const made = execFileSync(process.execPath, [join(root, "scripts/make-vector-kernel.js"), "-"]);

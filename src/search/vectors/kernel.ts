@@ -1,9 +1,9 @@
 /**
- * The memory of vector codes, an allocator with segregated free lists, and the scan over them: 4-bit
- * FastScan.
+ * 4-bit FastScan over binary codes, and the memory that holds the codes: an allocator with
+ * segregated free lists.
  *
- * WebAssembly SIMD where the machine has it, else the same in JavaScript; both give the same scores to
- * the last bit.
+ * WebAssembly SIMD where the machine has it, otherwise JavaScript; both give the same scores to the
+ * last bit.
  */
 
 import { KERNEL } from "./kernel-bytes.ts";
@@ -15,7 +15,7 @@ const TABLE_AT = 0;
 const MAX_GROUPS = PAGE / 64;
 
 export interface ScanRange {
-  /** Where the codes of the first vector, and the factors, lie. */
+  /** The offsets of the first vector's codes, and of the factors. */
   readonly codes: number;
   readonly factors: number;
   readonly blocks: number;
@@ -50,18 +50,18 @@ declare const WebAssembly:
     }
   | undefined;
 
-/** How codes are scanned: `wasm` is what a process uses, `plain` is for machines without it. */
+/** `wasm` where the machine has SIMD, otherwise `plain`. */
 export type KernelKind = "wasm" | "plain";
 
 export class VectorMemory {
   readonly kind: KernelKind;
   readonly #memory: WasmMemory;
   readonly #scan: Scan;
-  /** Free rooms by size. */
+  /** Freed blocks by size. */
   readonly #free = new Map<number, number[]>();
   #end: number = 2 * PAGE;
   #query: CodeQuery | undefined;
-  /** Bytes that were handed out. */
+  /** Allocated bytes. */
   used = 0;
 
   constructor(wanted: KernelKind = "wasm") {
@@ -71,8 +71,8 @@ export class VectorMemory {
     this.#scan = wasm?.scan ?? ((...args) => scanPlain(this.#memory.buffer, ...args));
   }
 
-  /** The place of `bytes` bytes, at a multiple of 16. */
-  take(bytes: number): number {
+  /** Allocates `bytes` bytes, aligned to 16. Gives their offset. */
+  allocate(bytes: number): number {
     const size = Math.ceil(bytes / 16) * 16;
     this.used += size;
     const known = this.#free.get(size)?.pop();
@@ -84,7 +84,7 @@ export class VectorMemory {
     return at;
   }
 
-  give(at: number, bytes: number): void {
+  free(at: number, bytes: number): void {
     const size = Math.ceil(bytes / 16) * 16;
     this.used -= size;
     const places = this.#free.get(size);
@@ -92,7 +92,7 @@ export class VectorMemory {
     else places.push(at);
   }
 
-  /** Valid until the next `take`. */
+  /** Valid until the next `allocate`. */
   bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#memory.buffer, at, length);
   }
@@ -101,7 +101,10 @@ export class VectorMemory {
     return new Float32Array(this.#memory.buffer, at, length);
   }
 
-  /** Estimates the cosine of every vector of a range; those of the last block's rest mean nothing. */
+  /**
+   * Estimates the cosine of every vector of a range; the values after the last vector are
+   * undefined.
+   */
   scan(query: CodeQuery, { codes, factors, blocks, groups }: ScanRange): Float32Array {
     if (groups > MAX_GROUPS)
       throw new RangeError(`vectors have at most ${MAX_GROUPS * 4} dimensions`);
@@ -127,7 +130,7 @@ class PlainMemory {
   }
 }
 
-/** Undefined where there is no WebAssembly, or none with SIMD. */
+/** Undefined without WebAssembly or its SIMD. */
 function loadKernel(): { memory: WasmMemory; scan: Scan } | undefined {
   const bytes = Uint8Array.from(atob(KERNEL), (unit) => unit.charCodeAt(0));
   if (typeof WebAssembly === "undefined" || !WebAssembly.validate(bytes)) return undefined;

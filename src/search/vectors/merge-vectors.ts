@@ -1,21 +1,21 @@
-/** Joins segments of vectors into one, without those of what is gone. */
+/** Merges segments of vectors, without vectors of deleted and erased text. */
 
 import type { Gone } from "../index/liveness.ts";
 import type { Asking } from "../port.ts";
-import { isGone, type VectorGone } from "./gone-vectors.ts";
 import type { Quantized } from "./quantize.ts";
 import { readValues } from "./read-values.ts";
 import { type ResidentSegment, VectorCache } from "./vector-cache.ts";
 import { SLAB } from "./vector-layout.ts";
+import { isGone, type VectorGone } from "./vector-liveness.ts";
 import type { PieceInfo, VectorSegmentInfo } from "./vector-port.ts";
 import { VectorWriter } from "./vector-writer.ts";
 
-/** Vectors whose values are held at a time. */
+/** Vectors whose values are in memory at a time. */
 const BATCH = 2_048;
 
 interface Row {
   readonly segment: number;
-  /** The place of the segment among those that are joined: of a note, the last one counts. */
+  /** The position of the segment among the merged ones: of a note's versions the last one stays. */
   readonly order: number;
   readonly vector: number;
   readonly piece: PieceInfo;

@@ -1,4 +1,6 @@
-/** The vectors nearest to a query: candidates by their bits, ranked by int8. */
+/**
+ * Nearest-neighbour scan in two phases: binary codes select candidates, int8 values rescore them.
+ */
 
 import { lowerBound } from "../index/lists/term-list.ts";
 import type { Asking } from "../port.ts";
@@ -18,24 +20,24 @@ import { SLAB } from "./vector-layout.ts";
 export interface NearestQuery {
   /** The query's vector, of length 1. */
   readonly vector: Float32Array;
-  /** Whether a vector may be found. Asked of those that are near enough, and before they count. */
+  /** Whether a vector may be a result. Called only for estimates above the threshold. */
   readonly accepts: (columns: VectorColumns, i: number) => boolean;
 }
 
-/** One vector that was found. */
+/** A found vector. */
 export interface Near extends WantedValues {
   readonly session: number;
   readonly sequence: number;
-  /** The last message that it stands for. */
+  /** The last message of its piece. */
   readonly last: number;
   readonly role: number;
-  /** The key of a note; null of messages. */
+  /** The key of a note; null for messages. */
   readonly key: string | null;
   /** The cosine with the query. */
   readonly similarity: number;
 }
 
-/** The nearest of all, `RESCORED` at most; the nearest first. */
+/** The `RESCORED` nearest vectors of all, nearest first. */
 export function* findNearest(
   query: NearestQuery,
   segments: readonly ResidentSegment[],
@@ -62,7 +64,7 @@ export function* findNearest(
   return yield* rankByValues(query, slabs, candidates.places(), memory);
 }
 
-/** The nearest of each of `sessions`, `count` at most, however far they are; the nearest first. */
+/** The `count` nearest vectors of each session, at any distance; nearest first. */
 export function* findNearestOf(
   sessions: readonly number[],
   count: number,
@@ -107,13 +109,16 @@ export function* findNearestOf(
   return yield* rankByValues(query, slabs, Uint32Array.from(places), memory);
 }
 
-/** A slab and where it is. A place is the number of a slab times `SLAB`, plus that of the vector in it. */
+/**
+ * A slab and its location. The place of a vector is the number of its slab times `SLAB`, plus its
+ * index in the slab.
+ */
 interface PlacedSlab {
   readonly segment: ResidentSegment;
   /** Its number in the segment. */
   readonly number: number;
   readonly slab: ResidentSlab;
-  /** Vectors of messages. Those of notes follow, and are of no session. */
+  /** The number of vectors of messages. Those of notes follow, and have no session. */
   readonly messages: number;
 }
 
@@ -128,7 +133,7 @@ function slabsOf(segments: readonly ResidentSegment[]): PlacedSlab[] {
   );
 }
 
-/** The vectors at `places` by the cosines of their int8 values, which are read in order. */
+/** Rescores the vectors at `places` by their int8 values, which are read in order. */
 function* rankByValues(
   { vector: query }: NearestQuery,
   slabs: readonly PlacedSlab[],
@@ -159,7 +164,7 @@ function* rankByValues(
   );
 }
 
-/** The first index from `from` on whose estimate is above `threshold`; `end` if there is none. */
+/** The first index from `from` on with an estimate above `threshold`; `end` if there is none. */
 function nextAbove(estimates: Float32Array, threshold: number, from: number, end: number): number {
   let i = from;
   while (i < end && (estimates[i] as number) <= threshold) i++;

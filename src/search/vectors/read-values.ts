@@ -4,7 +4,7 @@ import { UnreadableSegment } from "../index/blobs.ts";
 import { type Asking, ask, type BlobKey } from "../port.ts";
 import { valuesBlob, valuesPerBlob } from "./vector-layout.ts";
 
-/** Blobs that are asked for at a time: two megabytes. */
+/** Blobs per read: two megabytes. */
 const BLOBS_AT_ONCE = 256;
 
 export interface WantedValues {

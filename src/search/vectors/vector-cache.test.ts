@@ -48,7 +48,7 @@ test("a segment stays in memory up to the limit, and while a search has it open"
   expect(cache.memory.used).toBe(0);
 });
 
-test.each([1, 2, 3, 4, 5])("a search that ends at its read %i leaves nothing behind", (reads) => {
+test.each([1, 2, 3, 4, 5])("a search abandoned at its read %i releases its memory", (reads) => {
   const cache = new VectorCache(0);
   const opening = cache.open([small, large]);
   let step = opening.next();
@@ -58,7 +58,7 @@ test.each([1, 2, 3, 4, 5])("a search that ends at its read %i leaves nothing beh
   expect(cache.memory.used).toBe(0);
 });
 
-test("a segment with an unreadable blob leaves nothing behind", () => {
+test("a segment with an unreadable blob releases its memory", () => {
   const cache = new VectorCache(0);
   const missing = (need: Need) => {
     const found = answer(need) as (Uint8Array | string)[];

@@ -1,8 +1,8 @@
 /**
- * The codes of vector segments that a process keeps in memory, up to a limit: LRU.
+ * An LRU cache of the codes of vector segments, up to a number of bytes, with pins.
  *
- * A search pins what it scans, because on PostgreSQL searches of several tenants take turns between
- * two reads.
+ * A search pins the segments it scans, because on PostgreSQL searches of several tenants interleave
+ * between two reads.
  */
 
 import { UnreadableSegment } from "../index/blobs.ts";
@@ -24,12 +24,12 @@ import type { VectorSegmentInfo } from "./vector-port.ts";
 
 /** Codes and factors of five million vectors of 384 dimensions. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Slabs that are asked for at a time: about four megabytes. */
+/** Slabs per read: about four megabytes. */
 const SLABS_AT_ONCE = 8;
 
 export interface ResidentSlab {
   readonly columns: VectorColumns;
-  /** The place of the codes, which the factors follow, and what both take. */
+  /** The offset of the codes, the bytes of the codes, and the bytes with the factors after them. */
   readonly at: number;
   readonly codes: number;
   readonly bytes: number;
@@ -49,20 +49,20 @@ interface Kept extends ResidentSegment {
 export class VectorCache {
   readonly #maxBytes: number;
   #memory: VectorMemory | undefined;
-  /** The one that was used last is last. */
+  /** In LRU order: the most recently used is last. */
   readonly #segments = new Map<number, Kept>();
 
   constructor(maxBytes: number = MAX_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Created with the first vectors, so that stores without any do not pay for it. */
+  /** Created with the first vectors: stores without vectors allocate none. */
   get memory(): VectorMemory {
     this.#memory ??= new VectorMemory();
     return this.#memory;
   }
 
-  /** `release` has to be called with what it gives. Throws `UnreadableSegment`. */
+  /** Pins the segments: call `release` with the result. Throws `UnreadableSegment`. */
   *open(infos: readonly VectorSegmentInfo[]): Asking<readonly ResidentSegment[]> {
     const opened: ResidentSegment[] = [];
     let isOpen = false;
@@ -91,12 +91,12 @@ export class VectorCache {
       if ((this.#memory?.used ?? 0) <= this.#maxBytes) break;
       if (kept.pins > 0) continue;
       this.#segments.delete(segment);
-      this.#give(kept.slabs);
+      this.#free(kept.slabs);
     }
   }
 
-  #give(slabs: readonly ResidentSlab[]): void {
-    for (const { at, bytes } of slabs) this.memory.give(at, bytes);
+  #free(slabs: readonly ResidentSlab[]): void {
+    for (const { at, bytes } of slabs) this.memory.free(at, bytes);
   }
 
   *#load(segment: number): Asking<Kept> {
@@ -109,14 +109,14 @@ export class VectorCache {
       yield* this.#loadSlabs(segment, header, slabs);
       isLoaded = true;
     } finally {
-      if (!isLoaded) this.#give(slabs);
+      if (!isLoaded) this.#free(slabs);
     }
     const reader = new ByteReader(keyBytes as Uint8Array);
     const keys = Array.from({ length: header.notes }, () => reader.text());
     return { ...header, segment, slabs, keys, pins: 0 };
   }
 
-  /** Adds to `slabs` as they come. */
+  /** Appends each slab once it is loaded. */
   *#loadSlabs(
     segment: number,
     { dimensions, count }: VectorHeader,
@@ -133,7 +133,7 @@ export class VectorCache {
         const columns = readVectorColumns(blobs[j] as Uint8Array);
         const bytes = blobs[j + 1] as Uint8Array;
         const codes = codeBytes(columns.count, dimensions);
-        const at = this.memory.take(bytes.length);
+        const at = this.memory.allocate(bytes.length);
         this.memory.bytes(at, bytes.length).set(bytes);
         slabs.push({ columns, at, codes, bytes: bytes.length });
       }
@@ -141,7 +141,7 @@ export class VectorCache {
   }
 }
 
-/** How many blocks the vectors of a slab take. */
+/** The number of blocks of a slab. */
 export function blocksOf({ columns }: ResidentSlab): number {
   return Math.ceil(columns.count / BLOCK);
 }

@@ -6,10 +6,10 @@ export interface VectorColumns {
   readonly count: number;
   readonly sessions: Uint32Array;
   readonly sequences: Uint32Array;
-  /** How many messages after the first a vector stands for. */
+  /** The number of messages after the first in the vector's piece. */
   readonly spans: Uint8Array;
   readonly roles: Uint8Array;
-  /** Seconds of the epoch, rounded down. */
+  /** Epoch seconds, rounded down. */
   readonly seconds: Uint32Array;
 }
 
@@ -24,7 +24,7 @@ export function emptyVectorColumns(count: number): VectorColumns {
   };
 }
 
-/** Mostly small differences: about five bytes a vector. */
+/** Delta-coded: about five bytes per vector. */
 export function writeVectorColumns(columns: VectorColumns, count: number): Uint8Array {
   const writer = new ByteWriter();
   const { sessions, sequences, spans, roles, seconds } = columns;

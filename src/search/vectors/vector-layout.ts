@@ -1,20 +1,20 @@
 /**
- * How a segment of vectors is laid out.
+ * The layout of a vector segment.
  *
- * Vectors are in the order of (session, sequence), those of notes last. They are stored in slabs: of
- * each, one blob says what the vectors stand for, and one has their codes and factors, which are kept
- * in memory. Their int8 values are in blobs of their own, which are read for candidates only.
+ * Vectors are ordered by (session, sequence), those of notes last. They are stored in slabs, each
+ * with a blob of columns (`vector-columns.ts`) and a blob of codes and factors, which stays in
+ * memory. The int8 values have their own blobs, which are read for candidates only.
  */
 
 export const VECTOR_FORMAT = 2;
 
-/** Vectors in a slab: the scores of one scan have room for as many. */
+/** Vectors in a slab: the most that one scan scores. */
 export const SLAB = 8_192;
 
-/** Codes that notes have in place of a role. */
+/** Role codes of notes. */
 export const NOTE_ROLES = { memory: 8, fact: 9 } as const;
 
-/** Messages that one vector may stand for, beside the first. */
+/** The maximum number of messages in a piece, beside the first. */
 export const MAX_SPAN = 255;
 
 export const HEADER_BLOB = 0;

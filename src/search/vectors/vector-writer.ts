@@ -1,4 +1,4 @@
-/** Writes a segment of vectors, slab by slab: no more than one slab is in memory. */
+/** Writes a segment of vectors, with one slab in memory at a time. */
 
 import { ByteWriter } from "../index/bytes.ts";
 import { type Asking, ask } from "../port.ts";
@@ -37,7 +37,7 @@ export class VectorWriter {
     this.#values = new Uint8Array(valuesPerBlob(dimensions) * dimensions);
   }
 
-  /** In the order of the segment: messages first. */
+  /** Expects segment order: messages first. */
   *add(piece: PieceInfo, quantized: Quantized): Asking<void> {
     const at = this.#count % SLAB;
     const { sessions, sequences, spans, roles, seconds } = this.#columns;
@@ -59,7 +59,7 @@ export class VectorWriter {
     if (this.#count % SLAB === 0) yield* this.#endSlab();
   }
 
-  /** Gives what the manifest says of it. */
+  /** Gives the fields of its manifest entry. */
   *finish(): Asking<{ readonly documents: number; readonly bytes: number }> {
     const count = this.#count;
     const rest = count % valuesPerBlob(this.#dimensions);
@@ -84,7 +84,7 @@ export class VectorWriter {
     this.#put(valuesBlob(this.#count - 1, this.#dimensions), bytes);
   }
 
-  /** Factors follow the codes. Both are those of whole blocks. */
+  /** Codes, then factors, padded to whole blocks. */
   *#endSlab(): Asking<void> {
     const slab = Math.floor((this.#count - 1) / SLAB);
     const vectors = this.#count - slab * SLAB;

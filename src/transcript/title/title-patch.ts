@@ -35,7 +35,7 @@ export function titlePatch(
   return isBetter ? { title: best.title, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } } : {};
 }
 
-/** No usable title in the source or the requests. */
+/** Neither the source nor the requests give a usable title. */
 function cleared(): TitlePatch {
   return { title: "", metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
 }

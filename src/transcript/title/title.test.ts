@@ -12,59 +12,59 @@ function titleOf(...requests: readonly string[]): string | undefined {
 
 describe("the first meaningful request", () => {
   test.each([
+    ["skips a bare command", ["/clear", "Sort the invoices by date"], "Sort the invoices by date"],
     [
-      "a bare command is passed over",
-      ["/clear", "Sort the invoices by date"],
-      "Sort the invoices by date",
-    ],
-    [
-      "a greeting is passed over",
+      "skips a greeting",
       ["hi", "Hello!", "Sort the invoices by date"],
       "Sort the invoices by date",
     ],
     [
-      "so is what answers",
+      "skips an acknowledgement",
       ["ok, go ahead", "yes please", "Sort the invoices"],
       "Sort the invoices",
     ],
-    ["arguments of a command", ["/plan sort the invoices by date"], "sort the invoices by date"],
     [
-      "arguments that need their command",
+      "uses the arguments of a command",
+      ["/plan sort the invoices by date"],
+      "sort the invoices by date",
+    ],
+    [
+      "keeps the command of short arguments",
       ["/review 167", "Now the rest of the files"],
       "review 167",
     ],
     [
-      "a path is no command",
+      "does not take a path for a command",
       ["/etc/hosts has a wrong entry for mail"],
       "/etc/hosts has a wrong entry for mail",
     ],
     [
-      "the heading of a plan",
+      "uses the heading of a plan",
       ["Implement the following plan:\n\n# Sort invoices by date\n\n## Context"],
       "Sort invoices by date",
     ],
     [
-      "a plan's own word for itself",
+      "drops the prefix of a plan's heading",
       ["Implement the following plan:\n\n# Plan: Sort invoices by date"],
       "Sort invoices by date",
     ],
     [
-      "a plan on the same line",
+      "uses a plan on the same line",
       ["Implement this plan: sort the invoices by date"],
       "sort the invoices by date",
     ],
     [
-      "a plan without a heading",
+      "uses the text of a plan without a heading",
       ["Please implement the attached plan.\n\n## Context\n\nInvoices are shown out of order."],
       "Invoices are shown out of order.",
     ],
     [
-      "markers of a template",
+      "drops the markers of a template",
       ["[[ ## user_query ## ]]\nSort the invoices by date\n[[ ## completed ## ]]"],
       "Sort the invoices by date",
     ],
     [
-      "tags of a template",
+      "drops the tags of a template",
       ["<task>\nSort the invoices by date\n</task>"],
       "Sort the invoices by date",
     ],
@@ -74,40 +74,44 @@ describe("the first meaningful request", () => {
       "Sort the invoices by date.",
     ],
     [
-      "a role on a line of its own",
+      "skips a role on its own line",
       ["You are an expert accountant.\n\nSort the invoices by date."],
       "Sort the invoices by date.",
     ],
     [
-      "a pasted shell",
+      "reads the command of a pasted shell",
       ["ana@box shop % make test\nFAIL\n", "Why does the tax test fail?"],
       "Why does the tax test fail?",
     ],
     [
-      "a shell before the question",
+      "skips a shell before the question",
       ["$ npm run build\nWhy does bundling the page fail?"],
       "Why does bundling the page fail?",
     ],
     [
-      "a prompt that was copied along",
+      "drops a copied prompt",
       ["❯ This branch adds a tax table, review it"],
       "This branch adds a tax table, review it",
     ],
     [
-      "fenced code",
+      "skips fenced code",
       ["```js\nconst total = 1;\n```\nWhy is the total wrong?"],
       "Why is the total wrong?",
     ],
     [
-      "a line that announces the next",
+      "joins a line that announces the next",
       ["when running:\nmake invoices it prints nothing"],
       "when running: make invoices it prints nothing",
     ],
-    ["an image", ["[Image #1] the invoice footer overlaps"], "the invoice footer overlaps"],
-    ["scripts without spaces", ["请求列表排序错误"], "请求列表排序错误"],
-    ["a poor one if there is no other", ["hi", "fix tests"], "fix tests"],
     [
-      "the better of two",
+      "drops the marker of an image",
+      ["[Image #1] the invoice footer overlaps"],
+      "the invoice footer overlaps",
+    ],
+    ["reads scripts without spaces", ["请求列表排序错误"], "请求列表排序错误"],
+    ["uses a poor request if there is no other", ["hi", "fix tests"], "fix tests"],
+    [
+      "prefers the better of two",
       ["fix tests", "the invoice tests fail on Windows"],
       "the invoice tests fail on Windows",
     ],
@@ -115,7 +119,7 @@ describe("the first meaningful request", () => {
     expect(titleOf(...requests)).toBe(title);
   });
 
-  test("is none without a request", () => {
+  test("is absent without a request", () => {
     expect(titleOf("hi", "/clear", "Warmup", "1", "continue", "…")).toBeUndefined();
   });
 
@@ -158,12 +162,16 @@ describe("a title is one line of at most 80 characters", () => {
 
 describe("a source's title", () => {
   test.each([
-    ["says something", "Invoices out of order", { title: "Invoices out of order", isMade: false }],
-    ["is a placeholder", "New session - 2026-05-04T10:00:00.000Z", undefined],
-    ["is a placeholder", "New Chat", undefined],
-    ["is a bare command", "/clear", undefined],
     [
-      "is the request",
+      "is used if it is distinctive",
+      "Invoices out of order",
+      { title: "Invoices out of order", isMade: false },
+    ],
+    ["is dropped if it is a placeholder", "New session - 2026-05-04T10:00:00.000Z", undefined],
+    ["is dropped if it is a generic name", "New Chat", undefined],
+    ["is dropped if it is a bare command", "/clear", undefined],
+    [
+      "is derived from a copied request",
       "Implement the following plan:\n\n# Sort invoices by date",
       { title: "Sort invoices by date", isMade: true },
     ],
@@ -177,7 +185,7 @@ describe("a source's title", () => {
 describe("a title after another reading", () => {
   const made = { title: "Sort the invoices by date", grade: 3 } as const;
 
-  test("a title that was set stays, whatever the source says", () => {
+  test("a title that was set stays, with any source title", () => {
     const own = { title: "Mine", metadata: {} };
     expect(titlePatch(own, null, made)).toEqual({});
     expect(titlePatch(own, "The agent's own title", made)).toEqual({ title: "Mine" });

@@ -22,7 +22,7 @@ export function compactCases({ tenant }: ContextCases): void {
     ]);
 
   describe("compact", () => {
-    test("adds an entry that covers older ones, and removes nothing", async () => {
+    test("adds an entry that covers older ones, and keeps them in the log", async () => {
       const handle = await session();
       const result = await handle.compact({ keep: { messages: 4 } });
       expect(result.removed).toBe(16);
@@ -75,7 +75,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await context(handle)).toEqual(["summary", ...last(4, 12)]);
     });
 
-    test("of two concurrent ones, one wins and the other changes nothing", async () => {
+    test("of two concurrent calls one wins, and the other has no effect", async () => {
       const handle = await session();
       const one = handle.compact({ keep: { messages: 4 } });
       const two = handle.compact({ keep: { messages: 2 } });
@@ -87,7 +87,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await handle.meta()).toMatchObject({ entryCount: 21 });
     });
 
-    test("under a key is carried out once, also concurrently", async () => {
+    test("is idempotent under a key, also concurrently", async () => {
       const handle = await session();
       const ask = (messages: number) =>
         handle.compact({ keep: { messages }, idempotencyKey: "again" });
@@ -99,7 +99,7 @@ export function compactCases({ tenant }: ContextCases): void {
       await expect(ask(2)).rejects.toMatchObject({ code: "idempotency_conflict" });
     });
 
-    test("fails if the covered part was edited meanwhile", async () => {
+    test("fails if the covered part is edited meanwhile", async () => {
       const handle = await session();
       const { messages } = await handle.listMessages({ limit: 1, offset: 4 });
       const slow = saying("So far.", () => handle.edit(messages[0]?.id ?? "", "another question"));
@@ -119,7 +119,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await own.compact()).toMatchObject({ removed: 10 });
     });
 
-    test("with too little to cover throws, or does nothing with claw-code's preset", async () => {
+    test("with too little to cover throws; with claw-code's preset it has no effect", async () => {
       const handle = await session(turns(1));
       const nothing = { code: "nothing_to_compact", details: { sessionId: handle.id } };
       await expect(handle.compact()).rejects.toMatchObject(nothing);
@@ -156,7 +156,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(await context(handle)).toEqual(["summary", ...last(1, 13)]);
     });
 
-    test("meets a limit by showing long results shortened; the log keeps them", async () => {
+    test("meets a limit by shortening long results in contexts; the log keeps them", async () => {
       const output = "x".repeat(80_000);
       const handle = await session([
         ...turns(3),
@@ -202,7 +202,7 @@ export function compactCases({ tenant }: ContextCases): void {
       expect(entry?.data).toMatchObject({ summarizer: "mechanical-rich", model: null });
     });
 
-    test("needs a model where one is requested", async () => {
+    test("requires a model if one is requested", async () => {
       const handle = await session();
       await expect(handle.compact({ summarizer: "model" })).rejects.toMatchObject({
         code: "model_unavailable",

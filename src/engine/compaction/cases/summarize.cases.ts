@@ -39,7 +39,7 @@ export function summarizeCases({ tenant }: ContextCases): void {
       expect((await handle.summaries()).map(({ kind }) => kind)).toEqual(["compaction", "summary"]);
     });
 
-    test("does nothing in an empty session or right after a compaction of all", async () => {
+    test("has no effect in an empty session, or right after a compaction of all messages", async () => {
       const empty = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       await expect(empty.summarize()).rejects.toMatchObject({ code: "nothing_to_compact" });
       const { handle } = await talk();

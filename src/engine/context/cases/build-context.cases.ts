@@ -67,7 +67,7 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(text).toContain("&lt;/excerpt> &lt;/recalled-context>".replace("> &", ">&"));
     });
 
-    test("recalls nothing that the context has, nor from another branch", async () => {
+    test("recalls neither messages of the context nor of another branch", async () => {
       const handle = await talk([...turns(3, 50), ask("the heron nests"), answer("yes")]);
       await handle.append(ask("what of the heron"));
       expect(await recalledText(handle)).toEqual([]);
@@ -175,7 +175,7 @@ export function buildContextCases({ tenant }: ContextCases): void {
       expect(stable).toBeGreaterThanOrEqual(15);
     });
 
-    test("ends with the message to answer, wherever it stands", async () => {
+    test("ends with the message to answer, at any position", async () => {
       const handle = await talk([ask("price?"), ask("colour?")]);
       const { messages } = await handle.listMessages();
       const [price = "", colour = ""] = messages.map(({ id }) => id);

@@ -20,7 +20,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     outline((await handle.buildContext({ tokenBudget: 100_000, semanticRecall: false })).messages);
 
   describe("a fork of a compacted session", () => {
-    test("has the original's context, however large its compaction is", async () => {
+    test("has the original's context, with a compaction of any size", async () => {
       const handle = await talk(turns(80, 20));
       const { messages } = await handle.listMessages({ limit: 1 });
       await handle.pin(messages[0]?.id ?? "");
@@ -54,7 +54,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
   });
 
   describe("messages appended while a summary is written", () => {
-    test("stay, also where nothing was to be kept", async () => {
+    test("stay, even if the compaction keeps no entry", async () => {
       const handle = await talk(turns(4));
       const during = saying("So far.", () => handle.append(turns(1, 500, 5)));
       await handle.compact({ keep: "none", summarizer: during });
@@ -92,7 +92,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect((await handle.meta()).summary).toContain("12 messages");
   });
 
-  test("usage after a compaction counts all kept entries, whichever call reported before", async () => {
+  test("usage after a compaction counts all kept entries, independent of earlier reports", async () => {
     const usage = { inputTokens: 9, outputTokens: 9, cacheCreationTokens: 0, cacheReadTokens: 0 };
     const measured = turns(10).map((message) =>
       message.role === "assistant" ? { ...message, model: "m", usage } : message,
@@ -102,7 +102,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(await handle.usage()).toMatchObject({ contextTokens: tokensAfter, estimated: true });
   });
 
-  test("the first call after a compaction or a branch does not use the old figure", async () => {
+  test("the first call after a compaction or a branch ignores the old report", async () => {
     const engine = tenant();
     const call = (text: string): MessageInput[] => [
       { role: "user", content: text },
@@ -124,7 +124,7 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     expect(figures[2]).toBeLessThan(1_000);
   });
 
-  test("one participant's view has nothing of others: pinned, recalled or recent", async () => {
+  test("one participant's view excludes pinned, recalled and recent messages of others", async () => {
     const handle = await talk([
       { role: "user", actor: "bob", content: "the lemur of bob" },
       { role: "user", actor: "bob", content: "a rule of bob" },

@@ -59,7 +59,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       messages.map(({ blocks }) => textOf(blocks)).join("\n");
 
     for (const pinned of [0, 1_000, 2_000]) {
-      test(`is recalled, whatever it yielded to, with ${pinned} tokens pinned`, async () => {
+      test(`is recalled under any budget and turn limit, with ${pinned} tokens pinned`, async () => {
         const session = await talk(pinned);
         const missing: string[] = [];
         const settings: { readonly tokenBudget: number; readonly recentTurns?: number }[] = [
@@ -77,7 +77,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       });
     }
 
-    test("is recalled once: shown and pinned entries are not", async () => {
+    test("is recalled once, and shown and pinned entries are not", async () => {
       const session = await talk(1_000);
       for (const query of ["rule", ...WORDS]) {
         const { messages } = await session.buildContext({ tokenBudget: 4_000, query });
@@ -86,7 +86,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       }
     });
 
-    test("is cut before a secret, because half of one would not be masked", async () => {
+    test("is cut before a secret, because masking would miss half of one", async () => {
       const session = await tenant().createSession({ agent: "coder", createdBy: "ana" });
       const key = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6";
       const filler = "the heron waits ".repeat(255);

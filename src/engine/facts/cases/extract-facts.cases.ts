@@ -105,7 +105,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       );
     });
 
-    test("continues where it ended, and reads nothing of an empty session", async () => {
+    test("continues after the last extraction, and skips an empty session", async () => {
       const extractor = new Scripted();
       const session = await talk([]);
       expect(await session.extractFacts(undefined, { extractor })).toEqual([]);
@@ -121,7 +121,7 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(extractor.requests.at(-1)?.known).toMatchObject([{ object: "Rome" }]);
     });
 
-    test("reads every branch once, wherever it forks off", async () => {
+    test("reads every branch once, at any fork", async () => {
       const extractor = new Scripted();
       const extract = () => session.extractFacts(undefined, { extractor });
       const session = await talk(["a", "b", "c"]);

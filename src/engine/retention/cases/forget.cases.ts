@@ -8,35 +8,41 @@ const MODES = ["audit-only", "ephemeral"] as const;
 const COUNTS = /(\d+) (?:messages:|earlier messages)/g;
 
 export function forgetCases({ engine, tenant }: RetentionCases): void {
-  describe("the rest of a summarised message", () => {
-    test.each(MODES)("%s: no content, and the fields that the mode keeps", async (retention) => {
-      const { handle, ids } = await say(tenant(), retention, "quokka", "wombat", "dingo", "emu");
-      const [before] = (await handle.listMessages({ offset: 1, limit: 1 })).messages;
-      const result = await compact(handle, 2);
-      expect(result).toMatchObject({ removed: 2, erased: 2 });
-      expect(await said(handle)).toEqual([null, null, "dingo", "emu"]);
-      const after = await handle.getEntry(ids[1] ?? "");
-      const { id, hash, parentId, sequence, index, role, createdAt } = before ?? after;
-      expect(after).toMatchObject({ id, hash, parentId, sequence, index, role, createdAt });
-      expect(after).toMatchObject({ erased: true, blocks: [], data: null, truncated: false });
-      const { actor, usage, metadata } = after;
-      expect({ actor, usage, metadata }).toEqual(
-        retention === "audit-only"
-          ? { actor: "coder", usage: USAGE, metadata: { channel: "web" } }
-          : { actor: null, usage: null, metadata: {} },
-      );
-      const meta = await handle.meta();
-      expect(meta).toMatchObject({ messageCount: 4, tokens: { inputTokens: 6, outputTokens: 8 } });
-      expect(await handle.applyRetention()).toEqual({ erased: 0 });
-    });
+  describe("an erased message", () => {
+    test.each(MODES)(
+      "%s: has no content, and the fields that the mode keeps",
+      async (retention) => {
+        const { handle, ids } = await say(tenant(), retention, "quokka", "wombat", "dingo", "emu");
+        const [before] = (await handle.listMessages({ offset: 1, limit: 1 })).messages;
+        const result = await compact(handle, 2);
+        expect(result).toMatchObject({ removed: 2, erased: 2 });
+        expect(await said(handle)).toEqual([null, null, "dingo", "emu"]);
+        const after = await handle.getEntry(ids[1] ?? "");
+        const { id, hash, parentId, sequence, index, role, createdAt } = before ?? after;
+        expect(after).toMatchObject({ id, hash, parentId, sequence, index, role, createdAt });
+        expect(after).toMatchObject({ erased: true, blocks: [], data: null, truncated: false });
+        const { actor, usage, metadata } = after;
+        expect({ actor, usage, metadata }).toEqual(
+          retention === "audit-only"
+            ? { actor: "coder", usage: USAGE, metadata: { channel: "web" } }
+            : { actor: null, usage: null, metadata: {} },
+        );
+        const meta = await handle.meta();
+        expect(meta).toMatchObject({
+          messageCount: 4,
+          tokens: { inputTokens: 6, outputTokens: 8 },
+        });
+        expect(await handle.applyRetention()).toEqual({ erased: 0 });
+      },
+    );
 
-    test("full: everything", async () => {
+    test("full: keeps everything", async () => {
       const { handle } = await say(tenant(), "full", "quokka", "wombat", "dingo");
       expect(await compact(handle, 1)).toMatchObject({ removed: 2, erased: 0 });
       expect(await said(handle)).toEqual(["quokka", "wombat", "dingo"]);
     });
 
-    test("reads still work: history, context, fork, labels, another answer", async () => {
+    test("still has its place: history, context, fork, labels, another answer", async () => {
       const { handle, ids } = await say(tenant(), "ephemeral", "a", "b", "c", "d");
       await handle.label(ids[0] ?? "", "start");
       await compact(handle, 2);
@@ -99,7 +105,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       ["rolling", "claw"],
       ["hierarchical", "rich"],
     ] as const)(
-      "that is %s and %s quotes nothing, and can be gone on from",
+      "that is %s and %s quotes nothing, and later summaries build upon it",
       async (strategy, profile) => {
         const own = tenant();
         const { handle } = await say(own, "audit-only", "quokka", "wombat", "dingo", "emu");
@@ -191,7 +197,7 @@ export function forgetCases({ engine, tenant }: RetentionCases): void {
       expect(left).toEqual(["quokka", null, null]);
     });
 
-    test("of an unknown session", async () => {
+    test("of an unknown session is an error", async () => {
       const { handle } = await say(tenant(), "ephemeral", "quokka");
       await handle.delete();
       await expect(handle.applyRetention()).rejects.toMatchObject({ code: "session_not_found" });

@@ -1,4 +1,3 @@
-/** A bit set. */
 export class BitSet {
   readonly #words: Uint32Array;
 

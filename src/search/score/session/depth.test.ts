@@ -25,11 +25,11 @@ const gainOf = (placed: readonly Placed[]) =>
   });
 
 describe("the depth of a session", () => {
-  test("counts in full where the best sessions match in talk", () => {
+  test("counts fully where the best sessions match in talk", () => {
     expect(gainOf(sessionsOf(USER, USER, USER, USER, USER, TOOL))).toEqual([2, 2, 2, 2, 2, 2]);
   });
 
-  test("counts nothing where they match in the work of tools", () => {
+  test("counts nothing where they match in tool traffic", () => {
     expect(gainOf(sessionsOf(TOOL, TOOL, TOOL, TOOL, TOOL, USER))).toEqual([0, 0, 0, 0, 0, 0]);
   });
 

@@ -3,8 +3,8 @@ import { shareOfTalk, TELLING_SESSIONS } from "./share-of-talk.ts";
 
 /**
  * Adds the depth of each session to its score, times the share of talk among the best sessions
- * without it. A path, an error or an identifier stands in one tool call or output: a session
- * with much to say of its words is no better an answer.
+ * before. A path, an error or an identifier is in one tool call or output, so a session that
+ * repeats its words is no better an answer.
  */
 export function withDepth(placed: readonly Placed[]): readonly Placed[] {
   if (placed.every(({ depth }) => depth === 0)) return placed;

@@ -25,16 +25,16 @@ function scored(passages: number[], outputs: number[] = passages.map(() => 0)): 
 const ROLES = Float64Array.of(2);
 
 describe("depth", () => {
-  test("is the mean of the ten best passages, by role", () => {
+  test("is the mean of the ten best passages, weighted by role", () => {
     const passages = [3, 12, 1, 11, 2, 10, 4, 9, 5, 8, 6, 7];
     expect(recurrenceOf(scored(passages), ROLES)).toEqual({ sum: 2 * 78, depth: 2 * 7.5 });
   });
 
-  test("counts each passage that the session lacks as 0", () => {
+  test("counts each missing passage as 0", () => {
     expect(recurrenceOf(scored([4, 0, 6]), ROLES)).toEqual({ sum: 20, depth: 2 });
   });
 
-  test("leaves out what tools gave back", () => {
+  test("ignores tool outputs", () => {
     expect(recurrenceOf(scored([5, 9, 4], [1, 9, 0]), ROLES)).toEqual({ sum: 16, depth: 1.6 });
   });
 });
@@ -58,7 +58,7 @@ function first(profile: RankingProfile, isIndexed: boolean): string | undefined 
 describe.each([
   ["in the tail", false],
   ["in a segment", true],
-] as const)("a session that worked on the subject, %s", (_, isIndexed) => {
+] as const)("a session with many good passages, %s", (_, isIndexed) => {
   const others = {
     ...DEFAULT_PROFILE,
     session: 0,
@@ -68,11 +68,11 @@ describe.each([
     pairs: 0,
   };
 
-  test("stands before one with a single good message", () => {
+  test("ranks before one with a single good message", () => {
     expect(first(others, isIndexed)).toBe("worked on it");
   });
 
-  test("stands behind it at weight 0", () => {
+  test("ranks behind it with depth weight 0", () => {
     expect(first({ ...others, depth: 0 }, isIndexed)).toBe("mentioned it");
   });
 });

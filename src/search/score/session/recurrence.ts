@@ -1,8 +1,8 @@
-/** What a session says of the query beyond its best passage. */
+/** Recurrence and depth: scores of a session beyond its best passage. */
 
 import type { ScoredSession } from "./session-scores.ts";
 
-/** Passages that the depth of a session is measured by: the best ones. */
+/** The number of best passages whose mean is the depth of a session. */
 const DEPTH_PASSAGES = 10;
 
 export interface Recurrence {
@@ -12,12 +12,12 @@ export interface Recurrence {
   readonly depth: number;
 }
 
-/** Without what tools gave back: a long output would say that the session is about it. */
+/** Ignores tool outputs: one long output would dominate a session. */
 export function recurrenceOf(
   { count, scores, passages, outputs, roles }: ScoredSession,
   roleWeights: Float64Array,
 ): Recurrence {
-  // Ascending, so that the first is the one that a better passage replaces.
+  // Ascending: a better passage replaces the first.
   const best = new Float64Array(DEPTH_PASSAGES);
   let sum = 0;
   for (let place = 0; place < count; place++) {
@@ -30,7 +30,7 @@ export function recurrenceOf(
   return { sum, depth: best.reduce((total, score) => total + score, 0) / DEPTH_PASSAGES };
 }
 
-/** Drops the least of them. */
+/** Replaces the smallest score. */
 function insert(ascending: Float64Array, score: number): void {
   let at = 0;
   while (at + 1 < ascending.length && (ascending[at + 1] as number) < score) {

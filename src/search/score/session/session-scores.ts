@@ -47,7 +47,7 @@ export interface ScoredSession {
   readonly outputs: Float64Array;
   /** The covered share of the query by weight, in the best passage. */
   readonly covered: number;
-  /** The same without tool outputs. */
+  /** As `covered`, without tool outputs. */
   readonly said: number;
   /** An index into `ROLES` for each message. */
   readonly roles: Uint8Array;

@@ -1,6 +1,6 @@
 import { ROLES } from "../../index/layout.ts";
 
-/** The number of best sessions that tell whether a query is about talk or about the work of tools. */
+/** The number of best sessions that decide whether a query is about talk or about tool traffic. */
 export const TELLING_SESSIONS = 5;
 
 const TOOL: number = ROLES.indexOf("tool");

@@ -18,8 +18,8 @@ export interface Best {
 export type Tie = (a: Best, b: Best) => boolean;
 
 /**
- * Holds sessions, not messages: the threshold is the k-th session's score, however many good
- * messages the first few have.
+ * Holds sessions, not messages: the threshold is the k-th session's score, and many good messages
+ * of one session do not raise it.
  */
 export class TopSessions {
   readonly #limit: number;

@@ -16,7 +16,7 @@ const OPENING = /["“”„]/;
 const KEY = /^([A-Za-z]+):(?=\S)/;
 
 /** Splits at white space outside quotes. An unclosed quote is white space. */
-export function readItems(query: string): Item[] {
+export function lexQuery(query: string): Item[] {
   const items: Item[] = [];
   let at = 0;
   while (at < query.length) {

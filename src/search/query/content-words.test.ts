@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { meantWords } from "./meant-words.ts";
+import { contentWords } from "./content-words.ts";
 
 test.each([
   ["tell me about zebras", "zebras"],
@@ -12,5 +12,5 @@ test.each([
   ["why does it not lock", "not lock"],
   ["", ""],
 ])("of %j stays %j", (query, meant) => {
-  expect(meantWords(query)).toBe(meant);
+  expect(contentWords(query)).toBe(meant);
 });

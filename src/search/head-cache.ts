@@ -1,5 +1,5 @@
 /**
- * A cache of the session fields that windows show.
+ * A columnar cache of the session fields that windows show; it is cleared when it is full.
  *
  * A store has tens of thousands of sessions, and each search shows other ones, so the cache must
  * hold most of them. A head is therefore a row of texts and numbers in two arrays, a quarter of the
@@ -12,7 +12,7 @@ import type { WindowHead } from "./port.ts";
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Bytes of a row without its texts. */
 const ROW_BYTES = 128;
-/** Usually they are a handful. */
+/** The limit of interned names; a handful is usual. */
 const MAX_AGENTS = 1_024;
 
 /** The session's id, title, agent, leaf id, short id, and the ends of late branches. */
@@ -22,7 +22,7 @@ const SEPARATOR = "\0";
 /** Times of creation and update, message count; chain, depth and ordinal of its leaf. */
 const NUMBERS = 6;
 
-export class RememberedHeads {
+export class HeadCache {
   readonly #rows = new Map<number, number>();
   /** Free rows. */
   readonly #free: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * The primitives by the names of other systems.
+ * Aliases of the primitives, by the names of other systems.
  *
  * Each is one call of the engine, so that code and documents written for those names apply
  * literally.

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { HeadCache } from "./head-cache.ts";
 import type { WindowHead } from "./port.ts";
-import { RememberedHeads } from "./remembered-heads.ts";
 
 const heads: fc.Arbitrary<WindowHead> = fc.record({
   sessionId: fc.string(),
@@ -22,7 +22,7 @@ test("a session's cached head is the added one, until invalidated", () => {
   const steps = fc.array(fc.tuple(session, fc.option(heads)), { maxLength: 400 });
   fc.assert(
     fc.property(steps, (all) => {
-      const remembered = new RememberedHeads();
+      const remembered = new HeadCache();
       const model = new Map<number, WindowHead>();
       for (const [number, head] of all) {
         if (head === null) {
@@ -42,7 +42,7 @@ test("a session's cached head is the added one, until invalidated", () => {
 });
 
 test("more sessions than its capacity clear the cache", () => {
-  const remembered = new RememberedHeads();
+  const remembered = new HeadCache();
   const head = {
     sessionId: "s",
     shortId: "s",
@@ -60,7 +60,7 @@ test("more sessions than its capacity clear the cache", () => {
 });
 
 test("long titles reduce its capacity", () => {
-  const remembered = new RememberedHeads();
+  const remembered = new HeadCache();
   const head = {
     sessionId: "s",
     shortId: "s",

@@ -1,8 +1,8 @@
 /** An LRU cache of scopes: the sessions of each, by its text. */
 
 /**
- * A store has that many projects; reading one of 20,000 sessions takes half as long as a search.
- * Each holds a number per session, and a bit per scanned message.
+ * About the number of projects in a store; reading a project of 20,000 sessions takes half as long
+ * as a search. Each scope holds a number per session, and a bit per scanned message.
  */
 const MAX_SCOPES = 64;
 /** The limit of sessions in all of them. */
@@ -10,7 +10,7 @@ const MAX_SCOPED = 500_000;
 /** Scopes of at most one session: they are small, and must not evict those of a project. */
 const MAX_SINGLES = 64;
 
-export class RememberedScopes {
+export class ScopeCache {
   readonly #several = new Map<string, Uint32Array>();
   readonly #singles = new Map<string, Uint32Array>();
 

@@ -14,7 +14,7 @@ const FEW = 32;
 /** A document and a run's number in one number below 2^53. */
 const MAX_STRETCHES = 2 ** 24;
 
-export class JoinedPostings {
+export class MergedPostings {
   /** Ascending once sorted, like all of these: the first `count` are used. */
   documents: Uint32Array = new Uint32Array(64);
   counts: Uint8Array = new Uint8Array(64);

@@ -1,4 +1,4 @@
-/** Which vectors stand for something that was deleted or erased. */
+/** Liveness of vectors: excludes those of deleted sessions and erased messages. */
 
 import type { Gone } from "../index/liveness.ts";
 import type { VectorColumns } from "./vector-columns.ts";
@@ -6,7 +6,7 @@ import type { PieceInfo } from "./vector-port.ts";
 
 export type VectorGone = (columns: VectorColumns, i: number) => boolean;
 
-/** A vector of several messages is gone as soon as one of them is: it has words of all of them. */
+/** A vector of several messages is gone once one of them is: it encodes words of all of them. */
 export function isGone({ sessions: dead, erased }: Gone): VectorGone {
   const ranges = Map.groupBy(erased, ({ session }) => session);
   if (dead.size === 0 && ranges.size === 0) return () => false;
@@ -20,7 +20,7 @@ export function isGone({ sessions: dead, erased }: Gone): VectorGone {
   };
 }
 
-/** The same before it is written. */
+/** As `isGone`, for a piece before it is written. */
 export function isPieceGone(gone: Gone, { session, sequence, last }: PieceInfo): boolean {
   if (gone.sessions.has(session)) return true;
   return touches(
@@ -30,7 +30,7 @@ export function isPieceGone(gone: Gone, { session, sequence, last }: PieceInfo):
   );
 }
 
-/** Facts have a session and no sequence: they go with their session. */
+/** Facts have a session and no sequence: only the deletion of the session removes them. */
 function touches(ranges: Gone["erased"], first: number, last: number): boolean {
   return first > 0 && ranges.some(({ from, to }) => from <= last && first <= to);
 }

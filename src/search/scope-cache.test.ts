@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { RememberedScopes } from "./remembered-scopes.ts";
+import { ScopeCache } from "./scope-cache.ts";
 
 const numbers = (count: number) => Uint32Array.from({ length: count }, (_, i) => i + 1);
 
 describe("scopes", () => {
   test("of single sessions do not evict those of many", () => {
-    const scopes = new RememberedScopes();
+    const scopes = new ScopeCache();
     scopes.add("project", numbers(400));
     for (let i = 0; i < 200; i++) scopes.add(`session ${i}`, numbers(1));
     expect(scopes.get("project")).toHaveLength(400);
@@ -14,7 +14,7 @@ describe("scopes", () => {
   });
 
   test("are evicted by LRU, by number and by size", () => {
-    const scopes = new RememberedScopes();
+    const scopes = new ScopeCache();
     for (let i = 0; i < 64; i++) scopes.add(`project ${i}`, numbers(2));
     expect(scopes.get("project 0")).toBeDefined();
     scopes.add("one more", numbers(2));
@@ -26,7 +26,7 @@ describe("scopes", () => {
   });
 
   test("are invalidated by content, or all", () => {
-    const scopes = new RememberedScopes();
+    const scopes = new ScopeCache();
     scopes.add('{"models":["m"]}', numbers(1));
     scopes.add('{"agents":["a"]}', numbers(3));
     scopes.forget(/"models":/);

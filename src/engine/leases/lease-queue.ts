@@ -8,11 +8,11 @@
 import { pause } from "../../async/pause.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Each is called when it becomes the first. */
-type Line = AbortController[];
+/** Each is aborted, as a wake-up, when it becomes the first. */
+type Queue = AbortController[];
 
 /** By store and lease. */
-const lines = new WeakMap<Pick<Store, "takeLease">, Map<string, Line>>();
+const queues = new WeakMap<Pick<Store, "takeLease">, Map<string, Queue>>();
 
 /** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -21,29 +21,29 @@ const LONGEST_MS = 2 ** 31 - 1;
  * Waits to be the first, up to `until` (of `performance.now()`) or until `signal` is aborted. Gives
  * a function that leaves the queue and must be called; undefined if the waiting ended before.
  */
-export async function standInLine(
+export async function waitInQueue(
   store: Pick<Store, "takeLease">,
   name: string,
   until: number,
   signal: AbortSignal | undefined,
 ): Promise<(() => void) | undefined> {
-  const ofStore = lines.get(store) ?? new Map<string, Line>();
-  lines.set(store, ofStore);
-  const line = ofStore.get(name) ?? [];
-  ofStore.set(name, line);
+  const ofStore = queues.get(store) ?? new Map<string, Queue>();
+  queues.set(store, ofStore);
+  const queue = ofStore.get(name) ?? [];
+  ofStore.set(name, queue);
   const place = new AbortController();
-  line.push(place);
+  queue.push(place);
   const leave = () => {
-    line.splice(line.indexOf(place), 1);
-    line[0]?.abort();
-    if (line.length === 0) ofStore.delete(name);
+    queue.splice(queue.indexOf(place), 1);
+    queue[0]?.abort();
+    if (queue.length === 0) ofStore.delete(name);
   };
   const woken = signal === undefined ? place.signal : AbortSignal.any([signal, place.signal]);
   const isStopped = () => signal?.aborted === true || performance.now() >= until;
-  while (line[0] !== place && !isStopped()) {
+  while (queue[0] !== place && !isStopped()) {
     await pause(Math.min(until - performance.now(), LONGEST_MS), woken);
   }
-  if (line[0] === place && signal?.aborted !== true) return leave;
+  if (queue[0] === place && signal?.aborted !== true) return leave;
   leave();
   return undefined;
 }

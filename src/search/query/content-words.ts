@@ -12,7 +12,7 @@ const PLAIN = /^[([]*(\p{L}+)(?:['’]\p{L}+)?[)\].,;:!?…]*$/u;
  * `query` without its stop words, so that `about` alone in "tell me about zebras" finds nothing. A
  * query of stop words only is unchanged; so are phrases, operators and filters.
  */
-export function meantWords(query: string): string {
+export function contentWords(query: string): string {
   const pieces = query.match(PIECES) ?? [];
   const meant = pieces.filter((piece) => !isStopWord(piece));
   return meant.length === 0 || meant.length === pieces.length ? query : meant.join(" ");

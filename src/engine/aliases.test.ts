@@ -8,9 +8,9 @@ import {
   appendOpen,
   ConversationResource,
   newSession,
-} from "./seed-names.ts";
+} from "./aliases.ts";
 
-test("the primitives by their other names", async () => {
+test("aliases call the primitives", async () => {
   await using engine = await open(":memory:");
   const id = await newSession(engine, "agent", "sender", { title: "t" });
   expect(await engine.getSessionMeta(id)).toMatchObject({ agent: "agent", createdBy: "sender" });

@@ -7,7 +7,7 @@ import { skipVarints } from "../bytes.ts";
 import { CHUNK_DOCUMENTS } from "../layout.ts";
 import { DROPPED } from "../renumbering.ts";
 import type { TermCursor } from "../terms/term-cursor.ts";
-import { JoinedPostings } from "./joined-postings.ts";
+import { MergedPostings } from "./merged-postings.ts";
 import { countAt } from "./packed-counts.ts";
 import { documentsOf, lowerBound, type TermList } from "./term-list.ts";
 
@@ -34,38 +34,38 @@ export function turnsOf(numbers: Uint32Array): Uint32Array {
 
 const NEVER = 0xffff_ffff;
 
-export class PostingJoiner {
-  readonly #joined = new JoinedPostings();
+export class PostingMerger {
+  readonly #merged = new MergedPostings();
   /** The start of the current run, and its positions. */
   #from = 0;
   #positionsFrom = 0;
 
   /** `documents`: the number of merged documents, an upper bound of a list's length. */
   constructor(documents: number) {
-    this.#joined.reserve(documents);
+    this.#merged.reserve(documents);
   }
 
   /** Valid until the next call. Undefined if a blob is missing. */
-  join(sources: readonly PostingSource[]): JoinedPostings | undefined {
-    const joined = this.#joined;
+  merge(sources: readonly PostingSource[]): MergedPostings | undefined {
+    const merged = this.#merged;
     let total = 0;
     for (const { cursor } of sources) total += cursor.documents;
-    joined.clear();
-    joined.reserve(total);
+    merged.clear();
+    merged.reserve(total);
     for (const source of sources) {
       if (!source.cursor.isLong) this.#addShort(source);
       else if (!this.#addLong(source)) return undefined;
     }
-    joined.putInOrder();
-    return joined;
+    merged.putInOrder();
+    return merged;
   }
 
   #addShort({ cursor, numbers, turns }: PostingSource): void {
     const { postings, documents: length } = cursor;
     this.#begin(cursor.positions, cursor.positionsFrom, cursor.positionsTo);
-    const joined = this.#joined;
-    const { documents, counts } = joined;
-    let { count: filled } = joined;
+    const merged = this.#merged;
+    const { documents, counts } = merged;
+    let { count: filled } = merged;
     let nextTurn = 0;
     let at = cursor.postingsFrom;
     let own = 0;
@@ -115,7 +115,7 @@ export class PostingJoiner {
 
   /** Gives the number of postings so far. */
   #addChunk(base: number, list: TermList, { numbers, turns }: PostingSource): number {
-    const { documents, counts, count: before } = this.#joined;
+    const { documents, counts, count: before } = this.#merged;
     let filled = before;
     let nextTurn = 0;
     const places = documentsOf(list);
@@ -136,28 +136,28 @@ export class PostingJoiner {
 
   /** Begins a run of postings with these positions. */
   #begin(positions: Uint8Array, from: number, to: number): void {
-    const joined = this.#joined;
-    this.#from = joined.count;
-    this.#positionsFrom = joined.positions.length;
-    joined.positions.copy(positions, from, to);
+    const merged = this.#merged;
+    this.#from = merged.count;
+    this.#positionsFrom = merged.positions.length;
+    merged.positions.copy(positions, from, to);
   }
 
   #end(filled: number): void {
-    const joined = this.#joined;
-    joined.endStretch(this.#from, filled, this.#positionsFrom, joined.positions.length);
+    const merged = this.#merged;
+    merged.endStretch(this.#from, filled, this.#positionsFrom, merged.positions.length);
   }
 
   /** Ends the run before this document. True if it was dropped with its positions. */
   #turn(filled: number, document: number, count: number): boolean {
-    const joined = this.#joined;
-    const { room } = joined.positions;
+    const merged = this.#merged;
+    const { room } = merged.positions;
     let positions = 0;
-    for (let i = this.#from; i < filled; i++) positions += joined.counts[i] as number;
+    for (let i = this.#from; i < filled; i++) positions += merged.counts[i] as number;
     let at = skipVarints(room, this.#positionsFrom, positions);
-    joined.endStretch(this.#from, filled, this.#positionsFrom, at);
+    merged.endStretch(this.#from, filled, this.#positionsFrom, at);
     const isDropped = document === DROPPED;
     if (isDropped) {
-      joined.leaveOut();
+      merged.leaveOut();
       at = skipVarints(room, at, count);
     }
     this.#from = filled;
