@@ -55,7 +55,7 @@ describe("ingest", () => {
   test("reads a folder, and nothing the second time", async () => {
     const { ok, json } = world();
     expect(await ok("ingest", "chats")).toMatch(
-      /^Found 1 file: 1 read.*\n {2}pi {2}1 file: 1 new session/,
+      /^Found 1 file in chats: 1 read.*\n {2}pi {2}1 file: 1 new session/,
     );
     const again = await json<Report>("ingest", "chats");
     expect(again).toMatchObject({
@@ -118,6 +118,51 @@ describe("ingest", () => {
     };
     expect(await problems("skip")).toEqual({ line_too_long: 1 });
     expect(await problems("cut")).toEqual({ line_cut: 1 });
+  });
+
+  test("names files of no known format, and how to name their format", async () => {
+    const { home, cli } = world();
+    mkdirSync(join(home, "foreign"));
+    writeFileSync(join(home, "foreign/thing.jsonl"), '{"hello":"world"}\n');
+    writeFileSync(join(home, "foreign/notes.txt"), "notes of mine\n");
+    for (const how of ["new", "known"]) {
+      const ran = await cli(["ingest", "foreign"]);
+      expect([ran.code, ran.stdout], how).toEqual([
+        0,
+        "Found 2 files in foreign: 0 read, 2 not recognised.\n",
+      ]);
+      const [first, second, ...advice] = ran.stderr.trimEnd().split("\n");
+      expect([first, second].sort()).toEqual([
+        `  not recognised: ${join(home, "foreign/notes.txt")}`,
+        `  not recognised: ${join(home, "foreign/thing.jsonl")}`,
+      ]);
+      expect(advice).toEqual([
+        expect.stringMatching(/^ {2}Read one in a named format: .* ingest FILE --source NAME$/),
+        expect.stringMatching(/^ {2}List the formats: .* ingest --help$/),
+      ]);
+    }
+  });
+
+  test("names a folder without possible transcripts, and which files it reads", async () => {
+    const { home, ok } = world();
+    mkdirSync(join(home, "tables"));
+    writeFileSync(join(home, "tables/a.csv"), "1,2\n");
+    expect(await ok("ingest", "tables")).toMatch(
+      /^No transcripts found in tables\.\nIt searches folders for \.jsonl, .*\nName a file/,
+    );
+  });
+
+  test("names the folder of each agent's files, also that of another agent", async () => {
+    const { home, ok } = world();
+    const folder = join(home, ".claude/projects/-srv-shop");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "a.jsonl"), fixture("pi/version-2.jsonl"));
+    writeTurn(home, { id: "s", cwd: "/srv/shop", text: "Why twice?", turn: 1 });
+    for (const news of ["1 new session, 2 new entries", "nothing new"]) {
+      expect(await ok("ingest")).toContain(
+        `\n  pi           1 file in ~/.claude/projects: ${news}\n`,
+      );
+    }
   });
 
   test("names invalid options", async () => {

@@ -50,7 +50,7 @@ export async function ingestFiles(
       plan: plan === "unchanged" ? "whole" : plan,
       onSession: (source, session) => totals.addSession(source, session),
     }).then(async ({ outcome, record }) => {
-      totals.add(outcome);
+      totals.add(outcome, candidate.place);
       onOutcome?.(outcome);
       onProgress?.(totals);
       if (record !== undefined) await records.add(record);
@@ -71,7 +71,7 @@ export async function ingestFiles(
           totals.add(outcome);
           onOutcome?.(outcome);
         } else if (isOdd) totals.addUnrecognised(candidate.file.path);
-        else totals.addUnchanged(known?.source ?? "");
+        else totals.addUnchanged(known?.source ?? "", candidate.place);
         continue;
       }
       await lanes.room(planned.candidate.file.size);

@@ -51,8 +51,13 @@ export function summaryLines(
   looked: { readonly environment: Environment; readonly paths?: readonly string[] },
 ): string[] {
   const { files, sources } = totals;
-  const roots = rootsOf(looked.environment);
-  if (totals.found === 0) return ["No transcripts found.", ...lookedIn(looked, roots)];
+  const { environment, paths } = looked;
+  const roots = rootsOf(environment);
+  if (totals.found === 0) {
+    return paths === undefined
+      ? ["No transcripts found.", ...lookedIn(roots)]
+      : [`No transcripts found in ${paths.join(", ")}.`, ...WHICH_FILES];
+  }
   const done = files.read + files.continued;
   const speed = totals.bytes / Math.max(seconds, 0.001);
   const took = seconds < 0.05 ? "" : ` in ${seconds.toFixed(1)} s, ${formatBytes(speed)}/s`;
@@ -61,16 +66,18 @@ export function summaryLines(
     ...(files.unchanged > 0 ? [`${formatCount(files.unchanged)} unchanged`] : []),
     ...(files.unrecognised > 0 ? [`${formatCount(files.unrecognised)} not recognised`] : []),
   ];
-  const lines = [`Found ${counted(totals.found, "file")}: ${counts.join(", ")}.`];
+  const inPath = paths?.length === 1 ? ` in ${paths[0]}` : "";
+  const lines = [`Found ${counted(totals.found, "file")}${inPath}: ${counts.join(", ")}.`];
   const agents = [...sources].filter(([name]) => name !== "").sort(([a], [b]) => (a < b ? -1 : 1));
   const width = Math.max(0, ...agents.map(([name]) => name.length));
   for (const [name, source] of agents) {
-    const place = looked.paths === undefined ? roots.get(name)?.[0] : undefined;
-    const where = place === undefined ? "" : ` in ${place}`;
+    const [place, ...others] = [...source.places].map((root) => shortened(root, environment));
+    const more = others.length === 0 ? "" : ` and ${counted(others.length, "other folder")}`;
+    const where = place === undefined ? "" : ` in ${place}${more}`;
     const total = source.files + source.unchanged;
     lines.push(`  ${name.padEnd(width)}  ${counted(total, "file")}${where}: ${news(source)}`);
   }
-  if (looked.paths === undefined) lines.push(...lookedIn(looked, roots, new Set(sources.keys())));
+  if (paths === undefined) lines.push(...lookedIn(roots, new Set(sources.keys())));
   const passed: [string, number][] = [
     ...NOT_READ.map((how): [string, number] => [how, files[how]]),
     ["forgotten here", totals.forgotten],
@@ -92,31 +99,48 @@ function news({ created, entries }: SourceTotals): string {
   return `${counted(created, "new session")}, ${counted(entries, "new entry")}`;
 }
 
-/** The agents' folders, with ~ for the home folder. */
+/** The way out of a folder without a possible transcript. */
+const WHICH_FILES: readonly string[] = [
+  "It searches folders for .jsonl, .json, .ndjson, .md, .txt and database files.",
+  "Name a file to read it whatever its ending.",
+];
+
+/** The agents' folders. */
 function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
-  const short = (root: string) =>
-    root.startsWith(`${environment.home}/`) ? `~${root.slice(environment.home.length)}` : root;
   return new Map(
     SOURCES.map(({ name, places }) => [
       name,
-      [...(places?.(environment) ?? [])].map(({ root }) => short(root)),
+      [...(places?.(environment) ?? [])].map(({ root }) => shortened(root, environment)),
     ]),
   );
 }
 
+/** A path with ~ for the home folder. */
+function shortened(root: string, { home }: Environment): string {
+  return root.startsWith(`${home}/`) ? `~${root.slice(home.length)}` : root;
+}
+
 /** Agents without files; all of them, if none has any. */
 function lookedIn(
-  { paths }: { readonly paths?: readonly string[] },
   roots: ReadonlyMap<string, readonly string[]>,
   found: ReadonlySet<string> = new Set(),
 ): string[] {
-  if (paths !== undefined) return [`Looked in ${paths.join(", ")}`];
   const others = [...roots].filter(([name, all]) => all.length > 0 && !found.has(name));
   if (found.size > 0) {
     return others.length === 0 ? [] : [`No files of ${others.map(([name]) => name).join(", ")}.`];
   }
   const width = Math.max(...others.map(([name]) => name.length));
   return ["Looked in:", ...others.map(([name, [root]]) => `  ${name.padEnd(width)}  ${root}`)];
+}
+
+/** The commands that a report suggests. */
+export interface Suggestions {
+  /** Lists every problem. */
+  readonly problems: string;
+  /** Reads a file as a named format. */
+  readonly source: string;
+  /** Lists the names of the formats. */
+  readonly formats: string;
 }
 
 /** Problems with their file and line, and files of no known format: the first few, or all. */
@@ -145,16 +169,22 @@ export class ProblemLines {
   }
 
   /** `unrecognised` are the files of no known format. */
-  print(terminal: Terminal, unrecognised: readonly string[], again: string): void {
+  print(terminal: Terminal, unrecognised: readonly string[], suggested: Suggestions): void {
+    const { problems, source, formats } = suggested;
     for (const line of this.#lines) terminal.note(`  ${line}`);
     if (this.#more > 0) {
-      terminal.note(`  … ${counted(this.#more, "more problem")}; all of them: ${again}`);
+      terminal.note(`  … ${counted(this.#more, "more problem")}; all of them: ${problems}`);
     }
     const shown = this.#all ? unrecognised : unrecognised.slice(0, FEW);
     for (const path of shown) terminal.note(`  not recognised: ${path}`);
     const rest = unrecognised.length - shown.length;
-    if (rest > 0)
-      terminal.note(`  … ${counted(rest, "more file")} not recognised; all of them: ${again}`);
+    if (rest > 0) {
+      terminal.note(`  … ${counted(rest, "more file")} not recognised; all of them: ${problems}`);
+    }
+    if (unrecognised.length > 0) {
+      terminal.note(`  Read one in a named format: ${source}`);
+      terminal.note(`  List the formats: ${formats}`);
+    }
   }
 }
 
