@@ -41,6 +41,10 @@ interface Status {
   }[];
 }
 
+interface Places {
+  readonly places: readonly { readonly source: string; readonly folders: readonly string[] }[];
+}
+
 interface Report {
   readonly dry_run: boolean;
   readonly workstation: string;
@@ -163,6 +167,25 @@ describe("ingest", () => {
         `\n  pi           1 file in ~/.claude/projects: ${news}\n`,
       );
     }
+  });
+
+  test("counts agents without files, and lists the searched folders on request", async () => {
+    const { home, ok, json } = world();
+    writeTurn(home, { id: "s", cwd: "/srv/shop", text: "Why twice?", turn: 1 });
+    const { places } = await json<Places>("ingest", "--places");
+    const lines = (await ok("ingest")).trimEnd().split("\n");
+    expect(lines).toEqual([
+      expect.stringMatching(/^Found 1 file: 1 read/),
+      "  claude-code  1 file in ~/.claude/projects: 1 new session, 1 new entry",
+      expect.stringMatching(
+        new RegExp(`^No files of ${places.length - 1} others; .* ingest --places lists where`),
+      ),
+    ]);
+    expect(places).toContainEqual({
+      source: "codex",
+      folders: expect.arrayContaining([join(home, ".codex/sessions")]),
+    });
+    expect(await ok("ingest", "--places")).toMatch(/^codex +~\/\.codex\/sessions$/m);
   });
 
   test("names invalid options", async () => {

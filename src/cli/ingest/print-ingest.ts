@@ -44,18 +44,21 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
   });
 }
 
-/** A whole machine or a folder: searched places, a line for each agent, skipped files. */
+/**
+ * A whole machine or a folder: a line for each agent with files, skipped files. `places` is the
+ * command that lists the searched folders.
+ */
 export function summaryLines(
   { totals, skipped }: IngestReport,
   seconds: number,
   looked: { readonly environment: Environment; readonly paths?: readonly string[] },
+  places: string,
 ): string[] {
   const { files, sources } = totals;
   const { environment, paths } = looked;
-  const roots = rootsOf(environment);
   if (totals.found === 0) {
     return paths === undefined
-      ? ["No transcripts found.", ...lookedIn(roots)]
+      ? ["No transcripts found.", "Looked in:", ...placeLines(environment, 1)]
       : [`No transcripts found in ${paths.join(", ")}.`, ...WHICH_FILES];
   }
   const done = files.read + files.continued;
@@ -77,7 +80,10 @@ export function summaryLines(
     const total = source.files + source.unchanged;
     lines.push(`  ${name.padEnd(width)}  ${counted(total, "file")}${where}: ${news(source)}`);
   }
-  if (paths === undefined) lines.push(...lookedIn(roots, new Set(sources.keys())));
+  const others = [...placesOf(environment).keys()].filter((name) => !sources.has(name)).length;
+  if (paths === undefined && others > 0) {
+    lines.push(`No files of ${formatCount(others)} others; ${places} lists where it looked.`);
+  }
   const passed: [string, number][] = [
     ...NOT_READ.map((how): [string, number] => [how, files[how]]),
     ["forgotten here", totals.forgotten],
@@ -105,32 +111,30 @@ const WHICH_FILES: readonly string[] = [
   "Name a file to read it whatever its ending.",
 ];
 
-/** The agents' folders. */
-function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    SOURCES.map(({ name, places }) => [
-      name,
-      [...(places?.(environment) ?? [])].map(({ root }) => shortened(root, environment)),
-    ]),
+/** The searched folders of each agent that keeps its files in known ones. */
+export function placesOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
+  const all = SOURCES.map(({ name, places }): [string, readonly string[]] => [
+    name,
+    [...(places?.(environment) ?? [])].map(({ root }) => root),
+  ]);
+  return new Map(all.filter(([, roots]) => roots.length > 0));
+}
+
+/** An agent's name beside its folders, a line each; the first `limit` of each agent. */
+export function placeLines(environment: Environment, limit?: number): string[] {
+  const places = placesOf(environment);
+  const width = Math.max(...[...places.keys()].map((name) => name.length));
+  return [...places].flatMap(([name, roots]) =>
+    roots.slice(0, limit).map((root, i) => {
+      const label = (i === 0 ? name : "").padEnd(width);
+      return `  ${label}  ${shortened(root, environment)}`;
+    }),
   );
 }
 
 /** A path with ~ for the home folder. */
 function shortened(root: string, { home }: Environment): string {
   return root.startsWith(`${home}/`) ? `~${root.slice(home.length)}` : root;
-}
-
-/** Agents without files; all of them, if none has any. */
-function lookedIn(
-  roots: ReadonlyMap<string, readonly string[]>,
-  found: ReadonlySet<string> = new Set(),
-): string[] {
-  const others = [...roots].filter(([name, all]) => all.length > 0 && !found.has(name));
-  if (found.size > 0) {
-    return others.length === 0 ? [] : [`No files of ${others.map(([name]) => name).join(", ")}.`];
-  }
-  const width = Math.max(...others.map(([name]) => name.length));
-  return ["Looked in:", ...others.map(([name, [root]]) => `  ${name.padEnd(width)}  ${root}`)];
 }
 
 /** The commands that a report suggests. */

@@ -20,6 +20,8 @@ import { IngestProgress } from "../../ingest/ingest-progress.ts";
 import {
   fileLines,
   ProblemLines,
+  placeLines,
+  placesOf,
   type Suggestions,
   summaryLines,
 } from "../../ingest/print-ingest.ts";
@@ -69,9 +71,14 @@ export const ingestCommand: Command = defineCommand({
       type: "boolean",
       help: "List every problem with its file and line, and every file that was not recognised.",
     },
+    places: {
+      type: "boolean",
+      help: "List the folders that are searched, by agent, and read nothing.",
+    },
   },
   examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {
+    if (options.places) return printPlaces(context);
     if (options.again) {
       for (const name of ["source", "dry-run", "no-originals"] as const) {
         if (options[name] !== undefined) {
@@ -99,6 +106,15 @@ export const ingestCommand: Command = defineCommand({
     );
   },
 });
+
+async function printPlaces({ terminal, json }: Context): Promise<number> {
+  const environment = thisMachine();
+  if (json) {
+    const all = [...placesOf(environment)].map(([source, folders]) => ({ source, folders }));
+    await terminal.printJson({ places: all });
+  } else for (const line of placeLines(environment)) await terminal.print(line.slice(2));
+  return EXIT.ok;
+}
 
 async function run(
   context: Context,
@@ -260,7 +276,8 @@ async function print(
     for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
   }
   if (input.paths === undefined || !told.isAll(report)) {
-    for (const line of summaryLines(report, seconds, input)) await terminal.print(line);
+    const places = commandLine(context, "ingest --places");
+    for (const line of summaryLines(report, seconds, input, places)) await terminal.print(line);
   }
   for (const { error } of failures) terminal.note(error.message);
 }
