@@ -104,7 +104,7 @@ describe("import", () => {
     const alone = await cli(["import", "notes.txt"]);
     expect([alone.code, alone.stdout]).toEqual([2, ""]);
     expect(alone.stderr).toBe(
-      "backscroll: notes.txt is no transcript of a known format; --source NAME reads it as one, and ingest --help lists the names (unknown_format)\n",
+      "backscroll: notes.txt is not a transcript of a known format; --source NAME reads it as one, and ingest --help lists the names (unknown_format)\n",
     );
     const names = ["notes.txt", "empty.jsonl", "missing.jsonl", "sub", CLAW];
     const among = await cli(["import", ...names, "--json"]);

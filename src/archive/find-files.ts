@@ -72,7 +72,7 @@ export async function* findNamed(
         continue;
       }
       if (!facts.isDirectory()) {
-        onMissing({ path: name, message: `${name} is no file and no folder` });
+        onMissing({ path: name, message: `${name} is neither a file nor a folder` });
         continue;
       }
     } catch (error) {

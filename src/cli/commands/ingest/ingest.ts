@@ -238,7 +238,7 @@ class ToldFiles {
         details: { field: "PATH", file: path },
       });
     }
-    const why = how === "empty" ? "is empty" : `is no transcript of a known format; ${WAY_OUT}`;
+    const why = how === "empty" ? "is empty" : `is not a transcript of a known format; ${WAY_OUT}`;
     return new BackscrollError("unknown_format", `${name} ${why}`, { details: { file: path } });
   }
 }
