@@ -41,6 +41,10 @@ interface Status {
   }[];
 }
 
+interface Places {
+  readonly places: readonly { readonly source: string; readonly folders: readonly string[] }[];
+}
+
 interface Report {
   readonly dry_run: boolean;
   readonly workstation: string;
@@ -55,7 +59,7 @@ describe("ingest", () => {
   test("reads a folder, and nothing the second time", async () => {
     const { ok, json } = world();
     expect(await ok("ingest", "chats")).toMatch(
-      /^Found 1 file: 1 read.*\n {2}pi {2}1 file: 1 new session/,
+      /^Found 1 file in chats: 1 read.*\n {2}pi {2}1 file: 1 new session/,
     );
     const again = await json<Report>("ingest", "chats");
     expect(again).toMatchObject({
@@ -118,6 +122,70 @@ describe("ingest", () => {
     };
     expect(await problems("skip")).toEqual({ line_too_long: 1 });
     expect(await problems("cut")).toEqual({ line_cut: 1 });
+  });
+
+  test("names files of no known format, and how to name their format", async () => {
+    const { home, cli } = world();
+    mkdirSync(join(home, "foreign"));
+    writeFileSync(join(home, "foreign/thing.jsonl"), '{"hello":"world"}\n');
+    writeFileSync(join(home, "foreign/notes.txt"), "notes of mine\n");
+    for (const how of ["new", "known"]) {
+      const ran = await cli(["ingest", "foreign"]);
+      expect([ran.code, ran.stdout], how).toEqual([
+        0,
+        "Found 2 files in foreign: 0 read, 2 not recognised.\n",
+      ]);
+      const [first, second, ...advice] = ran.stderr.trimEnd().split("\n");
+      expect([first, second].sort()).toEqual([
+        `  not recognised: ${join(home, "foreign/notes.txt")}`,
+        `  not recognised: ${join(home, "foreign/thing.jsonl")}`,
+      ]);
+      expect(advice).toEqual([
+        expect.stringMatching(/^ {2}Read one in a named format: .* ingest FILE --source NAME$/),
+        expect.stringMatching(/^ {2}List the formats: .* ingest --help$/),
+      ]);
+    }
+  });
+
+  test("names a folder without possible transcripts, and which files it reads", async () => {
+    const { home, ok } = world();
+    mkdirSync(join(home, "tables"));
+    writeFileSync(join(home, "tables/a.csv"), "1,2\n");
+    expect(await ok("ingest", "tables")).toMatch(
+      /^No transcripts found in tables\.\nIt searches folders for \.jsonl, .*\nName a file/,
+    );
+  });
+
+  test("names the folder of each agent's files, also that of another agent", async () => {
+    const { home, ok } = world();
+    const folder = join(home, ".claude/projects/-srv-shop");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "a.jsonl"), fixture("pi/version-2.jsonl"));
+    writeTurn(home, { id: "s", cwd: "/srv/shop", text: "Why twice?", turn: 1 });
+    for (const news of ["1 new session, 2 new entries", "nothing new"]) {
+      expect(await ok("ingest")).toContain(
+        `\n  pi           1 file in ~/.claude/projects: ${news}\n`,
+      );
+    }
+  });
+
+  test("counts agents without files, and lists the searched folders on request", async () => {
+    const { home, ok, json } = world();
+    writeTurn(home, { id: "s", cwd: "/srv/shop", text: "Why twice?", turn: 1 });
+    const { places } = await json<Places>("ingest", "--places");
+    const lines = (await ok("ingest")).trimEnd().split("\n");
+    expect(lines).toEqual([
+      expect.stringMatching(/^Found 1 file: 1 read/),
+      "  claude-code  1 file in ~/.claude/projects: 1 new session, 1 new entry",
+      expect.stringMatching(
+        new RegExp(`^No files of ${places.length - 1} others; .* ingest --places lists where`),
+      ),
+    ]);
+    expect(places).toContainEqual({
+      source: "codex",
+      folders: expect.arrayContaining([join(home, ".codex/sessions")]),
+    });
+    expect(await ok("ingest", "--places")).toMatch(/^codex +~\/\.codex\/sessions$/m);
   });
 
   test("names invalid options", async () => {

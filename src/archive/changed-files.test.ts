@@ -44,7 +44,7 @@ test("a line skipped as too long keeps its number", async () => {
 test.each([
   ["an Aider history", ".aider.chat.history.md", '{ "port": 80, // default'],
   ["a text of Cursor", "a.txt", '{ "port": 80,'],
-])("the last line of %s is text, whatever it looks like", async (_, name, last) => {
+])("the last line of %s is kept, although it looks like torn JSON", async (_, name, last) => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const head = name.endsWith(".md")
@@ -55,7 +55,7 @@ test.each([
   expect((await allSaid(engine))[0]?.at(-1)).toBe(`Here:\n${last}`.slice(0, 30));
 });
 
-test("an export with its last conversation on its last line loses none", async () => {
+test("the last conversation of an export is stored, although its line has no line break", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const chat = (id: string) =>

@@ -14,7 +14,7 @@ export type FileSum = Pick<FoundFile, "size" | "mtimeUs">;
 
 const NOTHING: FileSum = { size: 0, mtimeUs: 0 };
 
-/** The sum of all files beside `file`, if it is a transcript of `source`. */
+/** The sum of the companions of `file`, if it is a transcript of `source`. */
 export async function sumBeside(
   source: TranscriptSource | undefined,
   file: Pick<FoundFile, "path" | "root">,
@@ -37,7 +37,7 @@ async function sumFile(path: string): Promise<FileSum> {
     const facts = await stat(path);
     return { size: facts.size, mtimeUs: mtimeUsOf(facts) };
   } catch {
-    // Not there.
+    // Missing.
     return NOTHING;
   }
 }

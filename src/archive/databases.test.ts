@@ -63,7 +63,7 @@ test("a changed database is read only for its changed sessions", async () => {
   expect(forced.outcomes[0]).toMatchObject({ how: "read", sessions: { length: 10 } });
 });
 
-test("a database with an incomplete answer is not done", async () => {
+test("an unchanged database with an unfinished answer is read again", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   using opencode = openOpencode(machine);

@@ -12,6 +12,8 @@ export interface Candidate {
   readonly file: FoundFile;
   /** The source whose place contains it: its most likely format. */
   readonly hint: TranscriptSource | undefined;
+  /** The root of that place, as the source names it. */
+  readonly place?: string;
   /** The caller named this file. */
   readonly named: boolean;
 }
@@ -31,7 +33,7 @@ export async function* findInPlaces(
   for (const source of sources) {
     for (const place of source.places?.(environment) ?? []) {
       for await (const group of walk(place, counts)) {
-        yield group.map((file) => ({ file, hint: source, named: false }));
+        yield group.map((file) => ({ file, hint: source, place: place.root, named: false }));
       }
     }
   }
@@ -70,7 +72,7 @@ export async function* findNamed(
         continue;
       }
       if (!facts.isDirectory()) {
-        onMissing({ path: name, message: `${name} is no file and no folder` });
+        onMissing({ path: name, message: `${name} is neither a file nor a folder` });
         continue;
       }
     } catch (error) {

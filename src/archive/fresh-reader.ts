@@ -1,5 +1,6 @@
 /**
- * Reads new transcript lines before a tool call is answered, within a time limit.
+ * Read-your-writes within a deadline: new transcript lines are stored before a tool call is
+ * answered.
  *
  * Files of the caller's project come first, then all others, the newest first. The rest is counted
  * and left to the follower of the transcripts.

@@ -45,12 +45,12 @@ test("many small files are read concurrently", async () => {
   expect(await most(source, seen, (text) => text)).toBeGreaterThan(4);
 });
 
-test("of compressed files a few, whatever their names", async () => {
+test("few compressed files are read concurrently, whatever their names", async () => {
   const { source, seen } = counting();
   expect(await most(source, seen, (text) => gzipSync(text))).toBe(4);
 });
 
-test("of transcripts with companions a few", async () => {
+test("few transcripts with companions are read concurrently", async () => {
   const { source, seen } = counting({ companions: () => [{ folder: "parts" }] });
   expect(await most(source, seen, (text) => text)).toBe(4);
 });

@@ -27,7 +27,7 @@ export interface RunHandlers {
   readonly signal?: AbortSignal;
 }
 
-/** Files whose records are written together. */
+/** The batch size of records. */
 const RECORDS = 64;
 
 /** `unchanged` plans are counted and dropped; unrecognised files are reported again. */
@@ -50,7 +50,7 @@ export async function ingestFiles(
       plan: plan === "unchanged" ? "whole" : plan,
       onSession: (source, session) => totals.addSession(source, session),
     }).then(async ({ outcome, record }) => {
-      totals.add(outcome);
+      totals.add(outcome, candidate.place);
       onOutcome?.(outcome);
       onProgress?.(totals);
       if (record !== undefined) await records.add(record);
@@ -71,7 +71,7 @@ export async function ingestFiles(
           totals.add(outcome);
           onOutcome?.(outcome);
         } else if (isOdd) totals.addUnrecognised(candidate.file.path);
-        else totals.addUnchanged(known?.source ?? "");
+        else totals.addUnchanged(known?.source ?? "", candidate.place);
         continue;
       }
       await lanes.room(planned.candidate.file.size);
@@ -91,7 +91,7 @@ export async function ingestFiles(
 /** The time slice of starting files: small ones complete synchronously. */
 const TURN_MS = 5;
 
-/** Yields: a server that reads files also has callers. */
+/** Cooperative scheduling: yields to the event loop, because a server also has callers. */
 class ShortTurns {
   #began = performance.now();
 
@@ -102,7 +102,7 @@ class ShortTurns {
   }
 }
 
-/** Scans the next group while this one is processed. */
+/** Prefetch: scans the next group while this one is processed. */
 async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   const iterator = items[Symbol.asyncIterator]();
   let next = iterator.next();
@@ -134,7 +134,7 @@ async function* planGroups(
 ): AsyncGenerator<readonly Planned[]> {
   let started = performance.now();
   for await (const group of groups) {
-    // A session's later file mostly was written later: then none of them has to be read again.
+    // Oldest first: a file that precedes a stored one makes its session be read again as a whole.
     const planned = await planGroup(setting, group.toSorted(byWriting));
     onLooked?.(performance.now() - started);
     yield planned;
@@ -172,7 +172,7 @@ export async function planGroup(
   });
 }
 
-/** Sums of files that have companions, including those. */
+/** Size and mtime of files with companions, the companions included. */
 async function sumGroup(
   { sources }: IngestSetting,
   group: readonly Candidate[],
@@ -204,7 +204,7 @@ async function findRecords(
   return new Map(found.map((file) => [file.path, file]));
 }
 
-/** Written after the entries are stored: a run that dies in between reads the file again. */
+/** Write ordering: entries first, then the record. A run that dies in between reads the file again. */
 class Records {
   readonly #setting: IngestSetting;
   #waiting: IngestedFile[] = [];

@@ -42,10 +42,11 @@ export interface IngestSetting {
   /** A keyed mutex: parts of one session are sequential. */
   readonly turns: KeyedQueue;
   /**
-   * For files whose size does not bound their memory: compressed ones, and those with companions.
+   * A semaphore for files whose size does not bound their memory: compressed ones, and those with
+   * companions.
    */
   readonly unmeasured: Slots;
-  /** The memory budget of companion files until they are stored. */
+  /** A semaphore for companion files that are held in memory until they are stored. */
   readonly held: Slots;
   /** A semaphore for lines of more than a megabyte, across all files. */
   readonly longLines: Slots;

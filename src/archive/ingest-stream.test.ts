@@ -24,7 +24,7 @@ test.each([
   ["gzip", gzipSync(EXPORT)],
   ["UTF-16", Buffer.from(`\uFEFF${EXPORT}`, "utf16le")],
   ["UTF-16 in gzip", gzipSync(Buffer.from(`\uFEFF${EXPORT}`, "utf16le"))],
-])("what comes through a pipe may be %s, in pieces of any length", async (_, bytes) => {
+])("a pipe may carry %s, in chunks of any length", async (_, bytes) => {
   for (const length of [1, 7, 100_000]) {
     await using engine = await open(":memory:");
     const setting = await createSetting(engine, { environment });
@@ -34,7 +34,7 @@ test.each([
   }
 });
 
-test("a truncated compressed pipe gives its complete part, and says so", async () => {
+test("a truncated compressed pipe gives its complete part, and reports the rest", async () => {
   await using engine = await open(":memory:");
   const setting = await createSetting(engine, { environment });
   const packed = gzipSync(`${EXPORT}${" ".repeat(1_000_000)}`).subarray(0, -8);

@@ -166,7 +166,7 @@ describe("a file that changes", () => {
     expect((await said(engine, KEY)).slice(0, 2)).toEqual(["one", "two"]);
   });
 
-  test("a torn last line waits for its rest", async () => {
+  test("a torn last line is read once it is complete", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const all = notes("one", "two");

@@ -66,6 +66,8 @@ export interface SourceTotals {
   /** New sessions. */
   created: number;
   entries: number;
+  /** The agents' folders that contain its files: another agent's, perhaps. */
+  readonly places: Set<string>;
 }
 
 /** The totals of a run. */
@@ -91,13 +93,13 @@ export class Totals {
     return Object.values(this.files).reduce((sum, count) => sum + count, 0);
   }
 
-  add(outcome: FileOutcome): void {
+  add(outcome: FileOutcome, place?: string): void {
     if (outcome.how === "unrecognised") this.addUnrecognised(outcome.path);
     else this.files[outcome.how]++;
     this.bytes += outcome.bytes;
     addCounts(this.problems, outcome.problemCounts);
     addCounts(this.ignored, outcome.ignoredCounts);
-    if (outcome.source !== null) this.#addSource(outcome.source).files++;
+    if (outcome.source !== null) this.#addSource(outcome.source, place).files++;
   }
 
   addUnrecognised(path: string): void {
@@ -106,9 +108,9 @@ export class Totals {
   }
 
   /** A file of a known format that was not opened. */
-  addUnchanged(source: string): void {
+  addUnchanged(source: string, place?: string): void {
     this.files.unchanged++;
-    this.#addSource(source).unchanged++;
+    this.#addSource(source, place).unchanged++;
   }
 
   addSession(source: string, session: SessionOutcome): void {
@@ -122,12 +124,13 @@ export class Totals {
     if (session.forgotten) this.forgotten++;
   }
 
-  #addSource(name: string): SourceTotals {
+  #addSource(name: string, place?: string): SourceTotals {
     let totals = this.sources.get(name);
     if (totals === undefined) {
-      totals = { files: 0, unchanged: 0, created: 0, entries: 0 };
+      totals = { files: 0, unchanged: 0, created: 0, entries: 0, places: new Set() };
       this.sources.set(name, totals);
     }
+    if (place !== undefined) totals.places.add(place);
     return totals;
   }
 }

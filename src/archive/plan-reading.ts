@@ -1,5 +1,5 @@
 /**
- * Decides whether to read a file, and from which offset.
+ * Change detection by size and mtime: decides whether to read a file, and from which offset.
  *
  * A file of unchanged size and mtime is not opened: opening a hundred thousand files would take
  * minutes. A file that grew is read from the last offset if the hash of the bytes before it still

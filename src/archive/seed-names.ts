@@ -50,7 +50,7 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
   const own = new ProblemLog();
   const source = recogniseSource(await file.head(own), path);
   if (source === undefined && file.size > 0) {
-    throw new BackscrollError("unknown_format", `${path} is no transcript of a known format`, {
+    throw new BackscrollError("unknown_format", `${path} is not a transcript of a known format`, {
       details: { file: path },
     });
   }

@@ -30,16 +30,16 @@ async function titleOf(...requests: readonly string[]): Promise<string | undefin
   return figures.describe(nothing, null, { mtime: 0, isAdded: false }).title;
 }
 
-describe("a session without a title has its first request's", () => {
+describe("a derived title is the first line of the first request", () => {
   test.each([
-    ["its first line", "Fix the invoice parser\nand then the rest", "Fix the invoice parser"],
-    ["without what is round it", "\n\n   Fix \t the\u00A0parser  \n", "Fix the parser"],
-    ["with what can be stored", "Fix\u0000the parser \uD800", "Fix the parser \uFFFD"],
+    ["without later lines", "Fix the invoice parser\nand then the rest", "Fix the invoice parser"],
+    ["with white space collapsed", "\n\n   Fix \t the\u00A0parser  \n", "Fix the parser"],
+    ["with unstorable characters replaced", "Fix\u0000the parser \uD800", "Fix the parser \uFFFD"],
   ])("%s", async (_what, request, title) => {
     expect(await titleOf(request, "Something else")).toBe(title);
   });
 
-  test("however many spaces are in it", async () => {
+  test("with any number of spaces collapsed", async () => {
     for (const spaces of [490, 498, 499, 500, 3_000]) {
       expect(await titleOf(`Fix${" ".repeat(spaces)}😀 parser`)).toBe("Fix 😀 parser");
     }
@@ -50,7 +50,7 @@ describe("a session without a title has its first request's", () => {
     expect(await titleOf("word ".repeat(200_000))).toBe(`${words}…`);
   });
 
-  test("cut inside of a word that has no end", async () => {
+  test("cut inside a word that exceeds the limit", async () => {
     expect(await titleOf("x".repeat(1_000_000))).toBe(`${"x".repeat(79)}…`);
   });
 

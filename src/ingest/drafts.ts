@@ -109,7 +109,7 @@ export class KnownIds {
   /** False, with a problem, if the id is known. */
   isNew(id: string, line?: number): boolean {
     if (this.#ids.has(id)) {
-      this.#problems.add("duplicate_id", `the id ${id} was there before`, line);
+      this.#problems.add("duplicate_id", `duplicate id ${id}`, line);
       return false;
     }
     this.#ids.set(id, true);

@@ -36,12 +36,12 @@ function parseElement(
   const value = parseJson(text);
   if (isPlainObject(value)) return [value];
   if (value === undefined) return [...recover(text, begins, problems)];
-  problems.add("unexpected", "an element is JSON, but no object");
+  problems.add("unexpected", "an element is JSON, but not an object");
   return [];
 }
 
 const NO_ELEMENT =
-  "an element is no JSON, nests too deeply or holds too many values; was the file cut off?";
+  "an element is not JSON, nests too deeply or holds too many values; was the file cut off?";
 
 /** The whole elements of a damaged piece. */
 function* recover(

@@ -17,7 +17,7 @@ export async function readJson(lines: AsyncIterable<Line>, problems: ProblemLog)
 }
 
 export const NO_DOCUMENT =
-  "the file is no JSON, nests too deeply or holds too many values; was it cut off?";
+  "the file is not JSON, nests too deeply or holds too many values; was it cut off?";
 
 /** Undefined if too long. The lines are released before the text is parsed. */
 export async function joinLines(

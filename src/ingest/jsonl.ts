@@ -90,15 +90,15 @@ function parseLine(
       const what = `the line holds more than ${limit} values, and was left out`;
       problems.add("unexpected", what, number);
     } else if (!isPlainObject(value)) {
-      problems.add("unexpected", "the line is JSON, but no object", number);
+      problems.add("unexpected", "the line is JSON, but not an object", number);
     } else if (depth > MAX_JSON_DEPTH) {
       problems.add("unexpected", `the line nests deeper than ${MAX_JSON_DEPTH} levels`, number);
     } else return value;
   } catch (cause) {
     if (text.trim() === "") return undefined;
     const reason = cause instanceof RangeError ? "it nests too deeply" : (cause as Error).message;
-    if (ended) problems.add("not_json", `the line is no JSON: ${reason}`, number);
-    else problems.add("torn_line", "the last line is not complete", number);
+    if (ended) problems.add("not_json", `the line is not JSON: ${reason}`, number);
+    else problems.add("torn_line", "the last line is incomplete", number);
   }
   return undefined;
 }

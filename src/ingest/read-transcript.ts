@@ -62,7 +62,7 @@ async function findSource(
   const found = recogniseSource(head.subarray(0, HEAD_BYTES), path);
   if (found !== undefined) return found;
   const what = path === "" ? "the input" : path;
-  const why = head.length === 0 ? "is empty" : "is no transcript of a known format";
+  const why = head.length === 0 ? "is empty" : "is not a transcript of a known format";
   throw unknownFormat(`${what} ${why}; known are ${known}`, path);
 }
 

@@ -33,7 +33,7 @@ export interface TranscriptSource {
   readonly container?: "lines" | "database";
   /**
    * Whether single lines are not JSON values: the file is text, or one JSON value over many lines.
-   * Then the last line is passed on as it is. Otherwise an incomplete last line waits for its rest.
+   * Then the last line is passed on as it is. Otherwise an incomplete last line is held back.
    */
   isText?(path: string): boolean;
   /** Files beside a transcript that are parts of it: their changes are changes of it. */

@@ -1,4 +1,6 @@
-/** A tool call on one line: its name and subject. */
+/** A tool call on one line: its name and main argument. */
+
+import { readableJson } from "./readable-json.ts";
 
 /** The main arguments of calls, in order of preference. */
 const TELLING: readonly string[] = [
@@ -23,7 +25,7 @@ export function toolCallLine(snippet: string): string | undefined {
   const [, name, input] = /^([\w.:-]{1,80})\((\{[\s\S]*)$/.exec(snippet.trim()) ?? [];
   if (name === undefined || input === undefined) return undefined;
   const told = telling(input.replace(/\)[^)}]*$/, ""));
-  return told === undefined ? `${name} ${input}` : `${name} ${told}`;
+  return `${name} ${told ?? readableJson(input).text}`;
 }
 
 /** The main argument of a call, also of a truncated one. */
@@ -51,6 +53,6 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 function valueIn(text: string, key: string): string | undefined {
-  const found = new RegExp(`"${key}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)*)`).exec(text)?.[1];
-  return found?.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1");
+  const found = new RegExp(`"${key}"\\s*:\\s*("(?:[^"\\\\]|\\\\.)*)`).exec(text)?.[1];
+  return found === undefined ? undefined : readableJson(found).text;
 }

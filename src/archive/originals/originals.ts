@@ -2,8 +2,8 @@
  * Keeps the bytes of ingested files: agents delete transcripts after weeks, and an improved reader
  * may find more in them.
  *
- * A file is stored in parts of up to 8 MiB, each a zstd frame. Parts merge like a binary counter:
- * new bytes are joined with the preceding parts that are not longer. So a file that grows line by
+ * A file is stored in parts of up to 8 MiB, each a zstd frame. The logarithmic method of
+ * log-structured indexes: new bytes are merged with the preceding parts that are not longer. So a file that grows line by
  * line has few parts, and each byte is compressed a number of times logarithmic in its size.
  */
 

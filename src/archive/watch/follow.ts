@@ -1,7 +1,7 @@
 /**
- * Follows this machine's transcripts in the background of a host, such as a server. Of the
- * processes of this machine that do so for one tenant of one store, a lease elects one; the others
- * stand by.
+ * Follows this machine's transcripts in the background of a host, such as a server.
+ *
+ * Leader election by a lease, per tenant and machine: one process follows, the others stand by.
  */
 
 import type { Engine } from "../../engine/engine.ts";

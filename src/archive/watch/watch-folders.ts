@@ -9,7 +9,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A system allows a user some thousands of watches; most are left to others. */
+/** Systems limit the watches of a user to some thousands; most stay free for other programs. */
 const MAX_FOLDERS = 4_096;
 
 /** macOS and Windows watch a whole tree at once. */

@@ -35,7 +35,7 @@ export interface WatchInput
   readonly reconcileMs?: number;
 }
 
-/** An agent writes a turn in several pieces; this joins them into one reading. */
+/** Debounce: an agent writes a turn in several pieces, which become one reading. */
 const SETTLE_MS = 50;
 
 const RECONCILE_MS = 30_000;

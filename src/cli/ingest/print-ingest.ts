@@ -17,13 +17,13 @@ const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
   unexpected: "not allowed by the format",
   line_too_long: "line too long",
   line_cut: "long line cut",
-  unpacks_too_far: "unpacks to more than is allowed",
+  unpacks_too_far: "unpacked size over the limit",
   unreadable: "not readable to the end",
   not_utf8: "not UTF-8",
   missing_header: "first line missing",
-  missing_parent: "refers to a message that is not there",
+  missing_parent: "refers to a missing message",
   duplicate_id: "id given twice",
-  missing_reference: "refers to an entry that is not there",
+  missing_reference: "refers to a missing entry",
   entry_cut: "cut because it is too long",
   changed_entry: "changed since it was stored",
   late_file: "older than the stored part of its session",
@@ -44,15 +44,23 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
   });
 }
 
-/** A whole machine or a folder: searched places, a line for each agent, skipped files. */
+/**
+ * A whole machine or a folder: a line for each agent with files, skipped files. `places` is the
+ * command that lists the searched folders.
+ */
 export function summaryLines(
   { totals, skipped }: IngestReport,
   seconds: number,
   looked: { readonly environment: Environment; readonly paths?: readonly string[] },
+  places: string,
 ): string[] {
   const { files, sources } = totals;
-  const roots = rootsOf(looked.environment);
-  if (totals.found === 0) return ["No transcripts found.", ...lookedIn(looked, roots)];
+  const { environment, paths } = looked;
+  if (totals.found === 0) {
+    return paths === undefined
+      ? ["No transcripts found.", "Looked in:", ...placeLines(environment, 1)]
+      : [`No transcripts found in ${paths.join(", ")}.`, ...WHICH_FILES];
+  }
   const done = files.read + files.continued;
   const speed = totals.bytes / Math.max(seconds, 0.001);
   const took = seconds < 0.05 ? "" : ` in ${seconds.toFixed(1)} s, ${formatBytes(speed)}/s`;
@@ -61,16 +69,21 @@ export function summaryLines(
     ...(files.unchanged > 0 ? [`${formatCount(files.unchanged)} unchanged`] : []),
     ...(files.unrecognised > 0 ? [`${formatCount(files.unrecognised)} not recognised`] : []),
   ];
-  const lines = [`Found ${counted(totals.found, "file")}: ${counts.join(", ")}.`];
+  const inPath = paths?.length === 1 ? ` in ${paths[0]}` : "";
+  const lines = [`Found ${counted(totals.found, "file")}${inPath}: ${counts.join(", ")}.`];
   const agents = [...sources].filter(([name]) => name !== "").sort(([a], [b]) => (a < b ? -1 : 1));
   const width = Math.max(0, ...agents.map(([name]) => name.length));
   for (const [name, source] of agents) {
-    const place = looked.paths === undefined ? roots.get(name)?.[0] : undefined;
-    const where = place === undefined ? "" : ` in ${place}`;
+    const [place, ...others] = [...source.places].map((root) => shortened(root, environment));
+    const more = others.length === 0 ? "" : ` and ${counted(others.length, "other folder")}`;
+    const where = place === undefined ? "" : ` in ${place}${more}`;
     const total = source.files + source.unchanged;
     lines.push(`  ${name.padEnd(width)}  ${counted(total, "file")}${where}: ${news(source)}`);
   }
-  if (looked.paths === undefined) lines.push(...lookedIn(looked, roots, new Set(sources.keys())));
+  const others = [...placesOf(environment).keys()].filter((name) => !sources.has(name)).length;
+  if (paths === undefined && others > 0) {
+    lines.push(`No files of ${formatCount(others)} others; ${places} lists where it looked.`);
+  }
   const passed: [string, number][] = [
     ...NOT_READ.map((how): [string, number] => [how, files[how]]),
     ["forgotten here", totals.forgotten],
@@ -92,31 +105,46 @@ function news({ created, entries }: SourceTotals): string {
   return `${counted(created, "new session")}, ${counted(entries, "new entry")}`;
 }
 
-/** The agents' folders, with ~ for the home folder. */
-function rootsOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
-  const short = (root: string) =>
-    root.startsWith(`${environment.home}/`) ? `~${root.slice(environment.home.length)}` : root;
-  return new Map(
-    SOURCES.map(({ name, places }) => [
-      name,
-      [...(places?.(environment) ?? [])].map(({ root }) => short(root)),
-    ]),
+/** The way out of a folder without a possible transcript. */
+const WHICH_FILES: readonly string[] = [
+  "It searches folders for .jsonl, .json, .ndjson, .md, .txt and database files.",
+  "Name a file to read it whatever its ending.",
+];
+
+/** The searched folders of each agent that keeps its files in known ones. */
+export function placesOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
+  const all = SOURCES.map(({ name, places }): [string, readonly string[]] => [
+    name,
+    [...(places?.(environment) ?? [])].map(({ root }) => root),
+  ]);
+  return new Map(all.filter(([, roots]) => roots.length > 0));
+}
+
+/** An agent's name beside its folders, a line each; the first `limit` of each agent. */
+export function placeLines(environment: Environment, limit?: number): string[] {
+  const places = placesOf(environment);
+  const width = Math.max(...[...places.keys()].map((name) => name.length));
+  return [...places].flatMap(([name, roots]) =>
+    roots.slice(0, limit).map((root, i) => {
+      const label = (i === 0 ? name : "").padEnd(width);
+      return `  ${label}  ${shortened(root, environment)}`;
+    }),
   );
 }
 
-/** Agents without files; all of them, if none has any. */
-function lookedIn(
-  { paths }: { readonly paths?: readonly string[] },
-  roots: ReadonlyMap<string, readonly string[]>,
-  found: ReadonlySet<string> = new Set(),
-): string[] {
-  if (paths !== undefined) return [`Looked in ${paths.join(", ")}`];
-  const others = [...roots].filter(([name, all]) => all.length > 0 && !found.has(name));
-  if (found.size > 0) {
-    return others.length === 0 ? [] : [`No files of ${others.map(([name]) => name).join(", ")}.`];
-  }
-  const width = Math.max(...others.map(([name]) => name.length));
-  return ["Looked in:", ...others.map(([name, [root]]) => `  ${name.padEnd(width)}  ${root}`)];
+/** A path with ~ for the home folder. */
+function shortened(root: string, { home }: Environment): string {
+  return root.startsWith(`${home}/`) ? `~${root.slice(home.length)}` : root;
+}
+
+/** The commands that a report suggests. */
+export interface Suggestions {
+  /** Lists every problem. */
+  readonly problems: string;
+  /** Reads a file as a named format. */
+  readonly source: string;
+  /** Lists the names of the formats. */
+  readonly formats: string;
 }
 
 /** Problems with their file and line, and files of no known format: the first few, or all. */
@@ -145,16 +173,22 @@ export class ProblemLines {
   }
 
   /** `unrecognised` are the files of no known format. */
-  print(terminal: Terminal, unrecognised: readonly string[], again: string): void {
+  print(terminal: Terminal, unrecognised: readonly string[], suggested: Suggestions): void {
+    const { problems, source, formats } = suggested;
     for (const line of this.#lines) terminal.note(`  ${line}`);
     if (this.#more > 0) {
-      terminal.note(`  … ${counted(this.#more, "more problem")}; all of them: ${again}`);
+      terminal.note(`  … ${counted(this.#more, "more problem")}; all of them: ${problems}`);
     }
     const shown = this.#all ? unrecognised : unrecognised.slice(0, FEW);
     for (const path of shown) terminal.note(`  not recognised: ${path}`);
     const rest = unrecognised.length - shown.length;
-    if (rest > 0)
-      terminal.note(`  … ${counted(rest, "more file")} not recognised; all of them: ${again}`);
+    if (rest > 0) {
+      terminal.note(`  … ${counted(rest, "more file")} not recognised; all of them: ${problems}`);
+    }
+    if (unrecognised.length > 0) {
+      terminal.note(`  Read one in a named format: ${source}`);
+      terminal.note(`  List the formats: ${formats}`);
+    }
   }
 }
 

@@ -78,7 +78,18 @@ test("has no colours in a pipe, and shows control characters there too", () => {
   ]);
 });
 
-/** The output for a message with this snippet, in which «…» are the matches. */
+/** A snippet in which «…» are the matches. */
+function withMatches(snippet: string) {
+  const matches: { start: number; end: number }[] = [];
+  let text = "";
+  for (const [i, part] of snippet.split(/[«»]/).entries()) {
+    if (i % 2 === 1) matches.push({ start: text.length, end: text.length + part.length });
+    text += part;
+  }
+  return { snippet: text, matches };
+}
+
+/** The output for a message with this snippet. */
 function foundIn(snippet: string, columns = 80): string[] {
   const { COLUMNS } = process.env;
   process.env["COLUMNS"] = String(columns);
@@ -86,15 +97,9 @@ function foundIn(snippet: string, columns = 80): string[] {
     if (COLUMNS === undefined) delete process.env["COLUMNS"];
     else process.env["COLUMNS"] = COLUMNS;
   });
-  const matches: { start: number; end: number }[] = [];
-  let text = "";
-  for (const [i, part] of snippet.split(/[«»]/).entries()) {
-    if (i % 2 === 1) matches.push({ start: text.length, end: text.length + part.length });
-    text += part;
-  }
   const found = { ...item, entryId: "e", index: 1, role: "user", found: true } as const;
   const { parts: _, ...plain } = hit;
-  const window = [{ ...found, snippet: text, matches }];
+  const window = [{ ...found, ...withMatches(snippet) }];
   return formatHit({ ...plain, window }, terminal(false), STYLE).slice(3);
 }
 
@@ -113,6 +118,46 @@ test("cuts a long line between words, around its match", () => {
   const [line = ""] = foundIn(`${"before ".repeat(50)}the «lock» was ${"after ".repeat(50)}`, 60);
   expect(line).toMatch(/^ {4}…(before )+the lock was (after )*after…$/);
   expect(line.length).toBeLessThanOrEqual(60);
+});
+
+/** The output for an assistant's message with a call and this snippet. */
+function foundInCall(snippet: string, truncated = false): string[] {
+  const { parts: _, ...plain } = hit;
+  const call = { ...item, entryId: "e", index: 1, role: "assistant", found: true } as const;
+  const window = [{ ...call, toolName: "Bash", ...withMatches(snippet), truncated }];
+  return formatHit({ ...plain, window }, terminal(true), STYLE).slice(3);
+}
+
+const marked = (text: string) => `\u001b[1;33m${text}\u001b[22;39m`;
+
+test("shows a matching call as plain text on one line", () => {
+  const input = JSON.stringify({
+    command: 'grep -r "«StageFiles»(" \\\n  --include="*.go" — «now»',
+    timeout: 5,
+  }).replace("—", "\\u2014");
+  expect(foundInCall(`Bash(${input})`)).toEqual([
+    `    Bash command: grep -r "${marked("StageFiles")}(" \\ --include="*.go" — ${marked("now")}, timeout: 5`,
+  ]);
+  expect(foundInCall(`«Bash»({"todos":[{"content":"a"}]})`)).toEqual([
+    `    ${marked("Bash")} todos: content: a`,
+  ]);
+});
+
+test("shows part of a call as plain text", () => {
+  expect(foundInCall('import cycles.\\npackage «id»\\n","replace_all":fal', true)).toEqual([
+    `    import cycles. package ${marked("id")} , replace_all: fal`,
+    expect.stringContaining("…"),
+  ]);
+  expect(foundInCall('"path":"C:\\\\new","text":"«lock»', true)).toEqual([
+    `    path: C:\\new, text: ${marked("lock")}`,
+    expect.stringContaining("…"),
+  ]);
+});
+
+test("leaves an assistant's own words as they are", () => {
+  expect(foundInCall('Write "\\n" as «newline» \\u000a.')).toEqual([
+    `    Write "\\n" as ${marked("newline")} \\u000a.`,
+  ]);
 });
 
 test("skips neighbours without text, and shows a call on one line", () => {

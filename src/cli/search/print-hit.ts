@@ -1,5 +1,6 @@
 /** Prints hits for people: the session, the matching lines, and their neighbours. */
 
+import { readableJson } from "../../api/text/readable-json.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { SearchResult } from "../../engine/search.ts";
@@ -99,17 +100,43 @@ function foundLines(item: Item, terminal: Terminal): string[] {
   return shown;
 }
 
-/** Non-empty lines. */
-function linesOf({ snippet, matches }: Item): Line[] {
+/** Non-empty lines; the arguments of a call as plain text. */
+function linesOf(item: Item): Line[] {
   const lines: Line[] = [];
   let start = 0;
-  for (const text of snippet.split("\n")) {
+  for (const text of item.snippet.split("\n")) {
     const end = start + text.length;
-    const own = matches.filter((match) => match.start >= start && match.start < end);
-    if (text.trim() !== "") lines.push({ start, text, matches: own });
+    const own = item.matches.filter((match) => match.start >= start && match.start < end);
+    const line = { start, text, matches: own };
+    if (text.trim() !== "") lines.push(isCall(line, item) ? readable(line) : line);
     start = end + 1;
   }
   return lines;
+}
+
+const CALL = /^([\w.:-]{1,80})\((?=\{)/;
+
+/** A call, or the rest of one that the snippet cuts off: then it has escapes or delimiters of JSON. */
+function isCall({ start, text }: Line, { role, toolName, truncated }: Item): boolean {
+  if (role !== "assistant" || toolName === null) return false;
+  return (
+    CALL.test(text) || (start === 0 && truncated && /\\[nrtu"\\]|"\s*[,:]\s*["{[\d]/.test(text))
+  );
+}
+
+function readable({ start, text, matches }: Line): Line {
+  const [head = "", name = ""] = CALL.exec(text) ?? [];
+  const label = name === "" ? "" : `${name} `;
+  const { text: plain, offsetOf } = readableJson(text.slice(head.length));
+  const at = (offset: number) =>
+    offset - start < head.length
+      ? Math.min(offset - start, name.length)
+      : label.length + offsetOf(offset - start - head.length);
+  return {
+    start: 0,
+    text: label + plain,
+    matches: matches.map((match) => ({ start: at(match.start), end: at(match.end) })),
+  };
 }
 
 /** A single match is shown with the lines before and after it. */

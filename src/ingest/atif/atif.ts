@@ -29,7 +29,7 @@ export const ATIF: TranscriptSource = {
       if (document === undefined) return;
       const { frame } = document;
       if (!isPlainObject(frame) || !Array.isArray(frame["steps"])) {
-        problems.add("unexpected", "the file is JSON, but no trajectory with steps");
+        problems.add("unexpected", "the file is JSON, but not a trajectory with steps");
         return;
       }
       // Damaged steps are reported when they are read.
@@ -43,7 +43,7 @@ export const ATIF: TranscriptSource = {
         number++;
         const steps = isPlainObject(child) ? child["steps"] : undefined;
         if (!isPlainObject(child) || !Array.isArray(steps)) {
-          problems.add("unexpected", `sub-agent ${number} is no trajectory, and was left out`);
+          problems.add("unexpected", `sub-agent ${number} is not a trajectory, and was left out`);
           continue;
         }
         // A sub-agent may share the session's id; its own is the trajectory's.

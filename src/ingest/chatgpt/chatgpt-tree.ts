@@ -43,7 +43,7 @@ export class ChatgptTree {
       const parent = textField(node, "parent");
       const above = parent === undefined ? ROOT : this.#places.get(parent);
       if (above === undefined) {
-        const message = `the parent ${parent} of ${id} is not there; it begins anew`;
+        const message = `the parent ${parent} of ${id} is missing; it becomes a root`;
         this.#problems.add("missing_parent", message);
       }
       const { entry, call } = above ?? ROOT;

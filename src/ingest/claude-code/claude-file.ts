@@ -116,7 +116,7 @@ export class ClaudeFile {
     if (!this.#lines.take(line)) return;
     const uuid = textField(record, "uuid") || undefined;
     if (uuid !== undefined && this.#tree.has(uuid)) {
-      this.#problems.add("duplicate_id", `the uuid ${uuid} was there before`, line);
+      this.#problems.add("duplicate_id", `duplicate uuid ${uuid}`, line);
       return;
     }
     // A line from an earlier reading that the file repeats.
@@ -260,7 +260,7 @@ export class ClaudeFile {
       results: parts.results ?? [],
     });
     if (!found) {
-      const message = `its parent ${named} is not before it; it follows the entry before it`;
+      const message = `its parent ${named} does not precede it; attached to the previous entry`;
       this.#problems.add("missing_parent", message, line);
     }
     if (nodes.length === 0) return parent;

@@ -50,7 +50,7 @@ export class ClaudeOutputs {
     if (path === undefined) return;
     const [, file] = /[/\\]tool-results[/\\]([\w.-]+\.(?:txt|json))$/.exec(path) ?? [];
     if (file !== undefined) this.#names.set(entry, { file, line });
-    else this.#missed(entry, "lies where no output does", { file: fileName(path), line });
+    else this.#missed(entry, "is outside of the folder of outputs", { file: fileName(path), line });
   }
 
   /** The entries in batches: one with an external output comes alone, with its output. */
@@ -80,9 +80,10 @@ export class ClaudeOutputs {
   async #filled(entry: ImportedEntry, named: Named): Promise<ImportedEntry> {
     const { file } = named;
     const owner = ownerOf(entry.blocks, file);
-    if (owner === undefined) return this.#missed(entry, "is of one of several results", named);
+    if (owner === undefined)
+      return this.#missed(entry, "may belong to any of several results", named);
     const text = await this.#files?.readText(`${this.#folder}/${file}`, MAX_OUTPUT_BYTES);
-    if (text === undefined) return this.#missed(entry, "is not there, or longer than 4 MiB", named);
+    if (text === undefined) return this.#missed(entry, "is missing, or longer than 4 MiB", named);
     const value = file.endsWith(".json") ? parseJson(text) : undefined;
     const output = Array.isArray(value) ? toOutput(value) : text;
     const blocks = entry.blocks.map((block) => (block === owner ? { ...owner, output } : block));
@@ -90,7 +91,7 @@ export class ClaudeOutputs {
   }
 
   #missed(entry: ImportedEntry, why: string, { file, line }: Named): ImportedEntry {
-    const message = `the output ${file} ${why}; the entry has what the model saw`;
+    const message = `the output ${file} ${why}; the entry has the part that the model saw`;
     this.#problems.add("unreadable", message, line);
     return entry;
   }

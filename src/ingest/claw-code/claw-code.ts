@@ -106,7 +106,7 @@ async function* readObject(
   if (document === undefined) return;
   const { frame } = document;
   if (!isPlainObject(frame) || !Array.isArray(frame["messages"])) {
-    problems.add("not_json", "the file is no JSON object with messages");
+    problems.add("not_json", "the file is not a JSON object with messages");
     return;
   }
   const session = new ClawSession(frame, problems);

@@ -84,7 +84,7 @@ export class ClawSession {
     if (textField(record, "summary") === undefined) {
       this.#problems.add("unexpected", "a compaction without a summary was left out", line);
     } else if (this.#messages > 0) {
-      this.#problems.add("unexpected", "a compaction behind messages was left out", line);
+      this.#problems.add("unexpected", "a compaction after messages was left out", line);
     } else this.#compaction = record;
   }
 

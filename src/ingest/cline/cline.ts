@@ -100,7 +100,7 @@ function read(input: SourceInput, format: string): ReturnType<TranscriptSource["
     if (document === undefined) return;
     const { frame } = document;
     if (!Array.isArray(isPlainObject(frame) ? frame["messages"] : frame)) {
-      problems.add("unexpected", "the file is JSON, but no list of messages");
+      problems.add("unexpected", "the file is JSON, but not a list of messages");
       return;
     }
     // Damage is reported when the file itself is read.

@@ -56,7 +56,7 @@ export async function* readRollout(
   if (document === undefined) return;
   const { session, items } = isPlainObject(document.frame) ? document.frame : {};
   if (!isPlainObject(session) || !Array.isArray(items)) {
-    problems.add("unexpected", "the file is JSON, but no rollout");
+    problems.add("unexpected", "the file is JSON, but not a rollout");
     return;
   }
   let line = 1;
@@ -64,6 +64,6 @@ export async function* readRollout(
   for await (const item of document.elements(problems)) {
     line++;
     if (isPlainObject(item)) yield { line, length: 0, record: item };
-    else if (item !== undefined) problems.add("unexpected", "an item is no object", line);
+    else if (item !== undefined) problems.add("unexpected", "an item is not an object", line);
   }
 }

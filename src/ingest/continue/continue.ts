@@ -50,7 +50,7 @@ export const CONTINUE: TranscriptSource = {
       if (document === undefined) return;
       const { frame } = document;
       if (!isPlainObject(frame) || !Array.isArray(frame["history"])) {
-        problems.add("unexpected", "the file is JSON, but no session with a history");
+        problems.add("unexpected", "the file is JSON, but not a session with a history");
         return;
       }
       const stem = fileName(input.path).replace(/\.json$/, "");

@@ -32,7 +32,7 @@ export async function replayLog(
     }
     if (record["kind"] === INITIAL) state = record["v"];
     else if (!apply(state, record)) {
-      problems.add("unexpected", "a change that leads nowhere was left out", line);
+      problems.add("unexpected", "a change of a missing value was left out", line);
     }
   }
   if (isPlainObject(state)) return state;

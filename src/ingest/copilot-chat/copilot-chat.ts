@@ -128,7 +128,7 @@ async function readChat(input: SourceInput, problems: ProblemLog): Promise<Chat 
   if (isPlainObject(document.frame)) {
     return { frame: document.frame, requests: document.elements(problems) };
   }
-  problems.add("unexpected", "the file is JSON, but no chat");
+  problems.add("unexpected", "the file is JSON, but not a chat");
   return undefined;
 }
 
@@ -162,7 +162,7 @@ async function* readRequests(
     if (isPlainObject(request)) {
       held = { request, id: textField(request, "requestId") ?? `request-${number}` };
     } else if (request !== undefined) {
-      problems.add("unexpected", `request ${number} is no object, and was left out`);
+      problems.add("unexpected", `request ${number} is not an object, and was left out`);
     }
   }
   if (held === undefined) return;

@@ -122,7 +122,7 @@ async function* chain(
     // Numbered like lines, `meta` being the first.
     const line = Number(name.slice("step-".length)) + 1;
     if (isPlainObject(value)) yield { line, length: read?.text.length ?? 0, record: value };
-    else problems.add("not_json", `${name} is no JSON object, or too large`);
+    else problems.add("not_json", `${name} is not a JSON object, or too large`);
   }
 }
 

@@ -58,7 +58,7 @@ export async function* readComposers(
     if (composer === undefined) {
       // A record without a value was deleted.
       if (row["value_size"] !== null)
-        problems.add("not_json", `the conversation ${id} is no JSON object, or too large`);
+        problems.add("not_json", `the conversation ${id} is not a JSON object, or too large`);
       continue;
     }
     // Without it, growth of the conversation cannot be detected.
@@ -100,7 +100,7 @@ function bubblesOf(database: ForeignDatabase, composerId: string, composer: Fiel
       const own = row && recordOf(database, MESSAGES, row, problems);
       const bubble = own ?? map[id];
       if (isPlainObject(bubble)) yield { type: header["type"], ...bubble, bubbleId: id };
-      else problems.add("missing_reference", `the message ${id} of ${composerId} is not there`);
+      else problems.add("missing_reference", `the message ${id} of ${composerId} is missing`);
     }
   }
   return { read };

@@ -95,10 +95,10 @@ async function readLong(
   const { text, isDamaged, isCut, listAt } = await readFrame(bytes, list, maxBytes);
   if (isDamaged) problems.add("not_utf8", NOT_UTF8);
   if (text === undefined) {
-    problems.add("line_too_long", "what stands beside the list is too long; the file was left out");
+    problems.add("line_too_long", "the fields beside the list are too long; the file was left out");
     return undefined;
   }
-  if (isCut) problems.add("line_cut", "what stands beside the list is long; long values were cut");
+  if (isCut) problems.add("line_cut", "the fields beside the list are long; long values were cut");
   if (text.trim() === "") return undefined;
   const frame = parseJson(text);
   if (frame === undefined) {
@@ -197,7 +197,7 @@ function parseElement(text: string | undefined, number: number, problems: Proble
   if (value === undefined) {
     problems.add(
       "not_json",
-      `element ${number} is no JSON, nests too deeply or holds too many values; it was left out`,
+      `element ${number} is not JSON, nests too deeply or holds too many values; it was left out`,
     );
   }
   return value;

@@ -113,7 +113,7 @@ async function resolveBeside(
     ]);
     return isInside(real, root) ? real : undefined;
   } catch {
-    // Not there.
+    // Missing.
     return undefined;
   }
 }

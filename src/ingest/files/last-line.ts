@@ -48,7 +48,7 @@ export function holdTornLine(
       through.lines = held.number;
       through.offset = end;
     } else if (!isText && isTorn(held.text)) {
-      const message = "the last line is not complete; it waits for its rest";
+      const message = "the last line is incomplete; it is read once it is complete";
       problems.add("torn_line", message, held.number);
       return [];
     } else through.isOpen = true;

@@ -177,11 +177,7 @@ export class GeminiChat {
     const path = [...this.#path.keys()];
     const index = path.indexOf(id);
     if (index < 0) {
-      this.#problems.add(
-        "missing_reference",
-        `the chat goes back to ${id}, which is not there`,
-        line,
-      );
+      this.#problems.add("missing_reference", `a rewind names ${id}, which is missing`, line);
     }
     this.#tip = this.#given.get(id)?.parent ?? null;
     this.#follow(path.slice(0, Math.max(0, index)));

@@ -130,7 +130,7 @@ async function* readEither(
   if (document === undefined) return;
   const { frame } = document;
   if (!isPlainObject(frame) || !Array.isArray(frame["messages"])) {
-    problems.add("unexpected", "the file is JSON, but no chat with messages");
+    problems.add("unexpected", "the file is JSON, but not a chat with messages");
     return;
   }
   const chat = new GeminiChat(problems, undefined);

@@ -88,7 +88,7 @@ async function* unpackLines(
 ): AsyncGenerator<Line> {
   const bytes = await archive;
   if (bytes === undefined) {
-    problems.add("unreadable", `the archive ${name} is not there, or too large`);
+    problems.add("unreadable", `the archive ${name} is missing, or too large`);
     return;
   }
   const maxBytes = MAX_ARCHIVED_LINE_BYTES;

@@ -37,7 +37,7 @@ async function* readExport(
   const { frame } = document;
   const info = isPlainObject(frame) ? frame["info"] : undefined;
   if (!isPlainObject(info) || textField(info, "id") === undefined) {
-    problems.add("unexpected", "the file is JSON, but no session that opencode exported");
+    problems.add("unexpected", "the file is JSON, but not a session that opencode exported");
     return;
   }
   const messages = toMessages(document.elements(problems), problems);

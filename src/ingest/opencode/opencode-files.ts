@@ -51,7 +51,7 @@ async function readObject(
   const name = path.replace(/^[./]+/, "");
   const read = await files.readRecord(path);
   const value = read === undefined ? undefined : message.parse(read.text, name);
-  if (value === undefined) problems.add("not_json", `${name} is no JSON object, or too large`);
+  if (value === undefined) problems.add("not_json", `${name} is not a JSON object, or too large`);
   else if (read?.isCut)
     problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
   return value;

@@ -132,7 +132,7 @@ async function* readFiles(
   const session = await readJson(input.lines, problems);
   if (session === undefined) return;
   if (!isPlainObject(session) || textField(session, "id") === undefined) {
-    problems.add("unexpected", "the file is JSON, but no session");
+    problems.add("unexpected", "the file is JSON, but not a session");
     return;
   }
   const messages = readMessageFiles(input.files, textField(session, "id") ?? "", problems);

@@ -139,7 +139,7 @@ async function titleOf({ path, files }: SourceInput): Promise<string | null> {
 async function readState(input: SourceInput, problems: ProblemLog): Promise<Fields> {
   const value = parseJson((await joinLines(input.lines, problems)) ?? "");
   if (isPlainObject(value)) return value;
-  problems.add("not_json", `${STATE} is no JSON object; the events are read without it`);
+  problems.add("not_json", `${STATE} is not a JSON object; the events are read without it`);
   return {};
 }
 
@@ -158,7 +158,7 @@ async function* readFiles(
     if (read?.isCut) problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
     if (isPlainObject(value)) {
       yield { line: number + 1, length: read?.text.length ?? 0, record: value };
-    } else problems.add("not_json", `${name} is no JSON object, or too large`);
+    } else problems.add("not_json", `${name} is not a JSON object, or too large`);
   }
   return undefined;
 }

@@ -172,7 +172,7 @@ class PiFile {
       return;
     }
     if (tree.has(id)) {
-      this.#problems.add("duplicate_id", `the id ${id} was there before`, line);
+      this.#problems.add("duplicate_id", `duplicate id ${id}`, line);
       return;
     }
     const mapped = toEntry(this.#isLinear ? this.#withKeptId(record) : record);
@@ -185,7 +185,7 @@ class PiFile {
     }
     const { parent, found } = tree.add(id, parentId, movesLeaf(mapped.kind));
     if (!found) {
-      const message = `its parent ${parentId} is not in the file; it follows the entry before it`;
+      const message = `its parent ${parentId} is not in the file; attached to the previous entry`;
       this.#problems.add("missing_parent", message, line);
     }
     if (movesLeaf(mapped.kind)) this.leaf = undefined;
@@ -233,7 +233,7 @@ class PiFile {
       name === "firstKeptEntryId" ? this.#tree.nodeFrom(id) : this.#tree.has(id) ? id : undefined;
     // An empty id, and a branch from the root, mean none.
     if (found === undefined && id !== "" && id !== "root") {
-      this.#problems.add("missing_reference", `${name} names ${id}, which is not there`, line);
+      this.#problems.add("missing_reference", `${name} refers to ${id}, which is missing`, line);
     }
     return found ?? null;
   }

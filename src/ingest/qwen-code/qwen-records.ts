@@ -63,7 +63,7 @@ export class QwenRecords {
     if (named === null) return null;
     const found = typeof named === "string" ? this.#places.get(named) : this.#last;
     if (found !== undefined) return found;
-    const message = `its parent ${named} is not in the file; it follows the entry before it`;
+    const message = `its parent ${named} is not in the file; attached to the previous entry`;
     this.#problems.add("missing_parent", message, line);
     return this.#last;
   }

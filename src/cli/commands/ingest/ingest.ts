@@ -17,7 +17,14 @@ import { EXIT, exitCodeOf } from "../../exit.ts";
 import { flushAfterIngest } from "../../ingest/flush-index.ts";
 import { ingestAgain } from "../../ingest/ingest-again.ts";
 import { IngestProgress } from "../../ingest/ingest-progress.ts";
-import { fileLines, ProblemLines, summaryLines } from "../../ingest/print-ingest.ts";
+import {
+  fileLines,
+  ProblemLines,
+  placeLines,
+  placesOf,
+  type Suggestions,
+  summaryLines,
+} from "../../ingest/print-ingest.ts";
 import { commandLine, quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { given, toChoice } from "../../values.ts";
@@ -64,9 +71,14 @@ export const ingestCommand: Command = defineCommand({
       type: "boolean",
       help: "List every problem with its file and line, and every file that was not recognised.",
     },
+    places: {
+      type: "boolean",
+      help: "List the folders that are searched, by agent, and read nothing.",
+    },
   },
   examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {
+    if (options.places) return printPlaces(context);
     if (options.again) {
       for (const name of ["source", "dry-run", "no-originals"] as const) {
         if (options[name] !== undefined) {
@@ -94,6 +106,15 @@ export const ingestCommand: Command = defineCommand({
     );
   },
 });
+
+async function printPlaces({ terminal, json }: Context): Promise<number> {
+  const environment = thisMachine();
+  if (json) {
+    const all = [...placesOf(environment)].map(([source, folders]) => ({ source, folders }));
+    await terminal.printJson({ places: all });
+  } else for (const line of placeLines(environment)) await terminal.print(line.slice(2));
+  return EXIT.ok;
+}
 
 async function run(
   context: Context,
@@ -143,10 +164,13 @@ async function run(
   await print(context, input, report, told, failures, seconds);
   if (!context.json) {
     const unnamed = report.totals.unrecognised.filter((path) => !told.isNamed({ path }));
-    problems.print(context.terminal, unnamed, againWith(context, input));
+    problems.print(context.terminal, unnamed, suggestionsFor(context, input));
   }
   return failure === undefined ? EXIT.ok : exitCodeOf(failure.error);
 }
+
+/** The way out of a file of no known format. */
+const WAY_OUT = "--source NAME reads it as one, and ingest --help lists the names";
 
 /** A named path that could not be ingested. */
 interface Failure {
@@ -187,10 +211,10 @@ class ToldFiles {
     ] as FileOutcome[];
   }
 
-  /** Whether every found file has a line of its own. */
-  isAll(report: IngestReport): boolean {
+  /** Whether every found file has a line of its own; false for a folder without files. */
+  isAll({ totals, missing }: IngestReport): boolean {
     const named = [...this.#all.values()].filter((each) => this.isNamed(each)).length;
-    return named === report.totals.found;
+    return named === totals.found && named + missing.length > 0;
   }
 
   failures(report: IngestReport): Failure[] {
@@ -208,15 +232,14 @@ class ToldFiles {
 
   #error(outcome: FileOutcome): BackscrollError {
     const { path, how, message } = outcome;
+    const name = this.nameOf(outcome);
     if (how !== "unrecognised" && how !== "empty") {
-      return new BackscrollError("invalid_input", `${path} cannot be read: ${message ?? how}`, {
+      return new BackscrollError("invalid_input", `${name} cannot be read: ${message ?? how}`, {
         details: { field: "PATH", file: path },
       });
     }
-    const why = how === "empty" ? "is empty" : "is no transcript of a known format";
-    return new BackscrollError("unknown_format", `${path} ${why}; known are ${NAMES.join(", ")}`, {
-      details: { file: path },
-    });
+    const why = how === "empty" ? "is empty" : `is not a transcript of a known format; ${WAY_OUT}`;
+    return new BackscrollError("unknown_format", `${name} ${why}`, { details: { file: path } });
   }
 }
 
@@ -253,14 +276,18 @@ async function print(
     for (const line of fileLines(outcome, name, dryRun)) await terminal.print(line);
   }
   if (input.paths === undefined || !told.isAll(report)) {
-    for (const line of summaryLines(report, seconds, input)) await terminal.print(line);
+    const places = commandLine(context, "ingest --places");
+    for (const line of summaryLines(report, seconds, input, places)) await terminal.print(line);
   }
-  for (const { file, error } of failures) terminal.note(`${file}: ${error.message}`);
+  for (const { error } of failures) terminal.note(error.message);
 }
 
-/** The command that lists every problem. */
-function againWith(context: Context, { paths = [] }: IngestInput): string {
-  return commandLine(context, ["ingest", ...paths.map(quote), "--force --problems"].join(" "));
+function suggestionsFor(context: Context, { paths = [] }: IngestInput): Suggestions {
+  return {
+    problems: commandLine(context, ["ingest", ...paths.map(quote), "--force --problems"].join(" ")),
+    source: commandLine(context, "ingest FILE --source NAME"),
+    formats: commandLine(context, "ingest --help"),
+  };
 }
 
 /** A dry run never creates a store: without one, everything would be new. */

@@ -45,7 +45,8 @@ export const start: Command = defineCommand({
           return EXIT.ok;
         }
         const seconds = (performance.now() - started) / 1000;
-        for (const line of summaryLines(report, seconds, input)) await terminal.print(line);
+        const places = commandLine(context, "ingest --places");
+        for (const line of summaryLines(report, seconds, input, places)) await terminal.print(line);
         const holds = `${counted(sessions, "session")}, ${counted(messages, "message")}`;
         await terminal.print(`${terminal.dim("Store")}  ${address}: ${holds}`);
         await terminal.print();

@@ -1,0 +1,64 @@
+/**
+ * JSON of a tool call as plain text on one line: escapes are decoded, quotes and brackets dropped,
+ * white space collapsed.
+ *
+ * A lexer with two states, inside or outside of a string. It accepts any part of a JSON text, since
+ * a snippet starts and ends anywhere; in JSON each unescaped quote delimits a string.
+ */
+
+export interface ReadableText {
+  readonly text: string;
+  /** The offset in `text` of an offset in the JSON. */
+  readonly offsetOf: (offset: number) => number;
+}
+
+/** `{"path":"a.ts","text":"one\\ntwo"}` as `path: a.ts, text: one two`. */
+export function readableJson(json: string): ReadableText {
+  const offsets = new Uint32Array(json.length + 1);
+  let text = "";
+  let isString = startsInString(json);
+  for (let at = 0; at < json.length; ) {
+    const taken = isString ? takeInString(json, at) : takeOutside(json[at] as string);
+    offsets.fill(text.length, at, at + taken.length);
+    if (taken.isQuote) isString = !isString;
+    const isRepeated = /^\s/.test(taken.text) && (text === "" || text.endsWith(" "));
+    text += isRepeated ? taken.text.trimStart() : taken.text.replace(/\s/g, " ");
+    at += taken.length;
+  }
+  offsets[json.length] = text.length;
+  return { text, offsetOf: (offset) => offsets[Math.min(offset, json.length)] as number };
+}
+
+interface Taken {
+  readonly text: string;
+  /** UTF-16 units of the JSON. */
+  readonly length: number;
+  readonly isQuote?: true;
+}
+
+/** A quote that a delimiter or the end follows closes a string that began before the text. */
+function startsInString(json: string): boolean {
+  const quote = /(?<!\\)(?:\\\\)*"/.exec(json);
+  if (quote === null) return !/^\s*[{[]/.test(json);
+  return /^\s*(?:[:,}\])]|$)/.test(json.slice(quote.index + quote[0].length));
+}
+
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.?))/suy;
+
+function takeInString(json: string, at: number): Taken {
+  const unit = json[at] as string;
+  if (unit === '"') return { text: "", length: 1, isQuote: true };
+  if (unit !== "\\") return { text: unit, length: 1 };
+  ESCAPE.lastIndex = at;
+  const [whole = unit, code, character = ""] = ESCAPE.exec(json) ?? [];
+  if (code !== undefined) {
+    return { text: String.fromCharCode(Number.parseInt(code, 16)), length: whole.length };
+  }
+  return { text: /[nrtbf]/.test(character) ? " " : character, length: whole.length };
+}
+
+function takeOutside(unit: string): Taken {
+  if (unit === '"') return { text: "", length: 1, isQuote: true };
+  if (unit === ":" || unit === ",") return { text: `${unit} `, length: 1 };
+  return { text: /[{}[\]()\s]/.test(unit) ? "" : unit, length: 1 };
+}
