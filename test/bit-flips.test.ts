@@ -20,11 +20,11 @@ import {
 import { removeFolder } from "./support/folder.ts";
 import { isStress } from "./support/repeats.ts";
 
-/** How many bits `npm test` turns, spread over the file; `npm run stress` takes every 997th. */
+/** Flipped bits in `npm test`, spread over the file; `npm run stress` flips every 997th. */
 const FLIPS = 150;
 const STRESS_STEP = 997;
 
-/** Codes that say that the file is not what it should be. */
+/** Error codes of a damaged file. */
 const TOLD = [
   "!store_corrupt",
   "!foreign_database",
@@ -53,7 +53,7 @@ test("a flipped bit has no effect, or is reported by a read or by the verificati
     else wrong.push(`bit ${bit} (page ${Math.floor(bit / 8 / 2_048) + 1}): ${outcome}`);
   }
   expect(wrong).toEqual([]);
-  // A quarter, more or less: the ids, and so the pages, are others in each run.
+  // Guards against reads that detect nothing: they report about a quarter of the flips.
   expect(counts.read).toBeGreaterThan(FLIPS / 10);
   expect(await readSound(path)).toEqual(sound);
 });
@@ -81,7 +81,7 @@ async function outcomeOf(path: string, sound: Sound): Promise<string> {
     const failed = other.find(([, answer]) => answer.startsWith("!internal_error"));
     if (failed !== undefined) return failed.join(" is ");
     const isTold = other.some(([, answer]) => TOLD.includes(answer));
-    // A third of the time: that a verification finds what a read has told is shown at length.
+    // Verifying only undetected flips saves a third of the time; the stress run verifies all.
     if (isTold && !isStress) return "read";
     const { ok } = await engine.verify();
     if (other.length === 0) return ok ? "same" : "verified";

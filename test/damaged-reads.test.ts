@@ -1,6 +1,6 @@
 /**
- * Rows changed behind the store's back: the call that would return them reports them, others work,
- * and a verification completes.
+ * Externally modified rows: the call that would return one reports it, other calls work, and a
+ * verification completes.
  */
 
 import { join } from "node:path";
@@ -154,7 +154,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
         await expect(session.listMessages()).rejects.toMatchObject(damaged({ sessionId: "s" }));
       },
     );
-    // Entries behind a lower number are not looked at, and the leaf is one of them.
+    // Entries above a lower last sequence are not read, and the leaf is one of them.
     const told = by === -3 ? "the active leaf is no entry of" : "its newest have other numbers";
     expect(problems.join()).toContain(told);
     await using engine = await open(address, { inThread: true });
@@ -167,7 +167,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
   });
 
   test.each(["fork_depth = 3", "fork_ordinal = 3", "parent_chain = 2"])(
-    "a branch that leaves the tree elsewhere (%s) is told",
+    "a branch with a wrong fork point (%s) is reported",
     async (set) => {
       const problems = await problemsAfter(
         `UPDATE chains SET ${set} WHERE chain = 2`,

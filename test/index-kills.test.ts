@@ -31,7 +31,7 @@ test.each([
   async (_, newAddress, writers) => {
     const random = seeded(SEED);
     const address = await newAddress();
-    // It writes, and leaves the index to others.
+    // This process writes without indexing.
     await using idle = await open(address, { indexing: { flushAt: 0, leaseMs: LEASE_MS } });
     const status = () => idle.indexStatus();
     const isHeld = async () => (await status()).holder !== null;

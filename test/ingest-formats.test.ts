@@ -13,10 +13,10 @@ const PATHS: Readonly<Record<string, string>> = {
   "cline/roo.json": "/x/rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
 };
 
-/** Sources that are not named as the folder of their fixtures is. */
+/** Sources whose name differs from their fixture folder. */
 const NAMES: Readonly<Record<string, string>> = { "cline/roo.json": "roo-code" };
 
-/** Not transcripts themselves: tests make files of them. */
+/** Templates from which tests generate transcripts. */
 const OTHERS: readonly string[] = ["opencode/tree.json"];
 
 const SOURCE_NAMES = SOURCES.map(({ name }) => name);
@@ -42,7 +42,7 @@ describe("recognising", () => {
     }
   });
 
-  test("sessions of opencode's older files are its own", () => {
+  test("opencode's older session files are recognised as opencode's", () => {
     const tree = JSON.parse(fixture("opencode/tree.json")) as Record<string, unknown>;
     const head = Buffer.from(JSON.stringify(tree["storage/session/p1/ses_1.json"]));
     expect(claimed(head, "/x/session/p1/ses_1.json")).toEqual(["opencode-files"]);

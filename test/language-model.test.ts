@@ -1,4 +1,4 @@
-/** Summaries by a language model, through the real SDK, against a server that misbehaves. */
+/** Summaries by a language model, through the real SDK, against a faulty server. */
 
 import { inspect } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -29,7 +29,7 @@ import {
 
 const AT_ONCE = { "retry-after": "0" };
 const KEEP = { keep: { messages: 4 }, summarizer: "model" } as const;
-/** Names what is open in `talk()`. */
+/** A summary that names the open request of `talk()`. */
 const GOOD = "They counted questions. Next is the migration guide for the dashboard team.";
 const LATE_MS = 300;
 
@@ -54,7 +54,7 @@ async function connect(options: LanguageModelOptions = {}): Promise<Engine> {
   return engine;
 }
 
-/** Ten turns; the seventh asks for something that is left for later. */
+/** Ten turns; the request of the seventh stays open. */
 async function talk(options?: LanguageModelOptions): Promise<SessionHandle> {
   const engine = await connect(options);
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });

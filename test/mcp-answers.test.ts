@@ -393,7 +393,7 @@ test("hits of the newest session come last where the caller's session is unknown
   expect([...text.matchAll(/^(\w+)#2 /gm)].map(([, id]) => id)).toEqual([before, asking]);
   expect(text).toContain(`Read on: list_messages { "around": "${before}#2" }`);
   expect(text.match(/the newest session here/g)).toHaveLength(1);
-  // What the program put in is no neighbour.
+  // Injected text is no neighbour.
   expect(text).not.toMatch(/session_context|skills_instructions/);
   await reader.close();
   await own.close();

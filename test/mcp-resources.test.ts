@@ -8,7 +8,7 @@ import { open } from "../src/open.ts";
 import { connectHttp, ERAS } from "./support/mcp-client.ts";
 import { type McpHttp, startMcpHttp } from "./support/mcp-http.ts";
 
-/** Sessions as resources, prompts, and being told of changes: over a real socket, in both eras. */
+/** Sessions as resources, prompts, and change notifications: over a real socket, in both eras. */
 
 const access: Access = {
   tenant: "acme",
@@ -165,7 +165,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   });
 });
 
-describe("being told of changes", () => {
+describe("change notifications", () => {
   const told = (client: Client): string[] => {
     const uris: string[] = [];
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
@@ -191,7 +191,7 @@ describe("being told of changes", () => {
     await expect.poll(() => heard).toEqual([URI, "list"]);
     await listening.close();
     await session.append({ role: "user", actor: "ana", content: "unheard" });
-    // Heard by whoever listens still, so it has been told by now.
+    // A marker: earlier notifications have been delivered once this one arrives.
     await engine.forTenant("other").createSession({ agent: "x", createdBy: "x" });
     await expect.poll(() => foreign).toEqual(["list"]);
     expect(heard).toEqual([URI, "list"]);

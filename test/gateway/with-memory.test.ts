@@ -51,7 +51,7 @@ async function logOf(session: SessionHandle): Promise<string[]> {
   });
 }
 
-/** What the server was told last, system messages aside. */
+/** The messages of the last request, without system messages. */
 function lastAsked(): string[] {
   const { messages = [] } = server.requests.at(-1) ?? {};
   return messages
