@@ -146,7 +146,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       });
     });
 
-    test("is carried out once under a key, also where part of it existed", async () => {
+    test("is executed once under a key, also where part of it existed", async () => {
       const session = await newSession();
       await session.appendEntries([{ role: "user", content: "a", externalId: "a" }]);
       const batch: EntryInput[] = [
@@ -171,7 +171,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       await session.removeEntry(ids[0] ?? "");
       const again = await session.appendEntries(batch, options);
       expect(again.map(({ id }) => id)).toEqual(ids);
-      // The same of a version that has an id of its own.
+      // The same for a replacement, which has its own id.
       const changed = [{ ...batch[0], content: "new" } as EntryInput, ...batch.slice(1)];
       const other = await newSession();
       await other.appendEntries([batch[0] as EntryInput]);

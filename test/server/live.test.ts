@@ -9,7 +9,7 @@ let engine: Engine;
 let server: RunningServer;
 let session: SessionHandle;
 
-/** How far the engine's clock is ahead. */
+/** The offset of the engine's clock. */
 let laterMs = 0;
 
 beforeEach(async () => {
@@ -161,7 +161,7 @@ describe("followers", () => {
   });
 });
 
-describe("a reader that takes nothing", () => {
+describe("a stalled reader", () => {
   test("is dropped, with memory flat, and resumes where it was", async () => {
     const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
     const content = "x".repeat(50_000);
@@ -184,7 +184,7 @@ describe("a reader that takes nothing", () => {
     await events.close();
   });
 
-  test("costs the others nothing", async () => {
+  test("does not delay other readers", async () => {
     const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
     const events = await Events.open(`${server.url}/v1/changes`);
     const content = "x".repeat(50_000);
@@ -195,7 +195,7 @@ describe("a reader that takes nothing", () => {
   });
 });
 
-/** A connection whose data is left in the socket until it is asked for. */
+/** A connection that reads only on request. */
 async function openStuck(url: string): Promise<{ received(): Promise<string>; destroy(): void }> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers: { accept: "text/event-stream" } }, resolve).on("error", reject);

@@ -27,7 +27,7 @@ test.each([
     return performance.now() - started;
   };
   const times = { theirs: [] as number[], nobodys: [] as number[] };
-  // In turns, so that whatever else the machine does falls on both.
+  // In alternation, so that disturbances affect both alike.
   for (let i = 0; i < 300; i++) {
     times.theirs.push(await ask(theirs.id));
     times.nobodys.push(await ask(`01ARZ3NDEKTSV4RRFFQ6${String(i).padStart(6, "0")}`));
