@@ -86,8 +86,6 @@ function npmSucceeds(what, args, cwd) {
     ? spawnSync(process.execPath, [cli, ...words], options)
     : spawnSync(["npm", ...words].join(" "), { ...options, shell: true });
   if (run.status === 0) return true;
-  console.error(
-    `npm ${args.join(" ")} failed with exit code ${run.status}; what it said is above.`,
-  );
+  console.error(`npm ${args.join(" ")} failed with exit code ${run.status}; its output is above.`);
   return false;
 }

@@ -25,7 +25,7 @@ const FLIPS = 150;
 const STRESS_STEP = 997;
 
 /** Error codes of a damaged file. */
-const TOLD = [
+const REPORTED = [
   "!store_corrupt",
   "!foreign_database",
   "!needs_migration",
@@ -80,15 +80,15 @@ async function outcomeOf(path: string, sound: Sound): Promise<string> {
     const other = [...answers].filter(([name, answer]) => sound.answers.get(name) !== answer);
     const failed = other.find(([, answer]) => answer.startsWith("!internal_error"));
     if (failed !== undefined) return failed.join(" is ");
-    const isTold = other.some(([, answer]) => TOLD.includes(answer));
+    const isReported = other.some(([, answer]) => REPORTED.includes(answer));
     // Verifying only undetected flips saves a third of the time; the stress run verifies all.
-    if (isTold && !isStress) return "read";
+    if (isReported && !isStress) return "read";
     const { ok } = await engine.verify();
     if (other.length === 0) return ok ? "same" : "verified";
     if (ok) return `${other[0]?.[0]} is another, and the verification finds nothing`;
-    return isTold ? "read" : "verified";
+    return isReported ? "read" : "verified";
   } catch (error) {
-    if (BackscrollError.is(error) && TOLD.includes(`!${error.code}`)) return "read";
+    if (BackscrollError.is(error) && REPORTED.includes(`!${error.code}`)) return "read";
     return `internal_error ${String((error as Error).stack)}`;
   }
 }

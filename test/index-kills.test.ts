@@ -27,7 +27,7 @@ test.each([
   ["SQLite", async () => join(createFolder(), "killed.db"), repeats(2, 30)],
   ["PostgreSQL", createDatabase, repeats(1, 15)],
 ])(
-  "after writers were killed on %s, the index is as near as promised, and who searches takes over",
+  "after writers were killed on %s, the index lag is bounded, and a searching process takes over",
   async (_, newAddress, writers) => {
     const random = seeded(SEED);
     const address = await newAddress();

@@ -94,8 +94,8 @@ test("contains the built files and documents, and no sources", () => {
 });
 
 describe.each([
-  ["the Node that we develop on", process.execPath],
-  ["the oldest Node that we promise", OLDEST_NODE],
+  ["the development Node", process.execPath],
+  ["the oldest supported Node", OLDEST_NODE],
 ])("on %s", (_name, node) => {
   const place = join(folder, `store-${node === OLDEST_NODE ? "oldest" : "newest"}`);
   const db = join(place, "library.db");
