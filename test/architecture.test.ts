@@ -43,13 +43,13 @@ test("no file imports itself through others, not even for types", () => {
       importsOf(file, "with its own folder").flatMap(({ path }) => path ?? []),
     ]),
   );
-  expect(circleIn(imports)).toEqual([]);
+  expect(findCycle(imports)).toEqual([]);
 });
 
 test("a cycle of imports is found, and a diamond is not one", () => {
   const diamond = { a: ["b", "c"], b: ["d"], c: ["d"], d: [] };
-  expect(circleIn(new Map(Object.entries(diamond)))).toEqual([]);
-  expect(circleIn(new Map(Object.entries({ ...diamond, d: ["b"] })))).toEqual(["b", "d", "b"]);
+  expect(findCycle(new Map(Object.entries(diamond)))).toEqual([]);
+  expect(findCycle(new Map(Object.entries({ ...diamond, d: ["b"] })))).toEqual(["b", "d", "b"]);
 });
 
 test("only open.ts names a backend", () => {
@@ -126,7 +126,7 @@ function filesLoadedBy(folder: string): string[] {
 }
 
 /** The first cycle of imports, beginning and ending with the same file; empty if none. */
-function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const visit = (file: string, above: readonly string[]): string[] => {
     if (above.includes(file)) return [...above.slice(above.indexOf(file)), file];

@@ -21,7 +21,7 @@ import type { FullDiskLine, FullDiskTask } from "./support/full-disk-writer.ts";
 import type { Probe, ProbeTask } from "./support/store-prober.ts";
 
 const MODES = [
-  ["on threads of its own", false],
+  ["on threads", false],
   ["on the caller's thread", true],
 ] as const;
 

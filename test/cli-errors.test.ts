@@ -67,7 +67,7 @@ describe("mistakes on the command line", () => {
     [["list", "--tenant", "a b"], /tenant must be 1 to 128 letters/],
     [["list", "--db", "mysql://x/y"], /mysql:\/\/ is no store.*invalid_address/],
     [["changes", "--after", "x"], /"x" is no cursor of the change feed.*invalid_cursor/],
-  ])("points out %j in one line", async (args, message) => {
+  ])("%j is reported in one line", async (args, message) => {
     await fails(args, 2, message);
   });
 

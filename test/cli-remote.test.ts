@@ -215,7 +215,7 @@ describe("commands that need the store itself", () => {
   test.each([
     ["restore", "copy.db"],
     ["serve", "--port=0"],
-  ])("%s says so, and what to do", async (...args) => {
+  ])("%s reports it, with the way out", async (...args) => {
     const ran = await cli("server", args);
     expect(ran.code).toBe(2);
     expect(ran.stderr).toMatch(/needs the store itself; .*run it (on the server's|where)/);

@@ -28,15 +28,15 @@ const INDEX_OF_CHILDREN = pathToFileURL(
 ).href;
 
 test("on SQLite the index survives killed maintenance", async () => {
-  await killKeepers(join(createFolder(), "crash.db"), repeats(3, 100));
+  await killMaintainers(join(createFolder(), "crash.db"), repeats(3, 100));
 });
 
 test("on PostgreSQL the index survives killed maintenance", async () => {
-  await killKeepers(await createDatabase(), repeats(2, 40));
+  await killMaintainers(await createDatabase(), repeats(2, 40));
 });
 
 /** In each round two processes share the store until both are killed. */
-async function killKeepers(address: string, rounds: number): Promise<void> {
+async function killMaintainers(address: string, rounds: number): Promise<void> {
   const indexing = { module: TRIVIAL_INDEX, flushAt: 0, leaseMs: LEASE_MS };
   const store = await openStore(address, { inThread: true, indexing });
   let done = 0;

@@ -51,13 +51,13 @@ describe("recognising", () => {
   test.each([
     ["nothing", ""],
     ["text", "user: hello\nassistant: hello\n"],
-    ["a list of numbers", "[1,2,3]"],
-    ["a package file", '{"name":"x","version":"1.0.0","dependencies":{}}'],
-    ["other messages", '[{"role":"user","content":"hello"}]'],
-    ["other lines", '{"level":30,"time":1,"msg":"started"}\n'],
+    ["a JSON array of numbers", "[1,2,3]"],
+    ["a package.json", '{"name":"x","version":"1.0.0","dependencies":{}}'],
+    ["a bare array of messages", '[{"role":"user","content":"hello"}]'],
+    ["a JSON Lines log", '{"level":30,"time":1,"msg":"started"}\n'],
     ["another database", "SQLite format 3\0"],
     ["Markdown", "# A title\n\nSome text.\n"],
-  ])("%s is of no format", (_, content) => {
+  ])("%s is not recognised", (_, content) => {
     expect(claimed(Buffer.from(content), "/somewhere/file")).toEqual([]);
   });
 });

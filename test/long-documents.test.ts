@@ -75,7 +75,7 @@ test("fields after the messages describe the chat", async () => {
 test.each([
   ["claw-code/version-1.json", ["message-0", "message-2"]],
   ["cline/api_conversation_history.json", ["message-0", "message-2"]],
-])("a damaged message of %s takes no other with it, and no other's number", async (name, ids) => {
+])("a damaged message of %s affects neither other messages nor their ids", async (name, ids) => {
   const said = { role: "user", blocks: [{ type: "text", text: "a" }], content: "a" };
   const [first, last] = [JSON.stringify(said), JSON.stringify({ ...said, content: "b" })];
   const text = `{"version":1,"messages":[${first},{"role":oops},${last}]}${PADDING}`;

@@ -130,7 +130,7 @@ test.each([
   [{ context_before: 2, context_after: 1 }, 10, [6, 7, 8, 9]],
   [{ limit: 3, context_before: 1 }, 3, [7, 8, 9]],
 ])(
-  "%j asks for data: whole windows, and the hits of a full answer",
+  "%j gives data: whole windows, and as many hits as a full answer",
   async (sizes, hits, indices) => {
     const query = "12 tests pass zebra cron lock";
     const { data, text } = await call(client, "search_sessions", { query, ...sizes });

@@ -89,7 +89,7 @@ describe("a tool that is called wrongly", () => {
       "tool_calls.0.id is 1; it must be a string of 1 to",
     ],
     ["list_messages", { session_id: "s", offset: -1 }, "it must be an integer of 0 or more"],
-  ])("%s with %j says what came and what is allowed", async (name, args, said) => {
+  ])("%s with %j names the received and the allowed values", async (name, args, said) => {
     const message = await complaint(name, args);
     expect(message).toContain(said);
     expect(message).not.toMatch(/expected|received|Invalid/);

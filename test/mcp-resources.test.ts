@@ -95,10 +95,10 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   });
 
   test.each([
-    ["what is not there", "session://none"],
-    ["another tenant's", URI],
-    ["what is no session", "file:///etc/passwd"],
-    ["what is no page of one", "session://x/entries"],
+    ["an unknown session", "session://none"],
+    ["another tenant's session", URI],
+    ["another scheme", "file:///etc/passwd"],
+    ["an unknown path", "session://x/entries"],
   ])("does not find %s", async (_what, uri) => {
     await expect(stranger.readResource({ uri })).rejects.toBeInstanceOf(ResourceNotFoundError);
   });
@@ -159,7 +159,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["what_did_we_decide", {}, "invalid_input"],
     ["resume_session", { session_id: "none" }, "session_not_found"],
     ["resume_session", { session_id: "a:b.c", token_budget: "much" }, "invalid_input"],
-  ])("%s with %j fails as it should", async (name, args, code) => {
+  ])("%s with %j is refused with its code", async (name, args, code) => {
     const asked = stranger.getPrompt({ name, arguments: args as Record<string, string> });
     await expect(asked).rejects.toMatchObject({ code: -32602, data: { code } });
   });

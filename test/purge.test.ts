@@ -90,8 +90,8 @@ async function fillAndDelete(flushBetween: boolean): Promise<void> {
 describe("doctor --purge", () => {
   test.each([
     ["segments", true],
-    ["the feed alone", false],
-  ])("leaves nothing of what was deleted, once it was in %s", async (_where, flushed) => {
+    ["the tail", false],
+  ])("removes deleted text that was indexed in %s", async (_where, flushed) => {
     await fillAndDelete(flushed);
     const { code, stdout, stderr } = await doctor("--purge");
     expect([code, stderr]).toEqual([0, ""]);

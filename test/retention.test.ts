@@ -36,7 +36,7 @@ const AUDITED = { metadata: "thylacink", model: "potorook", usage: "" };
 const KEPT = { summary: "wallabyk", pinned: "koalabk", later: "dunnartk", title: "quollk" };
 
 /** A session in which each of these words was indexed in a segment, and then summarised. */
-async function fillAndForget(engine: Engine, retention: (typeof MODES)[number]): Promise<void> {
+async function fillAndErase(engine: Engine, retention: (typeof MODES)[number]): Promise<void> {
   const session = await engine.createSession({
     id: "s",
     agent: "coder",
@@ -116,7 +116,7 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
     async (retention) => {
       const address = await newAddress();
       const engine = await open(address, { inThread: true, indexing: { flushAt: 0 } });
-      await fillAndForget(engine, retention);
+      await fillAndErase(engine, retention);
       await engine.close();
       // Guards the test itself: before the purge, the index and the log still have most of them.
       expect((await heldOf(address, FORGOTTEN)).length).toBeGreaterThan(0);
@@ -144,7 +144,7 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
   test.each(MODES)("%s: backups hold no erased word, and verify", async (retention) => {
     const address = await newAddress();
     await using engine = await open(address, { inThread: true });
-    await fillAndForget(engine, retention);
+    await fillAndErase(engine, retention);
     const shown = await saidIn(await engine.getSession("s"));
     expect(shown.filter((text) => text === "[erased]")).toHaveLength(6);
 

@@ -260,7 +260,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     });
 
     test.each([[""], [[]], [undefined]])(
-      "an empty content (%j) is kept with a raw one",
+      "an entry without content (%j) is accepted with a raw payload",
       async (c) => {
         const session = await newSession();
         const content = c === undefined ? {} : { content: c };
@@ -285,7 +285,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       ["a large one", { ...raw, large: "y".repeat(20_000) }],
       ["a text", "just text"],
       ["a list", [1, [2, [3]]]],
-    ])("%s comes back as it went in", async (_name, value) => {
+    ])("%s round-trips", async (_name, value) => {
       const session = await newSession();
       const entry = await session.append({ role: "user", content: "said", raw: value });
       expect(entry.raw).toEqual(value);

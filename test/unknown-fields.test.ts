@@ -147,7 +147,7 @@ const SHARED: Readonly<Record<string, Shared>> = {
 };
 
 test.each(Object.entries(SHARED))(
-  "the route %s takes the fields of the library's call",
+  "the route %s has the fields of the library's call",
   (operation, { input, also = [], without = [] }) => {
     const route = ROUTES.find((each) => each.operation === operation);
     const shape = z.toJSONSchema(route?.body ?? (route?.query as z.ZodType), {
@@ -183,7 +183,7 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
 };
 
 test.each(Object.entries(TOOL_CALLS))(
-  "the tool %s has arguments of the library's call",
+  "the arguments of the tool %s are fields of the library's call",
   (name, { input, also = [] }) => {
     const tool = TOOLS.find((each) => each.name === name);
     const own = Object.keys(tool?.list().inputSchema.properties ?? {}).map(fromWireName);

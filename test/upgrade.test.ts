@@ -99,7 +99,7 @@ describe("a newer schema", () => {
   });
 
   test.each([true, false])(
-    "that arrives while we have the store open stops our writes (inThread: %s)",
+    "that appears while the store is open stops writes (inThread: %s)",
     async (inThread) => {
       const path = await createStore();
       await using engine = await open(path, { inThread });

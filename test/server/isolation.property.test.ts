@@ -162,7 +162,7 @@ async function send(place: Place, call: Call): Promise<{ status: number; text: s
 }
 
 test.each([["SQLite"], ["PostgreSQL"]])(
-  "%s says the same of another's session as of none",
+  "%s answers alike for another tenant's session and an unknown one",
   async (backend) => {
     const { engine, server, tokens } = places[backend === "SQLite" ? 0 : 1] as Place;
     const theirs = await engine.forTenant("ash").createSession({ agent: "a", createdBy: "ana" });

@@ -31,7 +31,7 @@ export function streamsOf(answer: (request: ChatRequest) => StreamedAnswer): Ans
 }
 
 /** The answer byte by byte, so that every chunk splits an event. */
-export function dribbles(answer: StreamedAnswer): Answer {
+export function streamsByteByByte(answer: StreamedAnswer): Answer {
   return async (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const byte of Buffer.from(events(answer).join(""))) response.write(Buffer.of(byte));
