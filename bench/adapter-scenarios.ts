@@ -34,11 +34,11 @@ const LOADED = 10_000;
 const LOADED_AT_ONCE = 500;
 const LOADS = 5;
 
-/** A turn of an agent, beside what its framework brings to keep it. The second half of the turns counts. */
+/** A turn of an agent, beside the framework's own store. The second half of the turns counts. */
 export async function turns(task: AdapterTask): Promise<Figures> {
   await using engine = await open(task.address);
   const ours = await timeTurns(await SUBJECTS[task.subject](engine), task.turns);
-  // Afterwards, because two files that are synced in turns wait for each other.
+  // Afterwards: alternating syncs of two files wait for each other.
   const beside = await besideOf(task);
   if (beside === undefined) return { ...ours.figures(), rssMb: peakRssMb() };
   const besideP50Ms = (await timeTurns(beside, task.turns)).percentile(50);
@@ -46,8 +46,8 @@ export async function turns(task: AdapterTask): Promise<Figures> {
 }
 
 /**
- * A load of 10,000 entries of 2 KB, beside the same from what the framework brings. `cpuMs` is the processor
- * time of all threads.
+ * A load of 10,000 entries of 2 KB, beside the framework's own store. `cpuMs` is the CPU time of all
+ * threads.
  */
 export async function load(task: AdapterTask): Promise<Figures> {
   await using engine = await open(task.address);
@@ -82,14 +82,14 @@ async function timeLoads(subject: Subject): Promise<{ loadMs: number; cpuMs: num
   return { loadMs: timings.percentile(50), cpuMs: (user + system) / 1_000 / LOADS };
 }
 
-/** Claude's own store is a file of lines. The other frameworks bring none, or one in memory. */
+/** Claude's own store is a JSON Lines file. The other frameworks have none, or one in memory. */
 async function besideOf(task: AdapterTask): Promise<Subject | undefined> {
   if (task.subject === "claude") return linesOf(join(task.folder, "beside.jsonl"));
   if (task.subject !== "mastra" || task.mastra === undefined) return undefined;
   return mastraLibSql(task.mastra, join(task.folder, `beside-${crypto.randomUUID()}.db`));
 }
 
-/** A new file, which is synced after each append. */
+/** A new file, synced after each append. */
 function linesOf(path: string): Subject {
   closeSync(openSync(path, "w"));
   return {
@@ -142,7 +142,7 @@ export async function resumedStream(task: AdapterTask): Promise<Figures> {
   const producer = await resumableStreams(engine).start("chat");
   const chunks = async function* () {
     for (let n = 0; n < task.turns; n++) {
-      // No multiple of the intervals at which producers flush and readers poll.
+      // Coprime to the flush and poll intervals.
       await sleep(37);
       yield { type: "data-time", at: performance.now() };
     }

@@ -11,7 +11,7 @@ import type * as OpenAi from "../src/adapters/openai-agents/index.ts";
 import type { TenantApi } from "../src/engine/interfaces/tenant-api.ts";
 
 export interface Subject {
-  /** Stores the entries of a turn, one or many at a time: as the framework does it. */
+  /** Stores the entries of a turn in the framework's batches. */
   append(texts: readonly string[]): Promise<void>;
   /** Reads the whole conversation, and gives its length. */
   load(): Promise<number>;
@@ -54,7 +54,7 @@ export const SUBJECTS: Readonly<Record<SubjectName, (memory: TenantApi) => Promi
       load: async () => (await chats.load("chat")).length,
     };
   },
-  // Its runtime stores one message at a time.
+  // The runtime of assistant-ui stores one message at a time.
   assistantUi: async (memory) => {
     const { threadHistory } = await loadBuilt<typeof AssistantUi>("assistant-ui");
     const history = threadHistory(memory, { threadId: "t" });

@@ -1,4 +1,4 @@
-/** `bench adapters`: what a turn of other frameworks' agents costs in our stores, and a load of a long one. */
+/** `bench adapters`: the cost of a turn, and of loading a long conversation, by adapter. */
 
 import { join } from "node:path";
 import type * as Scenarios from "./adapter-scenarios.ts";
@@ -63,7 +63,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   },
 ];
 
-/** Gives whether every bar was met. SQLite only: what PostgreSQL takes is its own and the network's. */
+/** Gives whether every bar was met. SQLite only: PostgreSQL's time is the server's and the network's. */
 export async function benchAdapters(options: BenchOptions): Promise<boolean> {
   const report = new Report("adapters");
   const { mastra } = options;

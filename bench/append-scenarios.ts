@@ -120,7 +120,7 @@ export async function lookAtLog(task: AppendTask): Promise<Figures> {
   };
 }
 
-/** 64 appenders, each with a session of its own, and the delay of the host's event loop. */
+/** 64 concurrent appenders, one session each, and the delay of the host's event loop. */
 export async function appendConcurrently(task: AppendTask): Promise<Figures> {
   await using engine = await open(task.address, { durability: task.durability });
   const sessions = await Promise.all(Array.from({ length: 64 }, () => newSession(engine)));
@@ -143,7 +143,7 @@ export async function appendConcurrently(task: AppendTask): Promise<Figures> {
   await appendAll(task.count, timings);
   const seconds = (performance.now() - start) / 1_000;
   delay.disable();
-  // The histogram counts from one tick to the next, so the interval itself is in every value.
+  // The histogram measures tick to tick, so every value includes the interval.
   const delayMs = (percent: number) => delay.percentile(percent) / 1e6 - resolutionMs;
   return {
     p50Ms: timings.percentile(50),
@@ -262,7 +262,7 @@ export async function pageFiltered(task: PageTask): Promise<Figures> {
   return { ...figures, rssMb: peakRssMb() };
 }
 
-/** Interleaved, so that what disturbs the machine disturbs both alike. */
+/** Interleaved, so that disturbances of the machine affect both alike. */
 async function inTurns(
   queries: number,
   large: () => Promise<unknown>,
@@ -288,7 +288,7 @@ async function inTurns(
   };
 }
 
-/** Where pages start, all over the list. */
+/** Page offsets, spread over the list. */
 async function sessionCursors(engine: Engine): Promise<string[]> {
   const cursors = [""];
   for (;;) {

@@ -51,7 +51,7 @@ const APPENDS: readonly AppendMeasurement[] = [
     bars: [{ figure: "messagesPerSecond", limit: 30_000, atLeast: true }],
   },
   {
-    // A writer that outruns the indexer waits (back-pressure): the bars of search say how fast that is.
+    // A writer that outruns the indexer waits (back-pressure); `bench search` has bars for that.
     name: "append in batches of 100, indexed",
     scenario: "appendBatches",
     task: { durability: "power-loss", count: 100_000 },

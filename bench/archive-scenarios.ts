@@ -22,7 +22,7 @@ interface Seen {
   assistantTextsOffPath: number;
 }
 
-export async function lookAtArchive({ address }: IngestTask): Promise<Figures> {
+export async function inspectArchive({ address }: IngestTask): Promise<Figures> {
   await using engine = await open(address, { durability: "process" });
   const titles = new Map<string, number>();
   const seen: Seen = {
@@ -47,7 +47,7 @@ export async function lookAtArchive({ address }: IngestTask): Promise<Figures> {
       seen.sessions++;
       if (metadata["machineMade"] === true) seen.machineMadeSessions++;
       titles.set(title.trim(), (titles.get(title.trim()) ?? 0) + 1);
-      await lookAtSession(engine.session(id), seen);
+      await inspectSession(engine.session(id), seen);
     }
     cursor = page.nextCursor;
   }
@@ -75,7 +75,7 @@ async function sizeOfOriginals({ originals }: Engine): Promise<number> {
   return bytes;
 }
 
-async function lookAtSession(session: ReturnType<Engine["session"]>, seen: Seen): Promise<void> {
+async function inspectSession(session: ReturnType<Engine["session"]>, seen: Seen): Promise<void> {
   const path = new Set<string>();
   for await (const { id } of entriesOf(session, false)) path.add(id);
   let messages = 0;

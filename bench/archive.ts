@@ -10,7 +10,7 @@ import type { IngestTask } from "./ingest-scenarios.ts";
 import { type BenchOptions, inFreshProcess, Report, withFolder } from "./measure.ts";
 
 const INGEST = new URL("./ingest-scenarios.ts", import.meta.url);
-const LOOK = new URL("./archive-scenarios.ts", import.meta.url);
+const SCENARIOS = new URL("./archive-scenarios.ts", import.meta.url);
 
 export async function benchArchive(options: BenchOptions): Promise<boolean> {
   const { data } = options;
@@ -26,7 +26,7 @@ export async function benchArchive(options: BenchOptions): Promise<boolean> {
       path: resolve(data),
     };
     const { sizePercent = 0, ...read } = await inFreshProcess(INGEST, "ingestAll", task);
-    const { originalBytes = 0, ...seen } = await inFreshProcess(LOOK, "lookAtArchive", task);
+    const { originalBytes = 0, ...seen } = await inFreshProcess(SCENARIOS, "inspectArchive", task);
     const { files = 0, megabytes = 0, seconds = 0, megabytesPerSecond = 0, peakRssMb = 0 } = read;
     const { megabytesPerCpuSecond = 0 } = read;
     report.measurement("sqlite", "archive", 1, {

@@ -1,4 +1,4 @@
-/** One node of an hour's steady load: it appends on a schedule, follows every feed, and asks. */
+/** One node of an hour's steady load: it appends on a schedule, follows every feed, and searches. */
 
 import type { Change, MessageInput, SessionHandle } from "../src/index.ts";
 import { keepUp, open } from "./library.ts";
@@ -19,12 +19,12 @@ export interface Minute {
   /** From 1. */
   readonly minute: number;
   readonly appends: readonly number[];
-  /** How much later than the schedule says each append began. */
+  /** The delay of each append behind its schedule. */
   readonly late: readonly number[];
   readonly questions: readonly number[];
-  /** Changes that its subscriptions got. */
+  /** Changes received by its subscriptions. */
   readonly heard: number;
-  /** Changes whose position did not follow on the one before. */
+  /** Gaps: changes whose position is not the previous one plus one. */
   readonly gaps: number;
   readonly rssBytes: number;
   readonly cpuMs: number;
@@ -32,9 +32,9 @@ export interface Minute {
 
 const MINUTE_MS = 60_000;
 const QUESTION_EVERY_MS = 1_000;
-/** Callers of a node, each with a session at a time. */
+/** Concurrent callers of a node, each with one session at a time. */
 const CALLERS = 20;
-/** Every tenth session expires ten minutes after its last message, so that there is much to sweep. */
+/** Every tenth session expires ten minutes after its last message, as work for the sweep. */
 const EXPIRING = 10;
 const TTL_SECONDS = 600;
 /** The rest end after 20 to 600 messages. The first caller of a node stays in one session. */
@@ -81,7 +81,7 @@ export async function keepLoad(task: HourTask): Promise<Figures> {
   if (failures.length > 0) throw failures[0];
   return { appended };
 
-  /** A caller that is late goes on at once: the load stays the same, however slow the store is. */
+  /** Open loop: a late caller does not skip appends, so the load is independent of the store's speed. */
   async function call(caller: number): Promise<void> {
     let session = await begin(caller);
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * `bench fleet --only hour`: a steady load by two nodes, and what it leaves behind in the database. A
- * line for each minute, and one for each table at the end.
+ * `bench fleet --only hour`: a steady load by two nodes, and the growth of the database. Prints a line
+ * per minute, and one per table at the end.
  */
 
 import type { Fleet } from "../test/support/fleet.ts";
@@ -16,7 +16,7 @@ const SIZES = `SELECT
     sum(n_live_tup)::float8 AS "liveTuples", sum(n_dead_tup)::float8 AS "deadTuples",
     sum(n_tup_upd)::float8 AS updates, sum(n_tup_hot_upd)::float8 AS "hotUpdates"
   FROM pg_stat_user_tables`;
-/** With the tables that hold long values, which are vacuumed on their own. */
+/** Includes TOAST tables, which autovacuum treats separately. */
 const VACUUMS = `SELECT sum(autovacuum_count)::float8 AS autovacuums,
     sum(autoanalyze_count)::float8 AS autoanalyzes
   FROM pg_stat_all_tables WHERE schemaname IN ('public', 'pg_toast')`;
@@ -106,7 +106,7 @@ export async function benchHour(fleet: Fleet, report: Report, minutes: number): 
   const growth = bytesOf(minuteLines.at(-1) ?? {}) / bytesOf(early);
   report.bar("hour: bytes for each entry, of those after a sixth of the time", growth, 1.2);
   const behind = Math.max(...minuteLines.map((line) => line["changesInNoSegment"] ?? Number.NaN));
-  // Below this no writer waits for the index of its tenant.
+  // From here on writers wait (back-pressure).
   report.bar("hour: changes of a tenant in no segment, at most", behind, 10_240);
 }
 

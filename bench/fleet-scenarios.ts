@@ -20,7 +20,7 @@ export interface FillTask {
   readonly seed: number;
 }
 
-/** One node of several that load a store, in sessions of a thousand. The index is left for later. */
+/** One of several nodes that bulk-load a store, in sessions of a thousand, without indexing. */
 export async function fillFleet({ address, messages, seed }: FillTask): Promise<Figures> {
   await using memory = await open(address, { indexing: { flushAt: 0 } });
   const words = new Words(seed);
@@ -40,7 +40,7 @@ export async function fillFleet({ address, messages, seed }: FillTask): Promise<
   return { startedAt, endedAt: Date.now(), messages };
 }
 
-/** Builds the index of what was loaded. */
+/** Indexes the loaded messages. */
 export async function indexFleet({ address, messages }: Omit<FillTask, "seed">): Promise<Figures> {
   await using memory = await open(address);
   const start = performance.now();
@@ -85,7 +85,7 @@ export async function fillTenants({ address, tenants, seed }: TenantsTask): Prom
   return { tenantsPerSecond: (1_000 * tenants) / (performance.now() - start) };
 }
 
-/** An append, a page and a question of random small tenants, one after another. */
+/** An append, a page and a search of random small tenants, one after another. */
 export async function askTenants({ address, tenants, seed }: TenantsTask): Promise<Figures> {
   await using memory = await open(address);
   const words = new Words(seed);
@@ -109,7 +109,7 @@ export interface AskTask {
   readonly seed: number;
 }
 
-/** Single appends, pages of random sessions, and questions, one after another. */
+/** Single appends, pages of random sessions, and searches, one after another. */
 export async function askFleet(task: AskTask): Promise<Figures> {
   const { address, replicas, cacheBytes, seed } = task;
   await using memory = await open(address, { replicas, indexing: { cacheBytes } });
@@ -126,7 +126,7 @@ export async function askFleet(task: AskTask): Promise<Figures> {
   }
   for (let i = 0; i < 110; i++) {
     const ask = () => memory.searchSessions(words.text(4), { deadlineMs: 60_000 });
-    // The first ones fill the caches.
+    // Warm-up: fills the caches.
     if (i < 10) await ask();
     else await questions.time(ask);
   }
@@ -144,12 +144,12 @@ function percentiles(timings: Readonly<Record<string, Timings>>): Figures {
 export interface WriteTask {
   readonly address: string;
   readonly appends: number;
-  /** How many callers the node has at once. */
+  /** Concurrent callers of the node. */
   readonly callers: number;
   readonly seed: number;
 }
 
-/** One node of several that append at once, each caller to a session of its own. */
+/** One of several nodes that append concurrently, each caller to its own session. */
 export async function writeFleet(task: WriteTask): Promise<Figures> {
   await using memory = await open(task.address);
   const words = new Words(task.seed);

@@ -17,10 +17,10 @@ const LOADERS = 2;
 /** Messages of the large tenant for each small one: 10,000 of these beside 2 million. */
 const MESSAGES_PER_TENANT = 200;
 const CALLS = ["append", "page", "question"];
-/** The index cache of a node that is asked: the default of a store. */
+/** The index cache of a searching node: the store's default. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** Commits are as safe as they say. */
+/** Durable commits, as in production. */
 const SETTINGS = { fsync: "on", full_page_writes: "on", autovacuum: "on" };
 
 export async function benchFleet(options: BenchOptions): Promise<boolean> {
@@ -104,7 +104,7 @@ function together(
   return Promise.all(Array.from({ length: nodes }, (_, node) => start(node)));
 }
 
-/** From the first start to the last end: the time that processes take to start does not count. */
+/** From the first start to the last end, without the start-up of the processes. */
 function throughput(runs: readonly Figures[], what: string): number {
   const all = (name: string) => runs.map((figures) => figures[name] ?? Number.NaN);
   const ms = Math.max(...all("endedAt")) - Math.min(...all("startedAt"));

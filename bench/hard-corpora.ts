@@ -82,7 +82,7 @@ async function longLines(root: string, length: number): Promise<void> {
   }
 }
 
-/** None of them is cut. */
+/** Within the length limits, so that none is cut. */
 async function nearlyLongLines(root: string): Promise<void> {
   const content = words(950_000, commonWord);
   function* said(): Generator<Said> {
@@ -171,7 +171,7 @@ function rareWord(random: () => number): string {
   return Math.floor(random() * 36 ** 9).toString(36);
 }
 
-/** Some text of this length; of a long one the same piece again and again. */
+/** Text of this length, repeated from a short piece. */
 function words(length: number, word: Word, random: () => number = randomNumbers(1)): string {
   const piece: string[] = [];
   for (let size = 0; size < Math.min(length, MB); size += (piece.at(-1)?.length ?? 0) + 1) {

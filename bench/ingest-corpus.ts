@@ -68,7 +68,7 @@ export async function writeCorpus(
 }
 
 interface SessionWriter {
-  /** A request, some calls with what the tools gave, and the answer. */
+  /** An exchange: a request, tool calls with results, and the answer. */
   lines(): Iterable<object>;
 }
 

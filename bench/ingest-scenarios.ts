@@ -16,8 +16,8 @@ export interface IngestTask {
 }
 
 /**
- * Parsed, stored and searchable, as `backscroll ingest` does, which then closes the store.
- * `unindexed` changes are in no segment: fewer than are worth one.
+ * Parses, stores and indexes as `backscroll ingest`, including the close of the store. `unindexed`
+ * changes stay in the tail: too few for a segment.
  */
 export async function ingestAll(task: IngestTask): Promise<Figures> {
   prepareBulk();

@@ -14,13 +14,13 @@ import { type BenchOptions, inFreshProcess, medians, Report, withFolder } from "
 const SCENARIOS = new URL("./ingest-scenarios.ts", import.meta.url);
 
 export interface IngestBenchOptions {
-  /** Of transcripts of some megabytes each, of each format. */
+  /** Megabytes of large transcripts, per format. */
   readonly megabytes: number;
-  /** How many small ones. */
+  /** The number of small files. */
   readonly files: number;
 }
 
-/** Most of a pi transcript is encrypted thoughts, which do not compress. */
+/** Most of a pi transcript is encrypted reasoning, which does not compress. */
 const BARRED: readonly Format[] = ["claude-code", "codex"];
 
 const LARGE_BYTES = 4_000_000;

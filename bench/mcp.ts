@@ -16,7 +16,7 @@ import { type BenchOptions, type Figures, medians, Report, withFolder } from "./
 const PROGRAM = join(import.meta.dirname, "../bin/backscroll.js");
 const STARTS = 20;
 const AT_ONCE = 8;
-/** Each leaves its lines in the store. */
+/** Runs per measurement: each adds its lines to the store. */
 const UNREAD_STARTS = 5;
 const UNREAD_LINES = 1_000;
 

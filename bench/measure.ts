@@ -1,4 +1,4 @@
-/** What all benches share: percentiles, fresh processes, medians over runs, and bars. */
+/** Shared by all benches: percentiles, fresh processes, medians over runs, and bars. */
 
 import { fork } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -10,16 +10,16 @@ import { plainScript } from "./plain-scripts.ts";
 import type { RecallOptions } from "./recall.ts";
 
 export interface BenchOptions {
-  /** Each measurement is made in this many fresh processes, and its median counts. */
+  /** Runs per measurement, each in a fresh process; the median counts. */
   readonly runs: number;
   readonly backends: readonly ("sqlite" | "postgres")[];
   /** Only measurements whose name contains this. */
   readonly only: string;
-  /** How large a corpus for search is. */
+  /** Messages of the search corpus. */
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
-  /** How long the steady load of `fleet` takes. */
+  /** Duration of the steady load of `fleet`, in minutes. */
   readonly minutes: number;
   /** The folder that `archive` ingests. */
   readonly data?: string;
@@ -30,7 +30,7 @@ export interface BenchOptions {
   readonly mastra?: string;
 }
 
-/** What one run of a scenario has measured, by name. */
+/** The figures of one run of a scenario, by name. */
 export type Figures = Readonly<Record<string, number>>;
 
 /** Times of single operations, in milliseconds. */
@@ -54,7 +54,7 @@ export class Timings {
     return percentile(this.#ms, percent);
   }
 
-  /** One after another, as they were measured. */
+  /** In the order of measurement. */
   perSecond(): number {
     return (1_000 * this.#ms.length) / this.#ms.reduce((sum, ms) => sum + ms, 0);
   }
@@ -73,14 +73,14 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
 }
 
-/** The most memory that this process has had, storage threads included. */
+/** Peak resident memory of this process, storage threads included, in MB. */
 export function peakRssMb(): number {
   return process.resourceUsage().maxRSS / 1_024;
 }
 
 /**
- * Calls `name` of the module at `module` in a new process, and gives what it returns. `onProgress` gets
- * each value that it sends meanwhile, as `{ progress }`.
+ * Calls `name` of the module at `module` in a new process and gives its result. `onProgress` gets each
+ * value that it sends as `{ progress }`.
  */
 export function inFreshProcess(
   module: URL,
@@ -120,7 +120,7 @@ export function medians(runs: readonly Figures[]): Figures {
   );
 }
 
-/** Prints measurements and bars as JSON lines, and remembers whether a bar was missed. */
+/** Prints measurements and bars as JSON lines, and records missed bars. */
 export class Report {
   readonly #bench: string;
   met = true;
@@ -135,7 +135,7 @@ export class Report {
     console.log(JSON.stringify({ ...line, ...Object.fromEntries(rounded) }));
   }
 
-  /** `limit` is the most that `figure` may be, or the least if `atLeast`. */
+  /** `limit` is the maximum of `figure`, or its minimum if `atLeast`. */
   bar(text: string, figure: number | undefined, limit: number, atLeast = false): void {
     const value = figure ?? Number.NaN;
     const met = atLeast ? value >= limit : value <= limit;
@@ -145,7 +145,7 @@ export class Report {
   }
 }
 
-/** Runs `use` with a folder that is gone afterwards. */
+/** Runs `use` with a temporary folder. */
 export async function withFolder<Result>(
   parent: string | undefined,
   use: (folder: string) => Promise<Result>,
@@ -158,7 +158,7 @@ export async function withFolder<Result>(
   }
 }
 
-/** What a run gave, remembered in a file beside what it made. */
+/** Memoizes the result of a run in a file beside its output. */
 export async function once(file: string, run: () => Promise<Figures>): Promise<Figures> {
   if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Figures;
   const figures = await run();

@@ -10,11 +10,11 @@ export interface Place {
   readonly messages: number;
 }
 
-/** Loads of a page, each in a window of its own, of which the median counts. */
+/** Page loads, each in a new window; the median counts. */
 export const LOADS = 10;
 /**
- * A new window loads parts of the browser itself, such as the address bar's list, for about a second of
- * processor time. The page is loaded after that, as in a browser that a person has open.
+ * A new window spends about a second of CPU time on the browser's own pages, such as the address bar's
+ * list. The page is loaded after that, as in a browser that is already open.
  */
 const SETTLE_MS = 2_000;
 

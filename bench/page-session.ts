@@ -6,9 +6,9 @@ import { type Scrolled, watchPaint, watchScrolling } from "./page-measures.ts";
 import { LOADS, type Place, percentile, withPage } from "./page-place.ts";
 
 const LONG = 100_000;
-/** Appends that are waited for, one after another. */
+/** Measured appends, one after another. */
 const APPENDS = 20;
-/** Pixels of one turn of the wheel. */
+/** Pixels per wheel event. */
 const TURN_PX = 400;
 const SECONDS = 5;
 const MINUTES = 5;
@@ -51,7 +51,7 @@ export async function measureLong(place: Place): Promise<void> {
   report.bar("append to seen, p50 in ms", figures.seenP50Ms, 150);
 }
 
-/** Scrolls without a pause, and takes the heap after each minute: it should not grow. */
+/** Leak check: scrolls without a pause and measures the heap after each minute. */
 export async function measureMinutes(place: Place): Promise<void> {
   const engine = await connect(place.url);
   const { link } = await fill(place, engine);
@@ -113,7 +113,7 @@ async function openLink(page: Page, link: string): Promise<void> {
   await page.waitForSelector(TARGET);
 }
 
-/** Turns the wheel as fast as the browser takes it. */
+/** Sends wheel events as fast as the browser handles them. */
 async function scroll(page: Page, durationMs: number): Promise<Scrolled> {
   let isOver = false;
   const watching = page.evaluate(watchScrolling, durationMs).finally(() => {

@@ -47,7 +47,7 @@ export function readParaphrases(): readonly (readonly [answer: string, question:
   return JSON.parse(readFileSync(file, "utf8")) as [string, string][];
 }
 
-/** One session for each text: what was told, and an answer that says nothing of it. */
+/** One session per text: the text, and an answer without content words. */
 export function paraphraseData(): LabelledData {
   const paraphrases = readParaphrases();
   const texts = [...paraphrases.map(([answer]) => answer), ...fillers()];

@@ -21,7 +21,7 @@ const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 const isPlain = import.meta.url.endsWith(".js");
 let folder: string | undefined;
 
-/** The script that was made of a module of this folder. */
+/** The JavaScript of a module of this folder. */
 export function plainScript(module: URL): URL {
   if (isPlain) return module;
   folder ??= makeScripts();

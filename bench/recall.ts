@@ -27,7 +27,7 @@ export interface RecallOptions {
   /** `own`: only the question's conversation is searched. `all`: the whole folder. */
   readonly haystack: "own" | "all";
   readonly profile: keyof typeof PROFILES;
-  /** Messages that no question is about. */
+  /** Distractor messages. */
   readonly distractors: number;
   /** `local`: the model that runs without a server, from the packages of the working directory. */
   readonly embedder?: "local";
@@ -40,7 +40,7 @@ const PARAPHRASES = "paraphrases";
 
 type Bars = Partial<Record<(typeof FIGURES)[number], number>>;
 
-/** The least that the default profile must reach, in percent, by name of the folder and haystack. */
+/** Minimum figures of the default profile, in percent, by name of the folder and haystack. */
 const BARS: readonly (readonly [name: RegExp, haystack: "own" | "all", bars: Bars])[] = [
   [/^locomo/, "own", { "hit@1": 75.2, "hit@3": 88, "hit@5": 93.4, "R@10": 70 }],
   [/^locomo/, "all", { "hit@1": 74.2, "hit@5": 92.8 }],
@@ -55,10 +55,10 @@ const BARS_BY_MEANING: typeof BARS = [
   [/^paraphrases$/, "all", { "hit@3": 70 }],
 ];
 
-/** What words alone may find of the paraphrases, in percent: else they are none. */
+/** Maximum hit@3 of paraphrases by words alone, in percent: more would mean shared words. */
 const MAX_BY_WORDS = 25;
 
-/** What the candidate pass may lose against ranking every session, in points. */
+/** Maximum loss of the candidate pass against ranking every session, in points. */
 const MAX_LOSS = 2;
 
 export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
@@ -87,7 +87,7 @@ export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
   return report.met;
 }
 
-/** What quantised vectors find of what floats find, each tenth text being the query once. */
+/** Recall of quantised vectors against floats, with every tenth text as a query. */
 function measureNearest(report: Report, { asked }: KeptVectors): void {
   const vectors = [...asked.values()];
   const queries = vectors.filter((_, i) => i % 10 === 0);

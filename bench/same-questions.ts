@@ -1,4 +1,4 @@
-/** Whether the similarity from which on two questions count as the same tells them apart from others. */
+/** Evaluates the similarity threshold above which two questions count as the same. */
 
 import { readFileSync } from "node:fs";
 import type { Embedder } from "../src/index.ts";
@@ -6,7 +6,7 @@ import { SAME_QUESTION } from "../src/recap/related.ts";
 import type { Report } from "./measure.ts";
 import { dot } from "./vector-corpus.ts";
 
-/** Of pairs of the same question, how many at least must count as the same, and of others at most. */
+/** Minimum share of true positives, and maximum share of false positives. */
 const MIN_SAME_PERCENT = 70;
 const MAX_OTHER_PERCENT = 0.5;
 

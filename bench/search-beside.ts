@@ -54,7 +54,7 @@ export async function appendBeside(task: BesideTask): Promise<Figures> {
   };
 }
 
-/** Gives the amount that it has read when the appends are done. */
+/** Gives the amount ingested during the appends. */
 export async function ingestMeanwhile(task: BesideTask): Promise<Figures> {
   const built = new URL("../dist/archive/index.js", import.meta.url);
   const { ingest } = (await import(built.href)) as typeof Archive;

@@ -6,7 +6,7 @@ import { type Figures, peakRssMb, Timings } from "./measure.ts";
 import { type QueryClass, SearchCorpus } from "./search-corpus.ts";
 import { AGENTS, PROJECTS, startOf } from "./search-fill.ts";
 
-/** `time`: the younger half of the corpus. */
+/** `time`: the newer half of the corpus. */
 export type Filter = "none" | "agent" | "project" | "session" | "time";
 
 export interface QueryTask {

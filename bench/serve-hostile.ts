@@ -93,7 +93,7 @@ function worstBodies(): readonly Shot[] {
     { path: "/v1/search", body: objects },
     { path: "/v1/search", body: many('{"query":', "[", 20e6) },
     { path: "/v1/search", body: many('{"query":"', "a", 20e6, '"}') },
-    // As much as is let through.
+    // Just below the limits.
     { path: "/v1/search", body: many('{"query":"x","agent":[', '"name",', 999, '"a"]}') },
     { path: "/v1/search", body: many('{"query":"x","agent":[', '"name",', 19_900, '"a"]}') },
     { path: "/v1/search", body: many('{"query":"x","agent":["', "\\n", 500_000, '"]}') },

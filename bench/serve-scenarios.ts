@@ -27,7 +27,7 @@ export interface LoadTask {
 
 type Kind = "append" | "list" | "search";
 
-/** Sessions that are written to are spread over all that are there. */
+/** Writes are spread over all sessions. */
 const idOf = (session: number) => `session-${session}`;
 
 export async function fillStore({ address, messages }: FillTask): Promise<Figures> {
@@ -66,7 +66,7 @@ export async function openLoop(task: LoadTask): Promise<Figures> {
   const random = randomNumbers(3);
   const pending = new Set<Promise<void>>();
   let failed = 0;
-  // A few, so that connections are open and code is warm.
+  // Warm-up: opens connections and compiles code.
   for (let i = 0; i < 200; i++) await send(kindOf(random()), random());
   const start = performance.now();
   const total = rate * seconds;
@@ -87,7 +87,7 @@ export async function openLoop(task: LoadTask): Promise<Figures> {
     pending.add(one);
     void one.finally(() => pending.delete(one));
     i++;
-    // Answers must be taken while many are due at once.
+    // Yields to the event loop while many requests are due at once.
     if (i % 16 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all(pending);
@@ -112,7 +112,7 @@ export async function holdSubscribers({
 }: {
   readonly url: string;
   readonly count: number;
-  /** Of several tenants, each of which has its part of the subscribers. */
+  /** Tenants that share the subscribers. */
   readonly tokens: readonly string[];
   readonly pid: number;
 }): Promise<Figures> {

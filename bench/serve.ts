@@ -16,11 +16,11 @@ import { fillForServer, type Subject, startEcho, startServer } from "./serve-sub
 
 const SCENARIOS = new URL("./serve-scenarios.ts", import.meta.url);
 
-/** What the bars are for. */
+/** The load of the bars. */
 const RATE = 500;
 const CONNECTIONS = 64;
 
-/** Rates that are tried one after another, until one is not held. */
+/** Request rates, tried in ascending order until one is not sustained. */
 const RATES = [250, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000];
 
 const HOSTILE = new URL("./serve-hostile.ts", import.meta.url);

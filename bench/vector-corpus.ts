@@ -7,7 +7,7 @@ import { gaussians, nearby, unit } from "./synthetic-vectors.ts";
 
 export const DIMENSIONS = 384;
 const CLUSTERS = 1_000;
-/** Seeds of queries do not meet those of vectors. */
+/** Seeds of queries, disjoint from those of vectors. */
 const QUERY_SEEDS = 2 ** 31;
 
 export class VectorCorpus {

@@ -22,7 +22,7 @@ import type { SqliteVecTask } from "./vector-sqlite-vec.ts";
 const SCENARIOS = new URL("./vector-scenarios.ts", import.meta.url);
 const SQLITE_VEC = new URL("./vector-sqlite-vec.ts", import.meta.url);
 const CACHE_MB = 64;
-/** What a filtered search may take of one without: what words alone may (`bench search`). */
+/** Maximum time of a filtered search relative to an unfiltered one, as in `bench search`. */
 const FILTER_LIMITS: readonly [Filter, number][] = [
   ["agent", 1.5],
   ["project", 1.5],

@@ -1,6 +1,6 @@
 /**
- * Makes `dist/page`: the page that the server shows, as files with a hash of their content in their
- * names and with packed copies beside them. Nothing of it is made again while it is served.
+ * Builds `dist/page`: the page as content-addressed files (a hash in each name) with precompressed
+ * copies, so that the server compresses nothing.
  */
 
 import { createHash } from "node:crypto";
@@ -18,16 +18,16 @@ const READER = "src/page/read/read.tsx";
 const MARKDOWN = "src/page/markdown/rich.ts";
 const TARGET = join(ROOT, "dist", "page");
 
-/** The name of the script that the document asks for. */
+/** The script that the document loads. */
 const FIRST = "first";
 
 /**
- * V8 then compiles the functions of a script while it arrives, on another thread, and not at their first
- * call. Other engines read a comment.
+ * An explicit compile hint: V8 compiles all functions of the script on another thread while it arrives,
+ * instead of at their first call. Other engines see a comment.
  */
 const COMPILE_HINT = "//# allFunctionsCalledOnLoad";
 
-/** The styles of the chart library are the only ones that are not ours. */
+/** The styles of the chart library, the only foreign ones. */
 const STYLES = [
   ...globSync("styles/*.css", { cwd: SOURCE })
     .sort()
@@ -35,12 +35,12 @@ const STYLES = [
   join(ROOT, "node_modules", "uplot", "dist", "uPlot.min.css"),
 ];
 
-/** Gives the files that became part of it. */
+/** Gives the bundled source files. */
 export async function writePage() {
   const { rolldown } = await import("rolldown");
   rmSync(TARGET, { recursive: true, force: true });
   mkdirSync(join(TARGET, "assets"), { recursive: true });
-  // The worker comes first: the page must know its name.
+  // The worker is built first: the page's code contains its hashed name.
   const [worker] = await bundle(rolldown, { worker: "src/page/code/worker.ts" }, {}, []);
   const define = { __WORKER__: JSON.stringify(worker?.fileName) };
   const chunks = await bundle(rolldown, { app: ENTRY }, define, [
@@ -95,7 +95,7 @@ async function bundle(rolldown, input, define, groups, format = "esm") {
 }
 
 /**
- * The script that runs before the others must know the names of the reader's.
+ * Builds the early script last: it contains the hashed names of the reader's chunks.
  *
  * @param {typeof import("rolldown").rolldown} rolldown
  * @param {readonly import("rolldown").OutputChunk[]} chunks
@@ -113,8 +113,8 @@ async function bundleEarly(rolldown, chunks) {
 }
 
 /**
- * What the first view loads, and what other views share, in one file: each further one would cost a
- * request before the first results.
+ * The modules of the first view and those that views share, for one chunk: each further chunk would cost
+ * a request before the first results.
  *
  * @param {typeof import("rolldown").rolldown} rolldown
  * @param {Record<string, string>} define

@@ -1,9 +1,9 @@
 /**
- * Makes `dist/`: the types file by file, and the code in a few files.
+ * Builds `dist/`: types file by file, code bundled into a few files.
  *
- * Node takes longer to find and link four hundred small modules than to run them, and every thread
- * of a store does it again. What is loaded only when it is needed stays apart. The page for browsers is
- * made by `build-page.js`.
+ * Node takes longer to resolve and link four hundred small modules than to run them, and every thread
+ * of a store repeats it. Code that is loaded on demand stays in separate chunks. `build-page.js` builds
+ * the page.
  */
 
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ import { writePage } from "./build-page.js";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
 
-/** What is loaded from outside, under the name that it has in `dist`. */
+/** The entry points, by their names in `dist`. */
 const ENTRIES = {
   index: "src/index.ts",
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
@@ -32,28 +32,28 @@ const ENTRIES = {
   "store-kit/index": "src/store-kit/index.ts",
   "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
-  // Threads of their own: beside the file that starts them, wherever that ends up.
+  // Worker threads: loaded from the folder of the file that starts them.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
   "local-thread": "src/providers/embedding/local-thread.ts",
-  // Loaded by its URL, in threads that know no test runner.
+  // Loaded by URL, in threads without a test runner.
   "trivial-index": "src/store/cases/trivial-index.cases.ts",
 };
 
-/** Folders that nearly every entry loads. What the client loads of them stays free of Node's modules. */
+/** Folders that nearly every entry loads. The client's part of them must not import Node's modules. */
 const SHARED = /[\\/]src[\\/](async|model|secrets|transcript|search[\\/](analysis|document))[\\/]/;
 
-/** What only MCP loads. */
+/** Modules of MCP alone. */
 const OF_MCP = /[\\/](src[\\/]mcp|node_modules[\\/]@modelcontextprotocol)[\\/]/;
 
 /** The folder of the package that a file belongs to: below the last `node_modules` of its path. */
 const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
 
-/** What only entries for browsers load. */
+/** Modules of browser entries alone. */
 const OF_CLIENT = /[\\/]src[\\/](client|adapters)[\\/]/;
 
 /**
- * Packages that become part of `dist`: to find and link their two hundred files takes longer than all
- * else that an MCP server does before its first answer.
+ * Bundled packages: resolving and linking their two hundred files takes longer than all other work of an
+ * MCP server before its first answer.
  */
 const BUNDLED = ["zod", "@modelcontextprotocol/server", "@modelcontextprotocol/core"];
 
@@ -71,7 +71,7 @@ function writeTypes() {
   if (run.status !== 0) process.exit(run.status ?? 1);
 }
 
-/** Gives the files that became part of it. */
+/** Gives the bundled source files. */
 async function writeCode() {
   const { rolldown } = await import("rolldown");
   const ofClient = await modulesOfClient(rolldown);
@@ -90,18 +90,18 @@ async function writeCode() {
     cwd: ROOT,
     input: ENTRIES,
     platform: "node",
-    // Packages stay packages, but for those that every start of the MCP server waits for.
+    // Packages stay external, except those on the MCP server's start-up path.
     external: (id) => isPackage(id) && !BUNDLED.some((name) => isOf(name, id)),
   });
   const { output } = await bundle.write({
     dir: DIST,
     format: "esm",
-    // Half of what is read at a start were words for people, who have the sources.
+    // Comments were half of the bytes read at start-up.
     comments: false,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // One file for what is loaded together, instead of ten: finding one takes half a millisecond. An MCP
-    // server loads these in turn, a thread of a store the first four, the library all up to the engine.
+    // One chunk for modules that are loaded together: resolving a file takes half a millisecond. An MCP
+    // server loads these in this order, a store's thread the first four, the library all up to the engine.
     codeSplitting: {
       groups: [
         { name: "model", test: (id) => SHARED.test(id) && ofClient.has(id), priority: 7 },
@@ -134,7 +134,7 @@ function isOf(name, id) {
 }
 
 /**
- * The licences of what is part of `dist` ask for a copy of themselves.
+ * Writes the licences of bundled packages, which require a copy of themselves.
  *
  * @param {readonly string[]} modules
  */
@@ -153,8 +153,8 @@ function writeLicences(modules) {
 }
 
 /**
- * The files that `backscroll/client` and `backscroll/assistant-ui` consist of. Bundlers take whole files
- * of `dist`, so none of these may share one with what needs Node.
+ * The modules of `backscroll/client` and `backscroll/assistant-ui`. Bundlers include whole files of
+ * `dist`, so these must not share a chunk with modules that need Node.
  *
  * @param {typeof import("rolldown").rolldown} rolldown
  */
@@ -167,7 +167,7 @@ async function modulesOfClient(rolldown) {
 }
 
 /**
- * The files that are loaded with `input`, without those that it loads later.
+ * The static imports of `input`, transitively; dynamic imports are left out.
  *
  * @param {typeof import("rolldown").rolldown} rolldown
  * @param {string} input

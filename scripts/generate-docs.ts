@@ -55,7 +55,7 @@ if (import.meta.main) {
   for (const [file, text] of generateDocs()) writeFileSync(file, text);
 }
 
-/** Every document with a generated part, as it should be. */
+/** The current text of every document with a generated part. */
 export function generateDocs(): Map<string, string> {
   const documents = new Map<string, string>();
   for (const name of globSync("*.md", { cwd: join(ROOT, "docs") }).sort()) {
@@ -69,7 +69,7 @@ export function generateDocs(): Map<string, string> {
 function fill(text: string, document: string): string {
   return text.replace(/<!-- generated: (\S+) -->\n.*?<!-- end -->/gs, (_whole, name: string) => {
     const part = PARTS[name];
-    if (part === undefined) throw new Error(`docs/${document} asks for "${name}", which is none`);
+    if (part === undefined) throw new Error(`docs/${document}: unknown generated part "${name}"`);
     return `<!-- generated: ${name} -->\n\n${part().trim()}\n\n<!-- end -->`;
   });
 }
@@ -256,7 +256,7 @@ function schema(migrations: readonly Migration[]): string {
     .join("\n\n");
 }
 
-/** The doc comment above each line that matches, by what the match captures. */
+/** The doc comment above each matching line, by the first capture. */
 function commentsOf(path: string, pattern: RegExp): Map<string, string> {
   const comments = new Map<string, string>();
   const source = readFileSync(join(ROOT, path), "utf8");
@@ -267,7 +267,7 @@ function commentsOf(path: string, pattern: RegExp): Map<string, string> {
   return comments;
 }
 
-/** A module's exports are sorted by name; a reader wants the order of the source. */
+/** In source order; a module's exports are sorted by name. */
 function inSourceOrder(module: object, path: string): Record<string, number> {
   const source = readFileSync(join(ROOT, path), "utf8");
   const names = [...source.matchAll(/export const (\w+)/g)].map(([, name = ""]) => name);
@@ -279,7 +279,7 @@ function missing(name: string): never {
   throw new Error(`${name} has no comment, or no value, to document it with`);
 }
 
-/** With aligned columns, as the formatter would print it. */
+/** With aligned columns, as Biome formats it. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((_, i) =>
     Math.max(3, ...[header, ...rows].map((row) => row[i]?.length ?? 0)),

@@ -73,7 +73,7 @@ const [SUB_F32, MUL_F32] = [simd(0xe5), simd(0xe6)];
 
 // Parameters.
 const [codes, blocks, groups, table, factors, scores, scale, offset] = [0, 1, 2, 3, 4, 5, 6, 7];
-// Locals: the group that is left, where its table is, and vectors.
+// Locals: remaining groups, the address of the group's table, and vectors.
 const [left, at] = [8, 9];
 const [mask, scales, offsets, found, row] = [10, 11, 12, 13, 14];
 const sums = [15, 16, 17, 18];
@@ -146,6 +146,6 @@ export const KERNEL: string = [
 ${lines.map((line) => `  "${line}",`).join("\n")}
 ].join("");
 `;
-// With "-" it is printed, for the test that compares the two.
+// With "-" it is printed, for the test that compares it with the committed file.
 if (process.argv[2] === "-") process.stdout.write(text);
 else writeFileSync(TARGET, text);

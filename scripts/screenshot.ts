@@ -1,5 +1,5 @@
 /**
- * Makes the picture of the page that README shows, from sessions of its own writing:
+ * Takes README's screenshot of the page, with made-up sessions:
  *
  *     node scripts/screenshot.ts
  */
@@ -52,7 +52,7 @@ const TALKS: readonly (readonly [agent: string, project: string, ...said: string
   ],
 ];
 
-/** Serves the sessions, looks for something in them, and takes the picture. */
+/** Serves the sessions, searches them, and takes the screenshot. */
 export async function takePicture(page: Page, file: string): Promise<void> {
   const engine = await open(":memory:");
   const server = await openServer(engine, { version: "0.1.0", port: 0 });

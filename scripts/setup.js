@@ -1,11 +1,11 @@
 /**
- * Installs what the other npm scripts need, when it is missing.
+ * Installs missing prerequisites of the other npm scripts.
  *
  * Plain JavaScript that runs on Node 20: it comes before everything else, on a machine that may have
  * nothing but Node 20 and npm. It uses `npm install`, not `npm ci`: the lockfile names optional
  * packages for every platform, and `npm ci` refuses it where a registry does not hold them all.
  *
- * With `--page` it also builds the page that the server shows. With `--test` it also fetches the oldest
+ * With `--page` it also builds the page. With `--test` it also fetches the oldest
  * Node that the package supports, so that the tests can run the packed tarball on it, the frameworks that
  * adapters are made for (`test/adapters/package.json`), and a browser where there is none
  * (`test-browser.js`).
@@ -40,7 +40,7 @@ function installDependencies() {
   writeFileSync(stamp, wanted);
 }
 
-/** With the Node that was just installed: the current one may be too old for the build. */
+/** Runs on the installed Node 24: the current one may be too old for the build. */
 function buildPage() {
   const node = join(ROOT, "node_modules", ".bin", "node");
   /** @type {import("node:child_process").SpawnSyncOptions} */
@@ -79,15 +79,13 @@ function npmSucceeds(what, args, cwd) {
   const words = [...args, "--no-audit", "--no-fund", "--loglevel=error"];
   /** @type {import("node:child_process").SpawnSyncOptions} */
   const options = { cwd, stdio: ["ignore", "ignore", "inherit"] };
-  // npm tells its scripts where it is itself; a shell is only needed where it does not, and is
-  // given one line, because Node warns of words that it does not quote. None of ours needs quotes.
+  // npm passes its own path to its scripts. Without it a shell finds npm: as one line, because Node
+  // warns about unquoted arguments of a shell; none of ours needs quotes.
   const cli = process.env.npm_execpath;
   const run = cli?.endsWith(".js")
     ? spawnSync(process.execPath, [cli, ...words], options)
     : spawnSync(["npm", ...words].join(" "), { ...options, shell: true });
   if (run.status === 0) return true;
-  console.error(
-    `npm ${args.join(" ")} failed with exit code ${run.status}; what it said is above.`,
-  );
+  console.error(`npm ${args.join(" ")} failed with exit code ${run.status}; its output is above.`);
   return false;
 }

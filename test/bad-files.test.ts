@@ -21,7 +21,7 @@ import type { FullDiskLine, FullDiskTask } from "./support/full-disk-writer.ts";
 import type { Probe, ProbeTask } from "./support/store-prober.ts";
 
 const MODES = [
-  ["on threads of its own", false],
+  ["on threads", false],
   ["on the caller's thread", true],
 ] as const;
 
@@ -60,11 +60,11 @@ async function isRefused(path: string, code: string): Promise<void> {
     expect(await codeOf(async () => (await open(path, options)).close())).toBe(code);
   }
   expect(digest(path)).toBe(before);
-  // Nor is anything left beside it that would be taken for part of it.
+  // No rollback journal is left beside it.
   expect(existsSync(`${path}-journal`)).toBe(false);
 }
 
-describe("a damaged file is refused and left alone:", () => {
+describe("a damaged file is refused and left unchanged:", () => {
   test("a text file", async () => {
     const path = join(createFolder(), "notes.txt");
     writeFileSync(path, "These are my notes, and not a database.\n".repeat(200));
@@ -81,7 +81,7 @@ describe("a damaged file is refused and left alone:", () => {
     await isRefused(path, "store_corrupt");
   });
 
-  test.each([50, 1_000, 4_096, 20_000])("one that was cut to %d bytes", async (length) => {
+  test.each([50, 1_000, 4_096, 20_000])("a store truncated to %d bytes", async (length) => {
     const path = await createStore();
     truncateSync(path, length);
     await isRefused(path, "store_corrupt");
@@ -95,7 +95,7 @@ describe("a damaged file is refused and left alone:", () => {
     await isRefused(path, "foreign_database");
   });
 
-  test("one that another program has marked as its own", async () => {
+  test("a file with another program's application id", async () => {
     const path = join(createFolder(), "marked.db");
     const db = new DatabaseSync(path);
     db.exec("PRAGMA application_id = 12345; CREATE TABLE t (a); DROP TABLE t");
@@ -108,7 +108,7 @@ describe("damage in the middle", () => {
   test("is found by a check, reported by a read, and not made worse", async () => {
     const path = await createStore();
     const bytes = readFileSync(path);
-    // The page that holds a message in the middle of the session.
+    // The page of a message in the middle of the session.
     const page = Math.floor(bytes.indexOf("message 25 ") / 4_096) * 4_096;
     randomFillSync(bytes, page, 4_096);
     writeFileSync(path, bytes);
@@ -135,7 +135,7 @@ describe("damage in the middle", () => {
   });
 });
 
-describe("a store that may only be read", () => {
+describe("a read-only store", () => {
   async function probe(address: string, options: ProbeTask["options"]): Promise<Probe | undefined> {
     const child = new Child("./store-prober.ts", { isBound: true });
     child.tell({ address, options } satisfies ProbeTask);
@@ -156,7 +156,7 @@ describe("a store that may only be read", () => {
     expect(digest(path)).toBe(before);
   });
 
-  test("a file or a folder without the right to write is not written to", async () => {
+  test("a file or folder without write permission is not written to", async () => {
     const path = await createStore();
     chmodSync(path, 0o444);
     chmodSync(dirname(path), 0o555);
@@ -240,7 +240,7 @@ describe("a store that may only be read", () => {
 describe.each(MODES)("a full disk, %s", (_, inThread) => {
   test("refuses writes, keeps everything readable, and loses nothing", async () => {
     const address = join(createFolder(), "full.db");
-    // No file may grow beyond 2 MB; the signal that tells so is ignored, as a full disk sends none.
+    // RLIMIT_FSIZE of 2 MB, with SIGXFSZ ignored: writes fail as on a full disk.
     const child = new Child("./full-disk-writer.ts", { limits: "trap '' XFSZ; ulimit -f 4096" });
     child.tell({ address, inThread } satisfies FullDiskTask);
     await child.succeed();
@@ -253,7 +253,7 @@ describe.each(MODES)("a full disk, %s", (_, inThread) => {
     expect(last).toMatchObject({ readable: appended.length, problems: 0 });
     expect(codes).toContain(last !== undefined && "again" in last ? last.again : "");
 
-    // With room again, all that was acknowledged is there, and the store goes on.
+    // With free space again, every acknowledged write is there, and the store accepts writes.
     await using engine = await open(address, { inThread });
     const session = await engine.getSession("full");
     const stored: string[] = [];
@@ -269,8 +269,8 @@ describe.each(MODES)("a full disk, %s", (_, inThread) => {
   });
 });
 
-describe.each(MODES)("a store that cannot keep up, %s", (_, inThread) => {
-  test("refuses calls beyond its queue, and carries out the rest", async () => {
+describe.each(MODES)("a busy store, %s", (_, inThread) => {
+  test("refuses calls beyond its queue (back-pressure), and executes the rest", async () => {
     const path = await createStore();
     await using engine = await open(path, { inThread, maxQueue: 10 });
     const session = await engine.getSession("s");

@@ -27,7 +27,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     return allRefused([{ name, call }], ...codes);
   }
 
-  /** Each of the calls is. What is stored is compared once: that takes longer than a call. */
+  /** The same for several calls. The store is compared once at the end, which takes longer than a call. */
   async function allRefused(calls: readonly WrongCall[], ...codes: string[]): Promise<void> {
     const before = await held(engine);
     const unexpected: string[] = [];
@@ -176,7 +176,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     await refused("empty text", () => session.append(empty), "invalid_input");
     await refused("no blocks", () => session.append({ ...empty, content: [] }), "invalid_input");
     await refused("no facts", () => session.addFacts([]), "invalid_input");
-    // One bad message of a batch, and none of it is stored.
+    // Atomic: one bad message, and none of the batch is stored.
     const batch = () => session.append([{ role: "user", content: "good" }, empty]);
     await refused("batch", batch, "invalid_input");
   });
@@ -250,7 +250,7 @@ function named(calls: Readonly<Record<string, () => unknown>>): WrongCall[] {
   return Object.entries(calls).map(([name, call]) => ({ name, call }));
 }
 
-/** The code that a call is refused with; otherwise what it gave or threw. */
+/** The error code of a refused call; otherwise its result or exception. */
 async function outcomeOf(call: () => unknown): Promise<string> {
   try {
     await call();
@@ -260,7 +260,7 @@ async function outcomeOf(call: () => unknown): Promise<string> {
   }
 }
 
-/** What a tenant holds. Maintenance changes the index whenever it likes. */
+/** The tenant's content, without the index, which maintenance changes concurrently. */
 async function held(engine: Engine): Promise<readonly unknown[]> {
   return (await engine.status()).tenants.map(({ index: _, ...rest }) => rest);
 }

@@ -103,17 +103,27 @@ describe("token", () => {
 
   test.each([
     ["no scope", ["create"], 2, "--scope read, write or admin"],
-    ["a scope that is none", ["create", "--scope", "root"], 2, "must be one of read, write"],
+    ["an unknown scope", ["create", "--scope", "root"], 2, "must be one of read, write"],
     [
-      "an end that is past",
+      "an expiry in the past",
       ["create", "--scope", "read", "--expires", "2020-01-01"],
       2,
       "in the future",
     ],
-    ["an end that is no time", ["create", "--scope", "read", "--expires", "soon"], 2, "duration"],
-    ["half an operator", ["create", "--scope", "write", "--operator"], 2, "scope admin"],
-    ["a list with a hole", ["create", "--scope", "read", "--act-as", "a,,b"], 2, "commas"],
-    ["a token that nobody has", ["revoke", "01JZ8T3G6K"], 1, "token_not_found"],
+    [
+      "an expiry that is not a time",
+      ["create", "--scope", "read", "--expires", "soon"],
+      2,
+      "duration",
+    ],
+    [
+      "an operator without the scope admin",
+      ["create", "--scope", "write", "--operator"],
+      2,
+      "scope admin",
+    ],
+    ["a list with an empty name", ["create", "--scope", "read", "--act-as", "a,,b"], 2, "commas"],
+    ["an unknown token", ["revoke", "01JZ8T3G6K"], 1, "token_not_found"],
   ])("refuses %s with the way out", async (_, args, code, says) => {
     const ran = await cli("token", ...args);
     expect([ran.code, ran.stdout]).toEqual([code, ""]);

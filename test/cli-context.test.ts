@@ -1,4 +1,4 @@
-/** What the model sees, on the command line. */
+/** Contexts and compaction on the command line. */
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -67,7 +67,7 @@ describe("mistakes on the command line", () => {
     [["list", "--tenant", "a b"], /tenant must be 1 to 128 letters/],
     [["list", "--db", "mysql://x/y"], /mysql:\/\/ is no store.*invalid_address/],
     [["changes", "--after", "x"], /"x" is no cursor of the change feed.*invalid_cursor/],
-  ])("points out %j in one line", async (args, message) => {
+  ])("%j is reported in one line", async (args, message) => {
     await fails(args, 2, message);
   });
 
@@ -124,7 +124,7 @@ describe("missing and obstructing files", () => {
     expect([statSync(file).mode & 0o777, statSync(join(file, "..")).mode & 0o777]).toEqual([
       0o600, 0o700,
     ]);
-    // The two commands that the status suggests really work, in that order.
+    // The two commands that `status` suggests work, in that order.
     for (const [, next = ""] of created.stdout.matchAll(/^ {2}(\S.*)$/gm)) {
       expect((await run("sh", ["-c", next], { env })).code, next).toBe(0);
     }
@@ -139,7 +139,7 @@ describe("missing and obstructing files", () => {
     await fails(["status", "--create", "--db", folder], 2, /is a folder; name a file in it/);
   });
 
-  test("include text changed behind our back, reported by reads and by doctor", async () => {
+  test("include externally modified text, reported by reads and by doctor", async () => {
     const file = join(folder, "changed.db");
     await cli(["new", "--agent", "a", "--by", "b", "--id", "told", "--db", file]);
     const entry = (await cli(["append", "told", "Pay 10 euros.", "--db", file])).stdout.trim();
@@ -153,7 +153,7 @@ describe("missing and obstructing files", () => {
     expect((await cli(["doctor", "--db", file])).code).toBe(0);
   });
 
-  test("a file that may only be read", async () => {
+  test("a read-only file", async () => {
     const place = join(folder, "read-only");
     mkdirSync(place);
     const file = join(place, "store.db");

@@ -198,7 +198,7 @@ describe("export", () => {
     [["export", "x", "--format", "html", "--full"], "leave out --full"],
     [["export", "--all", "--format", "html"], "not for --all"],
     [["export", "--all", "a", "b"], "one FILE"],
-  ])("says what is wrong with %j", async (args, message) => {
+  ])("reports the mistake in %j", async (args, message) => {
     const { cli } = world();
     const ran = await cli(args);
     expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -140,7 +140,7 @@ test("retracted messages from before a compaction are not handed back", async ()
   const { folder, transcript, hook } = world();
   const [first, ...rest] = WORK;
   const left: Said = ["user", "Forget the zebra."];
-  // Both follow the first request: the second in place of the first.
+  // Siblings after the first request: the second replaces the first.
   const branches = [lines(folder, [left], 99), lines(folder, rest, 1)];
   const ids = (text: string) => text.replaceAll("000000000098", "000000000000");
   if (first === undefined) throw new Error("there is no first request");

@@ -88,7 +88,7 @@ describe("ingest", () => {
     expect(sessions[0]?.title).not.toBe("");
   });
 
-  test("leaves what it stored in the index, unless that is too little for a segment", async () => {
+  test("indexes what it stored, except for a tail that is too short for a segment", async () => {
     const { home, ok, json } = world();
     const index = async () => (await json<Status>("status")).tenants[0]?.index;
     await ok("ingest", "chats");
@@ -201,7 +201,7 @@ describe("ingest", () => {
 });
 
 describe("forget", () => {
-  test("keeps a session away until a forced ingest names its file", async () => {
+  test("excludes a session until a forced ingest names its file", async () => {
     const { home, cli, ok, json } = world();
     await ok("ingest", "chats");
     const [session] = (await json<Listed>("list")).sessions;

@@ -1,4 +1,4 @@
-/** `backscroll open`: from words to a page in a browser. */
+/** `backscroll open`: shows a search or a session in a browser. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -29,7 +29,7 @@ let entries: string[] = [];
 let fact = "";
 let reader = "";
 
-/** Commands for which a server has no meaning. */
+/** Commands without a meaning at a server. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   serve: "serves a store that it has opened; in front of a server it would be a proxy",
   restore: "fills a store that nobody uses: docs/decisions has why a server's is not",
@@ -42,7 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   demo: "makes a store of its own in the temporary folder, whatever --db says",
 };
 
-/** Commands that are tried at a server in tests of their own, further below. */
+/** Commands with separate tests below. */
 const TRIED_BELOW: Readonly<Record<string, string>> = {
   watch: "has no end",
   mcp: "speaks a protocol",
@@ -52,7 +52,7 @@ const TRIED_BELOW: Readonly<Record<string, string>> = {
   "token revoke": "needs a token that was made",
 };
 
-/** Each command with words that make it do something, in an order in which all can. */
+/** Effective arguments of each command, in an order in which all succeed. */
 function commandLines(): readonly (readonly [string, ...(readonly string[])])[] {
   const [question = "", answer = ""] = entries;
   return [
@@ -151,7 +151,7 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-/** Both have a home of their own, in which the same files lie. */
+/** Each side has its own home with the same files. */
 function environment(where: "file" | "server"): Record<string, string> {
   return {
     HOME: join(folder, where),
@@ -165,7 +165,7 @@ function cli(where: "file" | "server", args: readonly string[]): Promise<Ran> {
   return callCli(args, { cwd: join(folder, where), env: environment(where) });
 }
 
-test("every command is run, or has a reason not to be", () => {
+test("every command is covered, or listed as an exception", () => {
   const run = new Set(commandLines().map(([name]) => name));
   const names = COMMANDS.map(({ name }) => name);
   const others = [...Object.keys(EXCEPTIONS), ...Object.keys(TRIED_BELOW)];
@@ -191,7 +191,7 @@ test("every command prints the same for a server and a file", async () => {
   }
 });
 
-describe("commands without an end", () => {
+describe("commands that run until interrupted", () => {
   test("watch stores what agents write at a server, as they write it", async () => {
     const home = join(folder, "server");
     const place = join(home, ".claude", "projects", "-p");
@@ -215,7 +215,7 @@ describe("commands that need the store itself", () => {
   test.each([
     ["restore", "copy.db"],
     ["serve", "--port=0"],
-  ])("%s says so, and what to do", async (...args) => {
+  ])("%s reports it, with the way out", async (...args) => {
     const ran = await cli("server", args);
     expect(ran.code).toBe(2);
     expect(ran.stderr).toMatch(/needs the store itself; .*run it (on the server's|where)/);
@@ -258,7 +258,7 @@ test("tokens are created, listed and revoked at a server", async () => {
   expect((await callCli(["list"], { env })).code).toBe(6);
 });
 
-test("mcp gives an agent what is at a server", async () => {
+test("mcp serves a server's store to an agent", async () => {
   const { client, stderr } = await connectStdio("2025-11-25", [], { env: environment("server") });
   const { data } = await callFull(client, "search_sessions", { query: "lock" });
   expect(data.hits.length).toBeGreaterThan(0);

@@ -113,7 +113,7 @@ describe("resume --in", () => {
       [["--in", "codex", "--native", "--budget", "500"], /--budget is for a briefing/],
       [["--in", "codex", "--cwd", "gone"], /gone does not exist; name another one with --cwd/],
       [["--native"], /--native goes with --in AGENT/],
-    ])("%j is refused, and says why", async (args, why) => {
+    ])("%j is refused with the reason", async (args, why) => {
       const ran = await cli("resume", ID, ...args);
       expect([ran.code, ran.stdout]).toEqual([2, ""]);
       expect(ran.stderr).toMatch(why);

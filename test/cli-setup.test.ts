@@ -83,7 +83,7 @@ test("agents are found by their folders, configured, and checked as they would s
   expect(written).toContain("// what I use");
   expect(written).toContain('"a": { "command": "x" }, // first\n    "backscroll": {');
 
-  // The official client starts what was written, too.
+  // The official client can start the written entry.
   const client = new Client({ name: "test", version: "1.0.0" });
   const [command = "", ...args] = [...COMMAND, "--final-read", "0"];
   const env = environmentOf({ HOME: home });
@@ -237,7 +237,7 @@ test("an entry written by hand is kept in a copy when it is removed", async () =
   expect(readdirSync(join(home, ".cursor"))).toEqual(["mcp.json"]);
 });
 
-test("hooks of other tools are not taken for ours", async () => {
+test("hooks of other tools are left alone", async () => {
   const { cli, put, text } = world();
   const settings =
     '{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "other hook claude-code"}]}]}}\n';
@@ -296,7 +296,7 @@ test("the store and the tenant are passed on, and secrets are not shown", async 
   expect((await cli("setup", "cursor", "--yes", "--db", ":memory:")).code).toBe(2);
 });
 
-test("a check reports what does not start", async () => {
+test("a check reports a server that does not start", async () => {
   const { cli, put } = world();
   expect((await cli("setup", "cursor", "--check")).code).toBe(1);
   put(".cursor/mcp.json", '{"mcpServers": {"backscroll": {"command": "/nowhere/backscroll"}}}');
@@ -349,7 +349,7 @@ describe("at a terminal", () => {
     expect(await answering(home, () => true)).toEqual([]);
   });
 
-  test("no is no", async () => {
+  test("a declined change is not written", async () => {
     const home = createFolder();
     await answering(home, () => false);
     expect(readdirSync(home)).toEqual([]);

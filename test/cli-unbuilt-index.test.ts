@@ -11,7 +11,7 @@ import { removeFolder } from "./support/folder.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-unbuilt-"));
 const db = join(folder, "store.db");
-/** Of a longer tail than 16,384 changes a search reads only the newest 4,096. */
+/** Longer than 16,384 changes: of such a tail a search reads only the newest 4,096. */
 const MESSAGES = 17_000;
 const CHANGES = MESSAGES + 1;
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect(await memory.indexStatus()).toMatchObject({ lag: CHANGES, segments: 0 });
 });
 
-/** Opened so that nothing is indexed in the background. */
+/** Opens the store without background indexing. */
 function openUnbuilt(path: string) {
   return open(path, { durability: "process", inThread: true, indexing: { flushAt: 0 } });
 }
@@ -43,7 +43,7 @@ async function lagOf(path: string): Promise<number> {
   return (await memory.indexStatus()).lag;
 }
 
-test("a search of a server that is indexing does not deny what it has not read", async () => {
+test("a search at a server reports that the index is incomplete", async () => {
   await using memory = await openUnbuilt(db);
   const server = await openServer(memory, { version: "0.0.0", port: 0 });
   try {
@@ -67,7 +67,7 @@ test("restore builds the index before it ends", async () => {
   expect(await lagOf(copy)).toBe(CHANGES);
 });
 
-test("a search builds an index that is too far behind to be read, and finds what was not in it", async () => {
+test("a search builds the index where the tail is too long, and finds messages of the tail", async () => {
   const own = join(folder, "own.db");
   copyFileSync(db, own);
   const { code, stdout } = await cli(own, "search", "quaggamire");

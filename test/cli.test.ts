@@ -24,7 +24,7 @@ function cli(...args: string[]): Promise<Ran> {
   return callCli(args, { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
-/** Runs a command that must succeed without further output, and gives its output. */
+/** Runs a command that must succeed with an empty standard error, and gives its output. */
 async function ok(...args: string[]): Promise<string> {
   const ran = await cli(...args);
   expect({ code: ran.code, stderr: ran.stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });

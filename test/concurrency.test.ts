@@ -1,4 +1,4 @@
-/** Many processes on one store: nothing is lost or repeated, and none fails as busy. */
+/** Many processes on one store: no write is lost or repeated, and none fails with `store_busy`. */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -81,7 +81,7 @@ describe.each(BACKENDS)("on %s", (_, appends, newAddress) => {
   test("several processes may create and migrate the same new store", async () => {
     const addresses = await Promise.all(Array.from({ length: repeats(3, 6) }, newAddress));
     const names = ["p1", "p2", "p3", "p4", "p5"].slice(0, repeats(3, 5));
-    // Late enough that all are running, and far enough apart that all are ready again.
+    // Synchronised: late enough for all processes to run, and far enough apart for all to be ready again.
     const start = Date.now() + 2_500;
     const races = addresses.map((address, i) => ({ address, at: start + i * 400 }));
     const children = names.map((name) => {

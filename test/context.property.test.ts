@@ -19,7 +19,7 @@ import {
 import { requestViolations, VIOLATIONS } from "./support/provider-rules/index.ts";
 import { repeats } from "./support/repeats.ts";
 
-/** One thing that happens in a session. */
+/** One step of a random history. */
 type Step =
   | { readonly do: "say"; readonly messages: readonly MessageInput[] }
   | { readonly do: "compact"; readonly input: CompactInput }
@@ -114,7 +114,7 @@ test("any conversation, however often it is compacted, gives a valid and complet
   );
 });
 
-test("after each of twenty compactions in a row, a waiting message can be put to any model", async () => {
+test("after each of twenty consecutive compactions, a waiting message has a valid context for every provider", async () => {
   await using engine = await open(":memory:");
   await fc.assert(
     fc.asyncProperty(
@@ -135,7 +135,7 @@ test("after each of twenty compactions in a row, a waiting message can be put to
 interface Cycle {
   readonly said: readonly MessageInput[][];
   readonly given: CompactInput;
-  /** How many messages wait behind the one that is answered before the compaction. */
+  /** Messages that wait behind the answered one, before the compaction. */
   readonly waits: number;
 }
 
@@ -149,7 +149,7 @@ async function compactOften(engine: Engine, cycles: readonly Cycle[]): Promise<v
     const [first, ...waiting] = stored;
     const metadata = { replyTo: first?.id ?? "" };
     await session.append({ role: "assistant", actor: "coder", content: "This.", metadata });
-    // Nothing of it may be kept, so that there always is something to cover.
+    // Keeps none, so that there is always something to cover.
     await session.compact({ ...given, keep: "none" });
     expect((await session.listEntries({ limit: 500 })).entries.at(-1)?.kind).toBe("compaction");
     await checkComplete(session);
@@ -210,7 +210,7 @@ async function take(session: SessionHandle, each: Step): Promise<void> {
     case "compact":
       return compact(session, each.input);
     case "pin": {
-      // One that a summary covers already would be there twice.
+      // A covered message would be duplicated.
       const shown = [...(await shownIn(session))];
       const id = shown[each.at % Math.max(1, shown.length)];
       if (id !== undefined) await session.pin(id);
@@ -233,7 +233,7 @@ async function compact(session: SessionHandle, given: CompactInput): Promise<voi
     if (entry === null) return;
     expect(tokensBefore).toBeGreaterThan(0);
     const { tokens } = await session.buildContext({ ...ALL, tokenBudget: 10 ** 9 });
-    // Less where a shortened result came out shorter than it may be.
+    // Less where a shortened result ended below its limit.
     expect(tokens).toBeLessThanOrEqual(tokensAfter);
   } catch (error) {
     if (!BackscrollError.is(error, "nothing_to_compact")) throw error;

@@ -1,5 +1,5 @@
 /**
- * Writers killed with SIGKILL at work.
+ * Writers killed with SIGKILL while they write.
  *
  * Every acknowledged write must be there: every entry, in order, with its content; an open message
  * with its flushed text.
@@ -22,7 +22,7 @@ const random = seeded(SEED);
 
 const MODES: readonly CrashTask["mode"][] = ["single", "batch", "stream", "edit", "reopen"];
 
-describe("killed writers", () => {
+describe("acknowledged writes survive SIGKILL", () => {
   test("on SQLite", async () => {
     const address = join(createFolder(), "crash.db");
     await killWriters(address, repeats(4, 500), (n) => ({
@@ -57,7 +57,7 @@ async function killWriters(
   await first.close();
 
   const writers: Writer[] = [];
-  /** The last entry of the shared session that earlier rounds have looked at. */
+  /** The last entry of the shared session that earlier rounds checked. */
   let checked: string | undefined;
   let next = [new Child("./crash-writer.ts"), new Child("./crash-writer.ts")];
   let hasLeftOpen = false;
@@ -69,7 +69,7 @@ async function killWriters(
       writers.push(writer);
       return writer;
     });
-    // The next two start while these write: most of a short life is its start.
+    // The next two start while these write: start-up is most of a writer's life.
     next = [new Child("./crash-writer.ts"), new Child("./crash-writer.ts")];
     await Promise.all(pair.map((writer) => writer.liveAndDie()));
 
@@ -89,7 +89,7 @@ async function killWriters(
   await checkSweep(engine, writers);
   await checkWhole(engine);
   expect(writers.filter((writer) => writer.died)).toEqual(writers);
-  // Guards against killing writers that had done nothing.
+  // Guards against writers that were killed before they wrote.
   expect(writers.flatMap((writer) => writer.acknowledged(SHARED)).length).toBeGreaterThan(rounds);
 }
 
@@ -104,7 +104,7 @@ class Writer {
     child.tell(task);
   }
 
-  /** Most are killed a little after their first words, some while they are still opening. */
+  /** Most are killed shortly after their first output, some while opening the store. */
   async liveAndDie(): Promise<void> {
     if (random() < 0.85) {
       await this.#child.until(2 + random() * 30);
@@ -144,7 +144,7 @@ class Writer {
     const committed = entries.filter((entry) => entry.status === "committed");
     const acknowledged = this.acknowledged(session.id);
     expect(committed.slice(0, acknowledged.length).map(written)).toEqual(acknowledged);
-    // All of the interrupted operation, or nothing.
+    // Atomic: all of the interrupted operation, or nothing.
     expect([0, this.interrupted(session.id)]).toContain(committed.length - acknowledged.length);
     expect((await session.meta()).messageCount).toBe(committed.length);
     await this.#checkStreams(session);
@@ -191,7 +191,7 @@ async function checkShared(
   writers: readonly Writer[],
   after: string | undefined,
 ): Promise<string | undefined> {
-  // A kill leaves nothing behind the end of the log that looks like a loss.
+  // A kill leaves no frame behind the log's end that would count as a loss.
   expect((await engine.status()).losses).toEqual([]);
   const entries = await readTree(await engine.getSession(SHARED), after);
   const stored = new Map(entries.map((entry) => [entry.id, entry]));
@@ -204,7 +204,7 @@ async function checkShared(
   return entries.at(-1)?.id ?? after;
 }
 
-/** After their leases a sweep aborts all messages of the dead, keeping their flushed text. */
+/** After lease expiry a sweep aborts the messages of dead writers, with their flushed text. */
 async function checkSweep(engine: Engine, writers: readonly Writer[]): Promise<void> {
   const pending: Entry[] = [];
   for (const writer of writers) pending.push(...(await writer.pending(engine)));

@@ -42,14 +42,14 @@ beforeAll(async () => {
   return remove;
 });
 
-/** What a killed writer has left: each test damages a copy of it. */
+/** The files of a killed writer: each test damages a copy. */
 function createKilled(): Killed {
   const folder = createFolder();
   cpSync(dirname(original.path), folder, { recursive: true });
   return { ...original, path: join(folder, "killed.db") };
 }
 
-/** A writer that is killed after some appends. Gives the path, and how many were acknowledged. */
+/** Kills a writer after some appends. Gives the path and the number of acknowledged appends. */
 async function killWriter(path: string): Promise<Killed> {
   const writer = startWriter(path, SESSION);
   // Two lines an append.
@@ -121,8 +121,8 @@ describe("commits behind a flipped bit", () => {
     const [loss] = told;
     const commits = loss?.kind === "log" ? loss.commits : 0;
     const left = (JSON.parse(list.stdout) as { total: number }).total;
-    // Each message is a commit. The damaged one is not counted if it was hit itself; the last one may
-    // be stored without the writer having said so.
+    // Each message is a commit. A damaged commit frame is not counted; the last commit may be stored and
+    // unacknowledged.
     const lost = acknowledged - left;
     expect([lost - 1, lost, lost + 1]).toContain(commits);
     expect(commits).toBeGreaterThan(20);
@@ -164,7 +164,7 @@ describe("commits behind a flipped bit", () => {
   test("are reported and kept once while another process reads the log, and later damage is reported too", async () => {
     const { path } = createKilled();
     flipMiddle(path);
-    // It keeps SQLite from beginning the log anew, also when the store is closed.
+    // A reader prevents SQLite from restarting the log, also when the store is closed.
     const reader = new DatabaseSync(path, { readOnly: true });
     onTestFinished(() => reader.close());
     reader.exec("BEGIN");
@@ -217,7 +217,7 @@ describe("commits behind a flipped bit", () => {
     expect((await openAndClose(path)).told).toHaveLength(1);
   });
 
-  test("are a warning of the process without a listener", async () => {
+  test("are a process warning if there is no listener", async () => {
     const { path } = createKilled();
     flipMiddle(path);
     const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();
@@ -244,7 +244,7 @@ describe("a sound log", () => {
     expect(keptLogs(path)).toEqual([]);
   });
 
-  test("of bare writers that are killed one after the other is sound", async () => {
+  test("of plain SQLite writers, killed one after the other, is sound", async () => {
     const path = join(createFolder(), "bare.db");
     const bare = new DatabaseSync(path);
     bare.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL");

@@ -1,6 +1,6 @@
 /**
- * Rows changed behind the store's back: the call that would return them reports them, others work,
- * and a verification completes.
+ * Externally modified rows: the call that would return one reports it, other calls work, and a
+ * verification completes.
  */
 
 import { join } from "node:path";
@@ -88,13 +88,13 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
 
   test.each([
     ["content", `content = ${bytes('[{"type":"text","text":"forged"}]')}`],
-    ["content that is no JSON", `content = ${bytes('[{"type":"te\nxt","text":"message 2"}]')}`],
-    ["metadata that is no JSON", `metadata = ${bytes('{"number":\n')}`],
-    ["the role", "role = 'system'"],
-    ["the actor", "actor = 'eve'"],
-    ["the time", "created_at = created_at + 1"],
-    ["the nonce", "nonce = content_hash"],
-  ])("an entry with another %s is told, and others are read", async (_, set) => {
+    ["invalid JSON as content", `content = ${bytes('[{"type":"te\nxt","text":"message 2"}]')}`],
+    ["invalid JSON as metadata", `metadata = ${bytes('{"number":\n')}`],
+    ["role", "role = 'system'"],
+    ["actor", "actor = 'eve'"],
+    ["time", "created_at = created_at + 1"],
+    ["nonce", "nonce = content_hash"],
+  ])("a modified entry (%s) is reported, and others are read", async (_, set) => {
     const [id = "", next = ""] = ids.slice(2);
     const problems = await problemsAfter(
       `UPDATE entries SET ${set} WHERE id = '${id}'`,
@@ -147,14 +147,14 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
     ["last_sequence", 64],
     ["last_chain", -1],
     ["last_chain", 16],
-  ])("a session whose %s is off by %i is told, and takes no entry", async (column, by) => {
+  ])("a session whose %s is off by %i is reported, and refuses appends", async (column, by) => {
     const problems = await problemsAfter(
       `UPDATE session_state SET ${column} = ${column} + ${by} WHERE last_sequence = 11`,
       async (session) => {
         await expect(session.listMessages()).rejects.toMatchObject(damaged({ sessionId: "s" }));
       },
     );
-    // Entries behind a lower number are not looked at, and the leaf is one of them.
+    // Entries above a lower last sequence are not read, and the leaf is one of them.
     const told = by === -3 ? "the active leaf is no entry of" : "its newest have other numbers";
     expect(problems.join()).toContain(told);
     await using engine = await open(address, { inThread: true });
@@ -167,7 +167,7 @@ describe.each(BACKENDS)("on $name", ({ create, change, bytes }) => {
   });
 
   test.each(["fork_depth = 3", "fork_ordinal = 3", "parent_chain = 2"])(
-    "a branch that leaves the tree elsewhere (%s) is told",
+    "a branch with a wrong fork point (%s) is reported",
     async (set) => {
       const problems = await problemsAfter(
         `UPDATE chains SET ${set} WHERE chain = 2`,

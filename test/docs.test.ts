@@ -35,7 +35,7 @@ import { streamsOf } from "./support/streamed-answer.ts";
 const DOCUMENTS = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }).sort()];
 const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p !== "README.md")];
 
-/** What programs import, and the file that it is in. */
+/** Entry points and their source files. */
 const MODULES = [
   ["backscroll", "index"],
   ["backscroll/ai", "adapters/ai-sdk/index"],
@@ -51,14 +51,14 @@ const MODULES = [
   ["backscroll/store-kit", "store-kit/index"],
 ] as const;
 
-/** What is built starts several times as fast as the sources, and compiles as much faster. */
+/** Built code starts and type-checks several times as fast as the sources. */
 const isBuilt = process.env["BACKSCROLL_BUILT"] !== undefined;
 
 function typesOf(module: string): string {
   return isBuilt ? `dist/${module}.d.ts` : `src/${module}.ts`;
 }
 
-/** What somebody types into a program that asks. */
+/** Standard input of interactive programs. */
 const TYPED = "Why does the cron job run twice?\n/search cron\n";
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-docs-"));
@@ -70,7 +70,7 @@ beforeAll(() => {
   chmodSync(shim, 0o755);
 });
 
-/** What documents call `http://127.0.0.1:7423`. */
+/** The server that documents call `http://127.0.0.1:7423`. */
 let server: RunningServer;
 let engine: Engine;
 let commands: ShellCommands;
@@ -233,7 +233,7 @@ describe("the commands in the documents", () => {
       BACKSCROLL_DB: join(home, "store.db"),
       BACKSCROLL_MODEL_URL: model.url,
       BACKSCROLL_MODEL: "example",
-      // Only for the command that is about it: other examples show what they do without.
+      // Only for `embed`: other examples run without an embedder.
       ...(isEmbedding ? { BACKSCROLL_EMBED_URL: embedding.url, BACKSCROLL_EMBED_MODEL: "m" } : {}),
     });
     const given = (example: string) =>
@@ -253,7 +253,7 @@ describe("the commands in the documents", () => {
       writeFileSync(join(home, "answer.txt"), "Because the lock is gone.\n");
       copyFileSync(join(ROOT, "test/fixtures/pi/version-2.jsonl"), join(home, "session.jsonl"));
     });
-    // Each example meets the same small world, whatever the one before has done to it.
+    // Each example starts from the same store.
     beforeEach(() => {
       for (const suffix of ["", "-wal", "-shm"]) {
         rmSync(join(home, `store.db-index${suffix}`), { force: true });
@@ -267,13 +267,13 @@ describe("the commands in the documents", () => {
         env: env(name === "embed"),
         cwd: home,
       });
-      // The session of the examples was written here: no agent of its own could go on with it.
+      // The example session was not ingested, so there may be nothing to resume, trace or relate.
       const codes = ["recap", "related", "resume", "trace"].includes(name) ? [0, 1] : [0];
       expect(codes, ran.stderr).toContain(ran.code);
     });
 
     test.each(examples.filter(inShell))("$example", async ({ name, example }) => {
-      // The usual port may be that of a server which somebody uses.
+      // The default port may be taken by a running server.
       const port =
         ["serve", "open"].includes(name) && !example.includes("--port") ? "--port 0" : "";
       const end = ENDLESS.includes(name) ? `2> notes & ${KILL_ONCE_SHOWN}` : "";
@@ -287,9 +287,9 @@ describe("the commands in the documents", () => {
   });
 });
 
-test("no document mentions what only its writers have seen", () => {
+test("documents mention no private source", () => {
   const words = /SPEC\.md|DESIGN\.md|\bseeds?\b|\/work\/|\/shared\/|registry\./i;
-  // Random numbers begin with one.
+  // The seed of random numbers is public.
   const named = /`seed`|--seed S/g;
   const talking = PAGES.filter((page) =>
     words.test(readFileSync(join(ROOT, page), "utf8").replace(named, "")),
@@ -297,7 +297,7 @@ test("no document mentions what only its writers have seen", () => {
   expect(talking).toEqual([]);
 });
 
-/** Commands that have no end: they are followed until they have shown something. */
+/** Commands that run until interrupted: they are killed after their first output. */
 const ENDLESS = ["changes", "watch", "serve", "open"];
 
 const KILL_ONCE_SHOWN =

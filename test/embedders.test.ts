@@ -158,14 +158,14 @@ test.each([
   ["too few vectors", [[1, 0]]],
   ["vectors of different sizes", [[1, 0], [1]]],
   [
-    "a vector without a direction",
+    "zero vectors",
     [
       [1, 0],
       [0, 0],
     ],
   ],
   [
-    "no numbers",
+    "NaN values",
     [
       [1, 0],
       [Number.NaN, 1],

@@ -14,7 +14,7 @@ import { createDatabase } from "./support/postgres.ts";
 const folder = mkdtempSync(join(tmpdir(), "backscroll-race-"));
 afterAll(() => removeFolder(folder));
 
-/** Two extractors that both have read before either gives its answer. */
+/** A barrier: both extractors have read before either answers. */
 function pair(objects: readonly [string, string]): FactExtractor[] {
   let reading = 0;
   let release = () => {};
@@ -38,7 +38,7 @@ test.each([
   ["PostgreSQL", createDatabase],
 ] as const)("on %s", async (_, address) => {
   const place = await address();
-  // Two stores in one process share nothing but the database, as two processes do.
+  // Like two processes, two stores in one process share only the database.
   await using one = await open(place);
   await using two = await open(place);
   for (let round = 0; round < 8; round++) {

@@ -1,4 +1,4 @@
-/** Messages as rows of the feed, in stores that have rows of both kinds. */
+/** Messages as feed rows (SQLite), beside rows of `changes`. */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -77,7 +77,7 @@ test("a call's usage is read from its message, and outlives it", async () => {
   expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
 });
 
-test("tenants beyond the eight thousandth have a feed like others", async () => {
+test("tenants above number 8,000 have a feed, too", async () => {
   const path = join(createFolder(), "store.db");
   {
     await using engine = await open(path, { inThread: true });

@@ -22,7 +22,7 @@ describe.each([
   ["SQLite", async () => join(createFolder(), "store.db")],
   ["PostgreSQL", createDatabase],
 ])("on %s", (_, create) => {
-  test("an earlier file that comes late comes first, under the same ids", async () => {
+  test("a late earlier file is imported before the others, under the same ids", async () => {
     await using engine = await open(await create());
     const machine = createMachine();
     const folder = ".claude/projects/-srv-shop";

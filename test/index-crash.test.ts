@@ -1,8 +1,8 @@
 /**
  * Processes killed with SIGKILL while they flush and merge.
  *
- * Whatever they leave behind, the index finds each message of each existing session once: at once,
- * and after another process has continued maintenance.
+ * The index then finds each message of each existing session once: immediately, and after another process
+ * has continued maintenance.
  */
 
 import { join } from "node:path";
@@ -27,16 +27,16 @@ const INDEX_OF_CHILDREN = pathToFileURL(
   codeFile("../../src/store/cases/trivial-index.cases.ts"),
 ).href;
 
-test("killed on SQLite", async () => {
-  await killKeepers(join(createFolder(), "crash.db"), repeats(3, 100));
+test("on SQLite the index survives killed maintenance", async () => {
+  await killMaintainers(join(createFolder(), "crash.db"), repeats(3, 100));
 });
 
-test("killed on PostgreSQL", async () => {
-  await killKeepers(await createDatabase(), repeats(2, 40));
+test("on PostgreSQL the index survives killed maintenance", async () => {
+  await killMaintainers(await createDatabase(), repeats(2, 40));
 });
 
 /** In each round two processes share the store until both are killed. */
-async function killKeepers(address: string, rounds: number): Promise<void> {
+async function killMaintainers(address: string, rounds: number): Promise<void> {
   const indexing = { module: TRIVIAL_INDEX, flushAt: 0, leaseMs: LEASE_MS };
   const store = await openStore(address, { inThread: true, indexing });
   let done = 0;
@@ -54,7 +54,7 @@ async function killKeepers(address: string, rounds: number): Promise<void> {
       };
       child.tell(task);
     }
-    // The next two start while these work: most of a short life is its start.
+    // The next two start while these work: start-up is most of a process's life.
     next = round + 1 < rounds ? start() : [];
     await Promise.all(pair.map(liveAndDie));
     done += pair
@@ -65,7 +65,7 @@ async function killKeepers(address: string, rounds: number): Promise<void> {
   }
   await clear(store);
   expect(await store.checkIntegrity()).toEqual([]);
-  // Guards against killing processes that had done nothing.
+  // Guards against processes that were killed before they wrote.
   expect(done).toBeGreaterThan(rounds);
   await store.close();
 }
@@ -83,7 +83,7 @@ async function liveAndDie(child: Child): Promise<void> {
   expect(signal).toBe("SIGKILL");
 }
 
-/** Continues maintenance once the leases of the dead have expired, and deletes most sessions. */
+/** Continues maintenance after the dead processes' leases expire, and deletes most sessions. */
 async function clear(store: Store): Promise<void> {
   const maintenance = async () => (await store.maintain(TENANT, "maintain")).busy;
   await expect.poll(maintenance, { timeout: 60_000, interval: 10 }).toBe(false);

@@ -10,7 +10,7 @@ const TAKEOVER_MS = 2_000;
 
 const live = () => new Promise<void>((resolve) => setTimeout(resolve, 200));
 
-test("ten writers are killed in three seconds, and a search has the index followed within two", async () => {
+test("after ten writers were killed within three seconds, a search has the index caught up within two", async () => {
   const address = join(createFolder(), "killed.db");
   // The defaults: a segment of 1,024 changes, a lease of 30 seconds.
   const task = { address, flushAt: 1_024, leaseMs: 30_000, messages: 64 };

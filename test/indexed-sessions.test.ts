@@ -93,12 +93,12 @@ describe.each([
     expect(Number(row["file_mtime"])).toBe(Math.floor(statSync(file).mtimeMs / 1000));
     expect(new Date(row["first_msg_at"] as string).getTime()).toBe(1_001);
     expect(new Date(row["last_msg_at"] as string).getTime()).toBe(1_004);
-    // INV-005: what was said, as plain text.
+    // The conversation as plain text.
     expect(row["content"]).toMatch(
       /^User: Fix the cron job\nAssistant: I look\.\nA <b>moment<\/b>\./,
     );
     expect(row["content"]).not.toMatch(/"type"|tool_use/);
-    // INV-007: the counts of tools are JSON in one column.
+    // Tool counts are JSON in one column.
     expect(JSON.parse(String(row["tool_counts"]))).toEqual({ bash: 2 });
   });
 });

@@ -13,10 +13,10 @@ const PATHS: Readonly<Record<string, string>> = {
   "cline/roo.json": "/x/rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
 };
 
-/** Sources that are not named as the folder of their fixtures is. */
+/** Sources whose name differs from their fixture folder. */
 const NAMES: Readonly<Record<string, string>> = { "cline/roo.json": "roo-code" };
 
-/** Not transcripts themselves: tests make files of them. */
+/** Templates from which tests generate transcripts. */
 const OTHERS: readonly string[] = ["opencode/tree.json"];
 
 const SOURCE_NAMES = SOURCES.map(({ name }) => name);
@@ -42,7 +42,7 @@ describe("recognising", () => {
     }
   });
 
-  test("sessions of opencode's older files are its own", () => {
+  test("opencode's older session files are recognised as opencode's", () => {
     const tree = JSON.parse(fixture("opencode/tree.json")) as Record<string, unknown>;
     const head = Buffer.from(JSON.stringify(tree["storage/session/p1/ses_1.json"]));
     expect(claimed(head, "/x/session/p1/ses_1.json")).toEqual(["opencode-files"]);
@@ -51,13 +51,13 @@ describe("recognising", () => {
   test.each([
     ["nothing", ""],
     ["text", "user: hello\nassistant: hello\n"],
-    ["a list of numbers", "[1,2,3]"],
-    ["a package file", '{"name":"x","version":"1.0.0","dependencies":{}}'],
-    ["other messages", '[{"role":"user","content":"hello"}]'],
-    ["other lines", '{"level":30,"time":1,"msg":"started"}\n'],
+    ["a JSON array of numbers", "[1,2,3]"],
+    ["a package.json", '{"name":"x","version":"1.0.0","dependencies":{}}'],
+    ["a bare array of messages", '[{"role":"user","content":"hello"}]'],
+    ["a JSON Lines log", '{"level":30,"time":1,"msg":"started"}\n'],
     ["another database", "SQLite format 3\0"],
     ["Markdown", "# A title\n\nSome text.\n"],
-  ])("%s is of no format", (_, content) => {
+  ])("%s is not recognised", (_, content) => {
     expect(claimed(Buffer.from(content), "/somewhere/file")).toEqual([]);
   });
 });

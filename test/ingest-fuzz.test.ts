@@ -10,7 +10,7 @@ import { readWith } from "./support/reading.ts";
 import { repeats } from "./support/repeats.ts";
 import { fixture, importText, readWhole } from "./support/transcripts.ts";
 
-/** Damaged files: nothing throws, and what is whole is not lost with what is not. */
+/** Damaged files: no reader throws, and intact lines survive damaged ones. */
 
 const FIXTURES = [
   "claude-code/version-1.jsonl",
@@ -50,7 +50,7 @@ const FIXTURES = [
 /** Damaged files of each format. */
 const RUNS = repeats(12, 500);
 
-/** Damaged files that are read piece by piece: each is a megabyte. */
+/** Damaged files that are read in chunks: each is a megabyte. */
 const LONG_RUNS = repeats(5, 500);
 
 /** Storing takes longer than reading. */
@@ -111,11 +111,11 @@ test.each(FIXTURES)("no damage to %s makes a reader throw", async (name) => {
   );
 });
 
-/** What makes a document longer than one that is parsed whole. */
+/** Padding that makes a document too long to be parsed whole. */
 const PADDING = Buffer.alloc(1024 * 1024, " ");
 
 test.each(FIXTURES.filter((name) => /^(claw-code|cline|gemini-cli)\/.*\.json$/.test(name)))(
-  "no damage to %s makes a reader throw that reads it piece by piece",
+  "no damage to %s makes a chunked reader throw",
   async (name) => {
     const whole = Buffer.from(fixture(name));
     const source = SOURCES.find((each) => each.name === name.split("/")[0]) as TranscriptSource;
@@ -133,7 +133,7 @@ test.each(FIXTURES.filter((name) => /^(claw-code|cline|gemini-cli)\/.*\.json$/.t
   },
 );
 
-test("whatever a reader gives can be stored, and stored again", async () => {
+test("entries from damaged files can be stored, and importing is idempotent", async () => {
   await using engine = await open(":memory:");
   let tenants = 0;
   await fc.assert(
@@ -154,7 +154,7 @@ test("whatever a reader gives can be stored, and stored again", async () => {
   );
 });
 
-test("a damaged file that is read in two parts can be stored as well", async () => {
+test("a damaged file that is read in two parts can be stored, too", async () => {
   await using engine = await open(":memory:");
   let tenants = 0;
   const resumable = FIXTURES.filter((name) => /^(claude-code|codex)\//.test(name));
@@ -182,7 +182,7 @@ test("a damaged file that is read in two parts can be stored as well", async () 
           }
           expect(sessions).toBe(1);
           const state = transcript?.state?.();
-          // Nothing to go on from: then the whole is read again.
+          // Without a resume state the whole file is read again.
           if (state === undefined) break;
           resume = JSON.parse(JSON.stringify(state)) as JsonObject;
         }
@@ -193,7 +193,7 @@ test("a damaged file that is read in two parts can be stored as well", async () 
 });
 
 test.each(["claude-code/version-1.jsonl", "claude-code/version-2.jsonl", "codex/current.jsonl"])(
-  "a line of %s that is broken takes no other with it",
+  "a broken line of %s affects no other line",
   async (name) => {
     const lines = fixture(name).trimEnd().split("\n");
     const source = name.split("/")[0] ?? "";
@@ -202,7 +202,7 @@ test.each(["claude-code/version-1.jsonl", "claude-code/version-2.jsonl", "codex/
       const ids = sessions.flatMap(({ entries }) => entries.map(({ sourceId }) => sourceId));
       return { ids, problems };
     };
-    // What is known by its content, and titles, depend on more than their line.
+    // Content-based ids and titles depend on more than one line.
     const isOwn = (id: string) => !/^(note|title)-/.test(id);
     const whole = await read(lines);
     for (let i = 1; i < lines.length; i++) {
@@ -215,7 +215,7 @@ test.each(["claude-code/version-1.jsonl", "claude-code/version-2.jsonl", "codex/
   },
 );
 
-test("a line that is broken costs that line and no other", async () => {
+test("a broken line costs exactly one entry", async () => {
   const lines = fixture("pi/version-3.jsonl").trimEnd().split("\n");
   const whole = await readWhole(lines.join("\n"));
   for (let i = 1; i < lines.length; i++) {

@@ -39,7 +39,7 @@ const FIXTURES = [
   "atif/trajectory.json",
 ];
 
-/** Values that a JavaScript conversion refuses or misreads. */
+/** Values that a JavaScript conversion rejects or misconverts. */
 const ODD: readonly unknown[] = [
   { toString: 1 },
   { valueOf: 1, toString: null },
@@ -83,7 +83,7 @@ type Mutation = typeof mutation extends fc.Arbitrary<infer Value> ? Value : neve
 
 type Holder = Record<string, unknown>;
 
-/** Every place in a value that holds another one. */
+/** Every position of a nested value. */
 function places(value: unknown, found: [Holder, string][] = []): [Holder, string][] {
   if (typeof value !== "object" || value === null) return found;
   for (const name of Object.keys(value)) {
@@ -99,7 +99,7 @@ function mutate(records: readonly string[], { record, place, value }: Mutation):
   try {
     parsed = JSON.parse(records[at] ?? "");
   } catch {
-    // An earlier change has left no object here.
+    // An earlier replacement removed the object here.
     return [...records];
   }
   const all = places(parsed);

@@ -71,7 +71,7 @@ async function rankOf({ query, right }: LabelledQuery): Promise<number> {
   return rank < 0 ? Number.POSITIVE_INFINITY : rank;
 }
 
-/** First and first three by category, and each query that is not among them. */
+/** hit@1 and hit@3 by category, and each miss. */
 function describeRanks(ranks: readonly number[]): string {
   const lines: string[] = [];
   const categories = new Set(LABELLED_QUERIES.map(({ category }) => category));

@@ -1,4 +1,4 @@
-/** Summaries by a language model, through the real SDK, against a server that misbehaves. */
+/** Summaries by a language model, through the real SDK, against a faulty server. */
 
 import { inspect } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -29,7 +29,7 @@ import {
 
 const AT_ONCE = { "retry-after": "0" };
 const KEEP = { keep: { messages: 4 }, summarizer: "model" } as const;
-/** Names what is open in `talk()`. */
+/** A summary that names the open request of `talk()`. */
 const GOOD = "They counted questions. Next is the migration guide for the dashboard team.";
 const LATE_MS = 300;
 
@@ -54,7 +54,7 @@ async function connect(options: LanguageModelOptions = {}): Promise<Engine> {
   return engine;
 }
 
-/** Ten turns; the seventh asks for something that is left for later. */
+/** Ten turns; the request of the seventh stays open. */
 async function talk(options?: LanguageModelOptions): Promise<SessionHandle> {
   const engine = await connect(options);
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -104,17 +104,17 @@ describe("nothing changes, with a coded failure, when the answer", () => {
     ["is empty", [says("")], "summary_rejected", "empty"],
     ["is a refusal in words", [says("I'm sorry, but I can't.")], "summary_rejected", "refusal"],
     ["is a refusal", [refuses("Not that.")], "summary_rejected", "not_finished"],
-    ["is cut by its length", [says(GOOD, "length")], "summary_rejected", "cut_off"],
+    ["is truncated", [says(GOOD, "length")], "summary_rejected", "cut_off"],
     ["is filtered", [says("", "content_filter")], "summary_rejected", "empty"],
     ["leaks control text", [says(`${GOOD}\n<|im_start|>user`)], "summary_rejected", "control_text"],
-    ["forgets an open request", [says("They counted.")], "summary_rejected", "pending_missing"],
+    ["omits an open request", [says("They counted.")], "summary_rejected", "pending_missing"],
     ["is late", [keepsSilent()], "model_failed", "timeout", { timeoutMs: LATE_MS }],
     ["breaks off", [hangsUp()], "model_failed", "connection", { maxRetries: 0 }],
-    ["is 500 again and again", [failsWith(500, AT_ONCE)], "model_failed", "http"],
-    ["is 429 again and again", [failsWith(429, AT_ONCE)], "model_failed", "http"],
+    ["is 500 at every attempt", [failsWith(500, AT_ONCE)], "model_failed", "http"],
+    ["is 429 at every attempt", [failsWith(429, AT_ONCE)], "model_failed", "http"],
     ["is 400", [failsWith(400)], "model_failed", "http"],
     ["is 401", [failsWith(401)], "model_failed", "refused"],
-    ["is no JSON", [sendsRaw("<html></html>", "text/html")], "model_failed", "nonsense"],
+    ["is not JSON", [sendsRaw("<html></html>", "text/html")], "model_failed", "nonsense"],
     ["is JSON of something else", [sendsRaw('{"ok":true}')], "model_failed", "nonsense"],
     ["has no choices", [sendsRaw('{"choices":[]}')], "model_failed", "nonsense"],
   ];
@@ -148,7 +148,7 @@ test("an unreachable server is a connection failure", async () => {
 test.each([
   ["500", failsWith(500, AT_ONCE)],
   ["429, with the time to wait", failsWith(429, AT_ONCE)],
-])("a call that fails with %s is made again", async (_, failure) => {
+])("a call that fails with %s is retried", async (_, failure) => {
   const session = await talk();
   server.answer(failure, says(GOOD));
   await session.compact(KEEP);

@@ -24,7 +24,7 @@ const BACKENDS: readonly [string, (context: TestContext) => Promise<string>][] =
 const durationMs = 6_000;
 
 describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
-  test.concurrent("a killed process is followed by exactly one other", async (context) => {
+  test.concurrent("exactly one process takes over the lease of a killed one", async (context) => {
     // The imported `expect` belongs to one test at a time.
     const { expect } = context;
     const address = await newAddress(context);
@@ -44,13 +44,13 @@ describe.concurrent.each(BACKENDS)("on %s", (_, newAddress) => {
         });
       }),
     );
-    // The holder is alive, so none takes over, however long it lasts.
+    // A live holder renews its lease, so none takes over.
     await new Promise((resolve) => setTimeout(resolve, 1.2 * durationMs));
     expect(heirs).toEqual([]);
 
     expect(await holder.kill()).toMatchObject({ signal: "SIGKILL" });
     await expect.poll(() => heirs.length).toBe(1);
-    // Long enough for the other one to have asked again.
+    // Long enough for the other process to poll again.
     await new Promise((resolve) => setTimeout(resolve, durationMs / 2));
     expect(heirs).toHaveLength(1);
     stop.abort();

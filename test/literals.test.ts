@@ -35,7 +35,7 @@ test("a spread of a fresh literal is found, one of a value is not", () => {
   ]);
 });
 
-/** A spread that a literal follows, also in parentheses. Only such files are worth a parse. */
+/** A prefilter: a spread followed by a literal, also in parentheses. Only matching files are parsed. */
 const SUSPECT = /\.\.\.[\s(]*[[{]/;
 
 /** Where `source` spreads an object or list that is written right there, by line. */

@@ -1,6 +1,6 @@
 /**
- * A long session is deleted in transactions of 5,000 entries. Between them, and after one that failed,
- * it is not found, nothing of it is readable, and the next call goes on.
+ * A long session is deleted in transactions of 5,000 entries. Between them, and after a failure, the
+ * session is invisible, and the next call resumes the deletion.
  */
 
 import { join } from "node:path";
@@ -14,11 +14,11 @@ import { createDatabase, query } from "./support/postgres.ts";
 const LENGTH = 2 * MAX_DELETED_ENTRIES + 1_000;
 const LARGE = "payload ".repeat(4_000);
 
-/** The database itself, behind the store's back. */
+/** Direct access to the database. */
 interface Database {
   readonly address: string;
   count(from: string): Promise<number>;
-  /** Deletions of entries behind this sequence fail, as if the process were killed there. */
+  /** Fault injection: deletions of entries above this sequence fail. */
   failBehind(sequence: number): Promise<void>;
   work(): Promise<void>;
 }
@@ -106,7 +106,7 @@ describe.each([
   const openEngine = (address: string): Promise<Engine> =>
     open(address, { inThread: true, indexing: { flushAt: 0 } });
 
-  test("a deletion that was cut off is never seen half, and the next one goes on", async () => {
+  test("an interrupted deletion is never visible, and the next one resumes it", async () => {
     const database = await start();
     const { address, count } = database;
     const left = () => count("entries WHERE tenant = 2 AND session = 2");
@@ -160,7 +160,7 @@ describe.each([
       expect(await left()).toBe(LENGTH - 2 * MAX_DELETED_ENTRIES);
 
       await database.work();
-      // The id is free again once the rest is gone.
+      // The id can be reused once the deletion is complete.
       await fill(acme, "long", 3);
       expect(await left()).toBe(0);
       expect(await count("sessions WHERE tenant = 2")).toBe(2);

@@ -11,7 +11,7 @@ import { fixture } from "./support/transcripts.ts";
 
 /** Conversations in one JSON document that is too long to be parsed whole. */
 
-/** Behind a document, it makes it longer than what is parsed whole, and says nothing. */
+/** Trailing padding that makes a document too long to be parsed whole. */
 const PADDING = " ".repeat(1024 * 1024);
 
 const DOCUMENTS = [
@@ -42,7 +42,7 @@ async function read(name: string, content: string, isRepeatable: boolean) {
 }
 
 describe.each(DOCUMENTS)("%s", (name) => {
-  test("is read in pieces as it is read whole", async () => {
+  test("gives the same entries in chunks as whole", async () => {
     for (const text of [fixture(name), JSON.stringify(JSON.parse(fixture(name)))]) {
       const whole = await read(name, text, false);
       expect(whole.sessions[0]?.entries.length).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ test("fields after the messages describe the chat", async () => {
 test.each([
   ["claw-code/version-1.json", ["message-0", "message-2"]],
   ["cline/api_conversation_history.json", ["message-0", "message-2"]],
-])("a damaged message of %s takes no other with it, and no other's number", async (name, ids) => {
+])("a damaged message of %s affects neither other messages nor their ids", async (name, ids) => {
   const said = { role: "user", blocks: [{ type: "text", text: "a" }], content: "a" };
   const [first, last] = [JSON.stringify(said), JSON.stringify({ ...said, content: "b" })];
   const text = `{"version":1,"messages":[${first},{"role":oops},${last}]}${PADDING}`;
@@ -84,7 +84,7 @@ test.each([
   expect([found, problems.map(({ code }) => code)]).toEqual([ids, ["not_json"]]);
 });
 
-test("lines are lines, however long the first is", async () => {
+test("a long first line does not turn JSON Lines into a document", async () => {
   const line = (text: string) =>
     JSON.stringify({
       type: "message",

@@ -130,7 +130,7 @@ test.each([
   [{ context_before: 2, context_after: 1 }, 10, [6, 7, 8, 9]],
   [{ limit: 3, context_before: 1 }, 3, [7, 8, 9]],
 ])(
-  "%j asks for data: whole windows, and the hits of a full answer",
+  "%j gives data: whole windows, and as many hits as a full answer",
   async (sizes, hits, indices) => {
     const query = "12 tests pass zebra cron lock";
     const { data, text } = await call(client, "search_sessions", { query, ...sizes });
@@ -393,7 +393,7 @@ test("hits of the newest session come last where the caller's session is unknown
   expect([...text.matchAll(/^(\w+)#2 /gm)].map(([, id]) => id)).toEqual([before, asking]);
   expect(text).toContain(`Read on: list_messages { "around": "${before}#2" }`);
   expect(text.match(/the newest session here/g)).toHaveLength(1);
-  // What the program put in is no neighbour.
+  // Injected text is no neighbour.
   expect(text).not.toMatch(/session_context|skills_instructions/);
   await reader.close();
   await own.close();

@@ -14,7 +14,7 @@ const access: Access = {
   tokenId: null,
 };
 
-/** What is sent to listen, as the official client sends it. */
+/** The subscription request of the official client. */
 async function listenRequest(url: URL, uris: readonly string[]): Promise<Request> {
   const send = globalThis.fetch;
   const { promise, resolve } = Promise.withResolvers<Request>();
@@ -70,7 +70,7 @@ test("a listener that does not read is cut off, and others continue", async () =
   expect(first).toContain("200 OK");
   socket.pause();
 
-  // A socket that nobody reads cannot tell that it was closed: what it takes can.
+  // An unread socket does not report its close; the number of buffered bytes does.
   let round = 0;
   const dropped = () => http.drops() > 0;
   for (; round < 400 && !dropped(); round++) {

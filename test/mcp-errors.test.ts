@@ -1,4 +1,4 @@
-/** Errors of wrong calls, for a model. */
+/** Error messages of invalid calls, written for a model. */
 
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { open } from "../src/open.ts";
 let engine: Engine;
 let ask: (method: string, params?: object) => Promise<Answer>;
 
-/** An answer as it is on the wire, or why there is none. */
+/** An answer on the wire, or the error. */
 interface Answer {
   readonly result?: {
     readonly isError?: boolean;
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** What a tool says of arguments that it cannot use. */
+/** The error message of invalid arguments. */
 async function complaint(name: string, args: object): Promise<string> {
   const { result } = await ask("tools/call", { name, arguments: args });
   expect(result?.isError).toBe(true);
@@ -89,7 +89,7 @@ describe("a tool that is called wrongly", () => {
       "tool_calls.0.id is 1; it must be a string of 1 to",
     ],
     ["list_messages", { session_id: "s", offset: -1 }, "it must be an integer of 0 or more"],
-  ])("%s with %j says what came and what is allowed", async (name, args, said) => {
+  ])("%s with %j names the received and the allowed values", async (name, args, said) => {
     const message = await complaint(name, args);
     expect(message).toContain(said);
     expect(message).not.toMatch(/expected|received|Invalid/);
@@ -100,7 +100,7 @@ describe("a tool that is called wrongly", () => {
       const call = `Example: ${name} ${JSON.stringify(example)}`;
       expect(await complaint(name, { nonsense: true })).toContain(call);
       const { result } = await ask("tools/call", { name, arguments: example });
-      // No session has the id of the examples, and that is all that is wrong with them.
+      // Examples are valid except for their unknown session id.
       if (result?.isError) expect(result.content[0]?.text).toContain("session_not_found");
     }
   });

@@ -16,7 +16,7 @@ import { repeats } from "./support/repeats.ts";
  * client.
  */
 
-/** How many turns of a transcript are written while searches ask for them. */
+/** Turns written to a transcript while searches look for them. */
 const TURNS = repeats(8, 20);
 
 const READER: Access = {
@@ -48,7 +48,7 @@ const messagesIn = (db: string) => rows(db, "SELECT id FROM entries").length;
 const followersOf = (db: string) =>
   rows(db, "SELECT 1 FROM leases WHERE name LIKE 'ingest/%'").length;
 
-describe.each(ERAS)("the asking session, protocol %s", (era) => {
+describe.each(ERAS)("the caller's own session, protocol %s", (era) => {
   test.each(RECORDED_CLIENTS)("over HTTP, $client", async ({ meta, conversation }) => {
     await using memory = await open(":memory:");
     const store = async (id: string) => {
@@ -75,7 +75,7 @@ describe.each(ERAS)("the asking session, protocol %s", (era) => {
     // Variables of the environment are unknown here.
     const byMeta = Object.values(meta).includes(conversation[0] ?? "unnamed");
     expect(excluded).toEqual(byMeta ? [own] : []);
-    // Unnamed: nothing is left out, and the newest is marked.
+    // Without a name no session is left out, and the newest is marked.
     expect(found).toEqual(
       byMeta
         ? new Map([[other, false]])
@@ -144,12 +144,12 @@ test("lines written after the client killed its server are stored, by one proces
     [1, 2].map(() => connectStdio("2025-11-25", args, { cwd: here, env })),
   );
   for (const { client } of servers) await callFull(client, "search_sessions", { query: "second" });
-  // One of them follows, or will.
+  // One of them holds the lease, or will take it.
   await expect.poll(() => followersOf(db)).toBe(1);
   for (const { transport } of servers) process.kill(transport.pid as number, "SIGKILL");
   writeTurn(home, { id: "short", cwd: here, text: "the last answer", turn: 2 });
   await expect.poll(() => messagesIn(db)).toBe(2);
-  // When all is quiet, the process that took over the lease releases it.
+  // After the quiet period the process that took over releases the lease.
   await expect.poll(() => followersOf(db)).toBe(0);
   expect(messagesIn(db)).toBe(2);
   await Promise.all(servers.map(({ client }) => client.close().catch(() => undefined)));

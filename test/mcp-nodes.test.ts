@@ -45,7 +45,7 @@ test("two nodes on one PostgreSQL answer alike, and each notifies of the other's
   expect([here.errors, there.errors]).toEqual([[], []]);
 });
 
-test("of the processes of one machine, one follows its transcripts", async () => {
+test("one of several processes on a machine follows its transcripts", async () => {
   const folder = createFolder();
   const address = await createDatabase();
   const { client, stderr } = await connectStdio("2025-11-25", ["--db", address], {

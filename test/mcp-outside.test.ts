@@ -14,8 +14,8 @@ const CONFORMANCE = join(PACKAGES, "conformance/dist/index.js");
 const INSPECTOR = join(PACKAGES, "inspector/clients/launcher/build/index.js");
 
 /**
- * Scenarios that call tools, resources or prompts which the suite wants a server to have for it.
- * docs/mcp.md says what each of them needs.
+ * Scenarios that need the suite's own tools, resources or prompts on the server; docs/mcp.md has the
+ * requirement of each.
  */
 const OWN_FIXTURES = [
   "completion-complete",
@@ -79,7 +79,7 @@ describe("the conformance suite", () => {
       "prompts-list",
       "dns-rebinding-protection",
     ]);
-    // A skipped scenario that passes must be taken off the list.
+    // A skipped scenario that passes must be removed from the list.
     expect(outcomes("✗")).toEqual(OWN_FIXTURES);
     expect(http.errors).toEqual([]);
   });

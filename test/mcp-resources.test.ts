@@ -8,7 +8,7 @@ import { open } from "../src/open.ts";
 import { connectHttp, ERAS } from "./support/mcp-client.ts";
 import { type McpHttp, startMcpHttp } from "./support/mcp-http.ts";
 
-/** Sessions as resources, prompts, and being told of changes: over a real socket, in both eras. */
+/** Sessions as resources, prompts, and change notifications: over a real socket, in both eras. */
 
 const access: Access = {
   tenant: "acme",
@@ -95,10 +95,10 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
   });
 
   test.each([
-    ["what is not there", "session://none"],
-    ["another tenant's", URI],
-    ["what is no session", "file:///etc/passwd"],
-    ["what is no page of one", "session://x/entries"],
+    ["an unknown session", "session://none"],
+    ["another tenant's session", URI],
+    ["another scheme", "file:///etc/passwd"],
+    ["an unknown path", "session://x/entries"],
   ])("does not find %s", async (_what, uri) => {
     await expect(stranger.readResource({ uri })).rejects.toBeInstanceOf(ResourceNotFoundError);
   });
@@ -159,13 +159,13 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     ["what_did_we_decide", {}, "invalid_input"],
     ["resume_session", { session_id: "none" }, "session_not_found"],
     ["resume_session", { session_id: "a:b.c", token_budget: "much" }, "invalid_input"],
-  ])("%s with %j fails as it should", async (name, args, code) => {
+  ])("%s with %j is refused with its code", async (name, args, code) => {
     const asked = stranger.getPrompt({ name, arguments: args as Record<string, string> });
     await expect(asked).rejects.toMatchObject({ code: -32602, data: { code } });
   });
 });
 
-describe("being told of changes", () => {
+describe("change notifications", () => {
   const told = (client: Client): string[] => {
     const uris: string[] = [];
     client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
@@ -191,7 +191,7 @@ describe("being told of changes", () => {
     await expect.poll(() => heard).toEqual([URI, "list"]);
     await listening.close();
     await session.append({ role: "user", actor: "ana", content: "unheard" });
-    // Heard by whoever listens still, so it has been told by now.
+    // A marker: earlier notifications have been delivered once this one arrives.
     await engine.forTenant("other").createSession({ agent: "x", createdBy: "x" });
     await expect.poll(() => foreign).toEqual(["list"]);
     expect(heard).toEqual([URI, "list"]);

@@ -46,7 +46,7 @@ describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
       await expect(client.subscribeResource({ uri: "session://none" })).rejects.toThrow(/none/);
       await client.subscribeResource({ uri });
     } else await client.listen({ resourceSubscriptions: [uri] });
-    // Written by another process than the one that tells of it.
+    // Written by another process than the notifying one.
     await session.append({ role: "assistant", actor: "coder", content: "Then it runs twice" });
     await expect.poll(() => told).toContain(uri);
 
@@ -182,7 +182,7 @@ test("prints only the protocol, and exits with 0 when its input ends", async () 
   }
 });
 
-/** Writes down the address of every module that a process loads. */
+/** Logs the URL of every module that a process loads. */
 const LOADED = `
 import { registerHooks } from "node:module";
 import { appendFileSync } from "node:fs";

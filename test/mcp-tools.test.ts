@@ -46,7 +46,7 @@ function talk(tenant: string, ...said: string[]): Promise<SessionHandle> {
   return talkIn(engine.forTenant(tenant), said);
 }
 
-test.each([...READING, ...WRITING])("a token that is none does not reach %s", async (name) => {
+test.each([...READING, ...WRITING])("an invalid token does not reach %s", async (name) => {
   const answer = await fetch(http.url, {
     method: "POST",
     headers: {
@@ -101,10 +101,10 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
       // A tool with a schema must answer with data, which clients pass on instead of the text.
       const isData = ["remember", "append_message"].includes(name);
       expect([name, outputSchema?.["type"]]).toEqual([name, isData ? "object" : undefined]);
-      // When to use it, and when not.
+      // Each description says when to use the tool, and when not.
       expect(description).toMatch(/ Not /);
     }
-    // Every session of an agent pays for this list.
+    // Clients send this list with every conversation.
     const bytes = Buffer.byteLength(
       JSON.stringify(tools.map(({ outputSchema: _, ...told }) => told)),
     );
@@ -293,7 +293,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(store.data.store).toMatchObject({ tenant: "acme" });
   });
 
-  test("append_message carries out a call under one key once", async () => {
+  test("append_message is idempotent under a key", async () => {
     const live = await talk("acme", "hello");
     const args = { session_id: live.id, role: "user", content: "again", idempotency_key: "k1" };
     const [first, second] = [

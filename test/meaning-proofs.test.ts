@@ -19,7 +19,7 @@ import {
 import { removeFolder } from "./support/folder.ts";
 import { createDatabase, query } from "./support/postgres.ts";
 
-/** Of the runtime: our types have no DOM, which would declare it. */
+/** A global of the runtime that only the DOM types declare. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-proofs-"));
@@ -40,7 +40,7 @@ const embedder = {
 /** The first values blob of a vector segment; words have none with so large a number. */
 const FIRST_VALUES = 2 ** 24;
 
-/** The same sessions wherever they are stored. */
+/** Stores the same sessions in any database. */
 async function fill(engine: Engine): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const [i, text] of TEXTS.entries()) {
@@ -88,7 +88,7 @@ test("SQLite and PostgreSQL have the same vectors and scores, to the last bit", 
   const database = await createDatabase();
   const found = [];
   for (const address of [file, database]) {
-    // Without an embedder: in the background, the vectors would be split into segments by chance.
+    // Without an embedder: background embedding would split segments nondeterministically.
     await using before = await open(address);
     await fill(before);
     await before.close();
@@ -142,7 +142,7 @@ function filesWith(place: string, text: string): string[] {
   return readdirSync(place).filter((file) => readFileSync(join(place, file)).includes(bytes));
 }
 
-test("killed while embedding, it resumes with the missing ones", async () => {
+test("embedding resumes with the missing vectors after a kill", async () => {
   const address = join(folder, "killed.db");
   const count = 1_600;
   {
@@ -159,7 +159,7 @@ test("killed while embedding, it resumes with the missing ones", async () => {
   const env = { BACKSCROLL_EMBED_URL: server.url, BACKSCROLL_EMBED_MODEL: "bag" };
   const sent = () => server.requests.flatMap(({ input }) => input).filter(isMessage);
   server.clear();
-  // It stores a batch of about 1,000 pieces, and is left without an answer in the next one.
+  // The process stores a batch of about 1,000 pieces; the next batch gets no answer.
   server.stallAfter(1_200);
   const args = [join(ROOT, "bin/backscroll.js"), "embed", "--yes", "--db", address];
   const child = spawn(process.execPath, args, { env: environmentOf(env), stdio: "ignore" });
@@ -171,7 +171,7 @@ test("killed while embedding, it resumes with the missing ones", async () => {
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(count);
 
-  // The lease of the dead process has run out.
+  // The dead process's lease has expired.
   {
     using db = new DatabaseSync(address);
     db.exec("UPDATE leases SET expires_at = 0 WHERE name LIKE 'embed:%'");

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** What a slow machine may take. */
+/** Deadline on a slow machine. */
 const PATIENT = { timeout: 60_000, interval: 20 };
 
 function embedder(model = "bag-of-words") {
@@ -37,7 +37,7 @@ function openWith(
   return open(address, { ...options, embedder: embedder(model) });
 }
 
-/** Waits until all that was written has vectors. */
+/** Waits until every written message has a vector. */
 async function embedded(tenant: TenantEngine, vectors: number): Promise<void> {
   await expect
     .poll(async () => (await tenant.indexStatus()).vectors?.vectors ?? 0, PATIENT)
@@ -229,11 +229,11 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       const [, ...sent] = server.requests.flatMap(({ input }) => input);
       expect(sent).toHaveLength(2);
       expect(sent.join()).not.toMatch(/ghp_|secret-input|tool-output|an echo/);
-      // What one side said before and after a tool is one run, and one vector.
+      // Messages of one side before and after a tool call are one run with one vector.
       expect(sent[1]).toBe("Looking at the storage.\nIt is there.");
     });
 
-    test("a session that keeps to the subject stands before those that mention it once", async () => {
+    test("a session about the subject ranks above sessions that mention it once", async () => {
       await using memory = await openWith(await address());
       const once = ["The cat sleeps.", "Fine.", "My automobile needs new tyres.", "Fine."];
       await talk(memory, ...once);
@@ -253,7 +253,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(Math.min(...similarities)).toBeGreaterThan(0.5);
     });
 
-    test("vectors stand back where the query is found in what tools gave back", async () => {
+    test("vectors weigh less where tool outputs match the query", async () => {
       await using memory = await openWith(await address());
       const query = "laggy storage E4711";
       await talk(memory, "The database is slow.");
@@ -277,7 +277,7 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       expect(other).toBeGreaterThan(0);
     });
 
-    test("a context recalls what is as similar as the threshold, over REST as well", async () => {
+    test("a context recalls messages above the similarity threshold, over REST as well", async () => {
       await using memory = await openWith(await address());
       const said = ["The cat sleeps.", "I see.", "My cat is ill today.", "I see.", "Go on."];
       const session = await talk(memory, ...said);

@@ -174,7 +174,7 @@ describe("the command line", () => {
   test("loads no SDK without a model call", async () => {
     const run = (args: readonly string[], env: Record<string, string>) =>
       runCli([...args, "--db", db], { env: { HOME: folder, ...env } });
-    // Tells on standard error of each package that is loaded.
+    // Logs each loaded package to standard error.
     const watch = `import { registerHooks } from "node:module";
       registerHooks({ load(url, context, next) {
         const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1];

@@ -6,9 +6,9 @@ import { createMachine, notes } from "../src/archive/archive.cases.ts";
 import { open } from "../src/open.ts";
 import { createFolder } from "./support/folder.ts";
 
-/** Programs read a store with the SQLite that they have: 3.31 (2020) must understand its schema. */
+/** Other programs read a store with their own SQLite: 3.31 (2020) must parse its schema. */
 
-/** What came later, and when. */
+/** Later features, with their versions. */
 const NEWER: readonly (readonly [since: string, pattern: RegExp])[] = [
   ["3.32", /\biif\s*\(/i],
   ["3.35", /\bMATERIALIZED\b|\bRETURNING\b|\b(ceil|floor|log|pow|sqrt|trunc|mod)\s*\(/i],
@@ -47,7 +47,7 @@ async function store(): Promise<string> {
   return address;
 }
 
-test("the schema has nothing in it that SQLite 3.31 does not know", async () => {
+test("the schema uses no feature newer than SQLite 3.31", async () => {
   const db = new DatabaseSync(await store(), { readOnly: true });
   const rows = db.prepare("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").all();
   db.close();

@@ -21,8 +21,8 @@ import * as storeKit from "../src/store-kit/index.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
- * The public surface, pinned word by word. A change here belongs in CHANGELOG.md, and a removed
- * name breaks users.
+ * The public surface, pinned literally. A change here belongs in CHANGELOG.md; a removed name is a
+ * breaking change.
  */
 
 const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<

@@ -21,7 +21,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-/** Scripts that the document asks for at once. */
+/** Scripts in the document. */
 function firstScripts(): string[] {
   const html = readFileSync(join(BUILT, "index.html"), "utf8");
   return [...html.matchAll(/(?:src|modulepreload" href)="(assets\/[^"]+\.js)"/g)].map(

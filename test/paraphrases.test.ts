@@ -3,7 +3,7 @@ import { paraphraseData, readParaphrases } from "../bench/paraphrase-data.ts";
 import { ENGLISH } from "../src/search/analysis/morphology.ts";
 import { stopWordWeight } from "../src/search/analysis/stop-words.ts";
 
-/** Stems of the words that say something. */
+/** Stems of content words. */
 function stems(text: string): ReadonlySet<string> {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return new Set(
@@ -11,7 +11,7 @@ function stems(text: string): ReadonlySet<string> {
   );
 }
 
-test("a paraphrase shares no content word with its answer, and has many others beside it", () => {
+test("a paraphrase shares no content word with its answer, among many distractors", () => {
   const paraphrases = readParaphrases();
   expect(paraphrases.length).toBeGreaterThanOrEqual(60);
   expect(new Set(paraphrases.flat()).size).toBe(2 * paraphrases.length);

@@ -1,5 +1,5 @@
 /**
- * Power loss loses what the system had not yet written to the disk.
+ * Power loss, simulated: it loses the writes that the system had not yet synced.
  *
  * The default durability syncs the write-ahead log at each commit, so a loss can only truncate it.
  * Here copies of a store are cut at random bytes of the log: each must open, hold a prefix of the
@@ -22,12 +22,12 @@ test("a store survives a write-ahead log that was cut anywhere", async () => {
   await using engine = await open(original, { inThread: true });
   const session = await engine.createSession({ id: "cut", agent: "test", createdBy: "test" });
 
-  /** How long the log was when each append was acknowledged. */
+  /** The log's length at each acknowledgement. */
   const acknowledged: { readonly text: string; readonly logBytes: number }[] = [];
-  // The session itself is in the log, too: a cut before this loses it all.
+  // The session's creation is in the log, too: an earlier cut loses everything.
   const startBytes = logBytes(original);
   for (let n = 0; n < 60; n++) {
-    // One in ten is large enough for a blob of its own, and so for many pages.
+    // One in ten is large enough for a blob, and so for many pages.
     const text = n % 10 === 3 ? `message ${n} `.repeat(1_000) : `message ${n}`;
     await session.append({ role: "user", content: text });
     acknowledged.push({ text, logBytes: logBytes(original) });
@@ -38,7 +38,7 @@ test("a store survives a write-ahead log that was cut anywhere", async () => {
 
   const random = seeded(SEED);
   const lengths = Array.from({ length: CUTS }, () => Math.floor(random() * (log.length + 1)));
-  // The moments right at an acknowledgement are the interesting ones.
+  // Cuts at and around acknowledgements.
   for (const [n, { logBytes: exact }] of acknowledged.entries()) {
     if (isStress || n % 4 === 3) lengths.push(exact, exact - 1);
   }
@@ -50,7 +50,7 @@ test("a store survives a write-ahead log that was cut anywhere", async () => {
     expect(cut.losses).toEqual([]);
     const promised = acknowledged.filter((entry) => entry.logBytes <= length);
     const texts = acknowledged.map((entry) => entry.text);
-    // A prefix without a gap: at least what was acknowledged by then, at most what was written.
+    // A prefix without a gap: at least the acknowledged writes, at most all writes.
     expect(cut.texts).toEqual(texts.slice(0, cut.texts.length));
     expect(cut.texts.length).toBeGreaterThanOrEqual(promised.length);
     expect(cut.texts.length).toBeLessThanOrEqual(promised.length + 1);
@@ -58,13 +58,13 @@ test("a store survives a write-ahead log that was cut anywhere", async () => {
   }
 });
 
-test("a log whose middle did not reach the disk ends there", async () => {
+test("a log with a hole ends at the hole, and later commits are reported", async () => {
   const folder = createFolder();
   const original = join(folder, "original.db");
   await using engine = await open(original, { inThread: true });
   const session = await engine.createSession({ id: "cut", agent: "test", createdBy: "test" });
   const texts = Array.from({ length: 60 }, (_, n) => `message ${n}`);
-  /** How long the log was after each append. */
+  /** The log's length after each append. */
   const lengths: number[] = [];
   for (const content of texts) {
     await session.append({ role: "user", content });
@@ -72,8 +72,8 @@ test("a log whose middle did not reach the disk ends there", async () => {
   }
   const log = readFileSync(`${original}-wal`);
 
-  // Blocks may reach the disk out of order: zeros where one did not. A hole in the last transactions
-  // looks like the rest of one that was never acknowledged, and is not told.
+  // Blocks may reach the disk out of order, leaving zeros. A hole in the last transactions looks like
+  // a torn, unacknowledged one, and is not reported.
   const end = lengths.at(-3) ?? 0;
   let holes = 0;
   for (let offset = 4_096; offset + 512 <= end; offset += 20_480 + 512) {
@@ -81,7 +81,7 @@ test("a log whose middle did not reach the disk ends there", async () => {
     copyFileSync(original, copy);
     const torn = Buffer.from(log);
     torn.fill(0, offset, offset + 512);
-    // Where there were zeros before, nothing is cut.
+    // Where the log already had zeros, nothing changes.
     if (torn.equals(log)) continue;
     holes++;
     writeFileSync(`${copy}-wal`, torn);
@@ -96,7 +96,7 @@ test("a log whose middle did not reach the disk ends there", async () => {
   expect(holes).toBeGreaterThan(5);
 });
 
-/** Opens a copy that has no index of its log beside it, and checks all that it holds. */
+/** Opens a copy without its `-shm` file, and verifies it. */
 async function readCut(
   path: string,
 ): Promise<{ texts: string[]; sessions: number; losses: StoreLoss[] }> {
@@ -107,7 +107,7 @@ async function readCut(
   expect(report.problems).toEqual([]);
   const sessions = (await engine.listSessions()).sessions.length;
   const texts = sessions === 0 ? [] : await readTexts(engine);
-  // And it can be written to again.
+  // It accepts writes again.
   if (sessions > 0) {
     const session = await engine.getSession("cut");
     const entry = await session.append({ role: "user", content: "afterwards" });

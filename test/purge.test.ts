@@ -6,7 +6,7 @@ import { open } from "../src/open.ts";
 import { callCli, type Ran } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 
-/** Deleted text is gone from the files, and a rebuilt index finds the same. */
+/** A purge removes deleted text from the files, and a rebuilt index gives the same hits. */
 
 const folder = mkdtempSync(join(tmpdir(), "backscroll-purge-"));
 let db = "";
@@ -22,7 +22,7 @@ function doctor(...args: string[]): Promise<Ran> {
   return callCli(["doctor", ...args], { env: { HOME: folder, BACKSCROLL_DB: db } });
 }
 
-/** Words that occur nowhere else, and that stemming leaves alone. */
+/** Unique words that stemming leaves unchanged. */
 const DELETED = {
   message: "quokkab",
   large: "wombatf",
@@ -38,7 +38,7 @@ const DELETED = {
   retitled: "bettongk",
 };
 
-/** Which of the deleted words the files of the store hold. */
+/** The deleted words that the store's files still hold. */
 function leftovers(): string[] {
   const held = ["", "-wal", "-index", "-index-wal"]
     .map((suffix) => `${db}${suffix}`)
@@ -47,7 +47,7 @@ function leftovers(): string[] {
   return Object.values(DELETED).filter((word) => held.some((text) => text.includes(word)));
 }
 
-/** A store in which every one of those words is in a segment, and then deleted. */
+/** A store in which each of these words was indexed in a segment, and then deleted. */
 async function fillAndDelete(flushBetween: boolean): Promise<void> {
   await using memory = await open(db, { inThread: true, indexing: { flushAt: 0 } });
   const flush = async () => {
@@ -90,8 +90,8 @@ async function fillAndDelete(flushBetween: boolean): Promise<void> {
 describe("doctor --purge", () => {
   test.each([
     ["segments", true],
-    ["the feed alone", false],
-  ])("leaves nothing of what was deleted, once it was in %s", async (_where, flushed) => {
+    ["the tail", false],
+  ])("removes deleted text that was indexed in %s", async (_where, flushed) => {
     await fillAndDelete(flushed);
     const { code, stdout, stderr } = await doctor("--purge");
     expect([code, stderr]).toEqual([0, ""]);
@@ -108,7 +108,7 @@ describe("doctor --purge", () => {
     }
   });
 
-  test("without it, the words are still there", async () => {
+  test("without a purge, the words are still in the files", async () => {
     await fillAndDelete(true);
     expect(leftovers()).not.toEqual([]);
   });
@@ -125,7 +125,7 @@ describe("doctor --purge", () => {
 });
 
 describe("doctor --rebuild", () => {
-  test("rebuilds every segment of every tenant, and finds the same", async () => {
+  test("rebuilds every segment of every tenant, with the same hits", async () => {
     const memory = await open(db, { inThread: true, indexing: { flushAt: 0 } });
     for (const tenant of ["default", "acme"]) {
       const own = memory.forTenant(tenant);

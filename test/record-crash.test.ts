@@ -1,4 +1,4 @@
-/** A killed writer's acknowledged records are there, and no partial write. */
+/** Acknowledged writes of records survive SIGKILL, and none is partial. */
 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ describe.each([
     await using engine = await open(address, { inThread: true });
     const [left, right] = await engine.records.getMany("pair", ["left", "right"]);
     expect(left?.value).toBe(right?.value);
-    // The write that was under way may have been carried out.
+    // The interrupted write may have been committed.
     expect([told, told + 1]).toContain(left?.value);
     expect(await engine.records.search(String(left?.value))).toHaveLength(2);
     expect(await engine.verify()).toMatchObject({ ok: true });

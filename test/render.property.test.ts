@@ -26,7 +26,7 @@ describe.each(PROVIDERS)("any context, rendered for %s", (provider) => {
         const said = stringsIn(renderContext(all, provider)).join("\n");
         let from = 0;
         for (const text of textsOf(all)) {
-          // The end of the last words may lose its white space.
+          // Trailing white space of the last text may be trimmed.
           const at = said.indexOf(text.toWellFormed().trimEnd(), from);
           expect(at, `${JSON.stringify(text)} in ${said}`).toBeGreaterThanOrEqual(from);
           from = at + 1;

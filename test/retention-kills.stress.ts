@@ -1,7 +1,7 @@
 /**
- * Processes are killed inside `eraseContent`, at random moments: a message is then either whole or
- * erased, and a sweep erases the rest. Where a kill strikes depends on the clock, so this runs in
- * `npm run stress` only; `retention.test.ts` kills between two batches.
+ * Processes killed inside `eraseContent`, at random moments: each message is whole or erased, and a sweep
+ * erases the rest. The moment of a kill depends on the clock, so this runs in `npm run stress` only;
+ * `retention.test.ts` kills between two batches.
  */
 
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { SEED, seeded } from "./support/random.ts";
 import type { RetentionTask } from "./support/retention-writer.ts";
 
 const MESSAGES = 1_000;
-/** The process erases 200 entries in a batch, and says so before each. */
+/** Entries per batch; the process announces each batch. */
 const BATCHES = 5;
 const CONTENT = "a secret";
 /** About as long as a batch takes. */
@@ -26,7 +26,7 @@ const BACKENDS: readonly [string, () => Promise<string>, number][] = [
 ];
 
 test.each(BACKENDS)(
-  "on %s, who is killed in an erasure leaves whole messages, and a sweep ends it",
+  "on %s, an erasure that was killed leaves whole or erased messages, and a sweep completes it",
   async (_, newAddress, kills) => {
     const random = seeded(SEED);
     const address = await newAddress();
@@ -52,12 +52,12 @@ test.each(BACKENDS)(
       expect(await countErased(session)).toBe(MESSAGES - 1);
     }
     expect(await engine.verify()).toMatchObject({ ok: true, problems: [] });
-    // Some kills come before the first batch has ended, and some after the last one.
+    // Some kills precede the end of the first batch, some follow the last one.
     expect(partial).toBeGreaterThan(kills / 4);
   },
 );
 
-/** How many messages are erased. The others must be as they were said. */
+/** The number of erased messages; the others must be unchanged. */
 async function countErased(session: SessionHandle): Promise<number> {
   let erased = 0;
   for (let offset = 0; offset < MESSAGES; offset += 500) {

@@ -1,4 +1,4 @@
-/** Erased text is in no file, table or later copy, and a killed process does not leave it there. */
+/** Erased text is in no file, table or later backup, also if a process was killed while erasing. */
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const BACKENDS: readonly [string, () => Promise<string>, () => Promise<string>][
 ];
 const MODES = ["audit-only", "ephemeral"] as const;
 
-/** Words that occur nowhere else, and that stemming leaves alone. */
+/** Unique words that stemming leaves unchanged. */
 const FORGOTTEN = {
   message: "quokkab",
   head: "wombatf",
@@ -31,12 +31,12 @@ const FORGOTTEN = {
   tool: "bettongk",
   edited: "echidnak",
 };
-/** What only a tombstone does not keep. */
+/** Fields that `audit-only` keeps and a tombstone does not. */
 const AUDITED = { metadata: "thylacink", model: "potorook", usage: "" };
 const KEPT = { summary: "wallabyk", pinned: "koalabk", later: "dunnartk", title: "quollk" };
 
-/** A session in which every one of those words is in a segment, and then summarised. */
-async function fillAndForget(engine: Engine, retention: (typeof MODES)[number]): Promise<void> {
+/** A session in which each of these words was indexed in a segment, and then summarised. */
+async function fillAndErase(engine: Engine, retention: (typeof MODES)[number]): Promise<void> {
   const session = await engine.createSession({
     id: "s",
     agent: "coder",
@@ -82,7 +82,7 @@ async function fillAndForget(engine: Engine, retention: (typeof MODES)[number]):
   await session.compact({ keep: { messages: 1 }, before: () => ({ summary }) });
 }
 
-/** Everything that a store has, as the characters of its bytes. */
+/** The bytes of all files or tables of a store, as Latin-1 text. */
 async function bytesOf(address: string): Promise<string> {
   if (address.startsWith("postgres:")) {
     const tables = [...TABLES, ...INDEX_TABLES, ...DERIVED_TABLES];
@@ -111,37 +111,40 @@ async function purge(address: string): Promise<void> {
 }
 
 describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
-  test.each(MODES)("%s: every word is gone, and the summary is there", async (retention) => {
-    const address = await newAddress();
-    const engine = await open(address, { inThread: true, indexing: { flushAt: 0 } });
-    await fillAndForget(engine, retention);
-    await engine.close();
-    // The test can see them: the index and the log still have most of them.
-    expect((await heldOf(address, FORGOTTEN)).length).toBeGreaterThan(0);
-    await purge(address);
-    expect(await heldOf(address, FORGOTTEN)).toEqual([]);
-    expect(await heldOf(address, AUDITED)).toEqual(
-      retention === "audit-only" ? [AUDITED.metadata, AUDITED.model] : [],
-    );
-    expect(await heldOf(address, KEPT)).toEqual(Object.values(KEPT));
-    const run = async (...args: string[]) => (await callCli([...args, "--db", address])).stdout;
-    expect(await run("show", "s")).toMatch(/^#1 {2}user.*\[erased\]$/m);
-    expect(await run("history", "s")).toContain(KEPT.later);
-    const lines = (await run("export", "--all")).trim().split("\n");
-    const exported = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(exported.filter((line) => line["erased"] === true)).toHaveLength(8);
-    await using after = await open(address, { readOnly: true, inThread: true });
-    for (const word of Object.values(FORGOTTEN)) {
-      expect((await after.searchSessions(word, { branches: "all" })).hits, word).toEqual([]);
-    }
-    expect((await after.searchSessions(KEPT.summary)).hits).toHaveLength(1);
-    expect((await after.searchSessions(KEPT.pinned)).hits[0]?.entryId).not.toBeNull();
-  });
+  test.each(MODES)(
+    "%s: a purge leaves no erased word, and keeps the summary",
+    async (retention) => {
+      const address = await newAddress();
+      const engine = await open(address, { inThread: true, indexing: { flushAt: 0 } });
+      await fillAndErase(engine, retention);
+      await engine.close();
+      // Guards the test itself: before the purge, the index and the log still have most of them.
+      expect((await heldOf(address, FORGOTTEN)).length).toBeGreaterThan(0);
+      await purge(address);
+      expect(await heldOf(address, FORGOTTEN)).toEqual([]);
+      expect(await heldOf(address, AUDITED)).toEqual(
+        retention === "audit-only" ? [AUDITED.metadata, AUDITED.model] : [],
+      );
+      expect(await heldOf(address, KEPT)).toEqual(Object.values(KEPT));
+      const run = async (...args: string[]) => (await callCli([...args, "--db", address])).stdout;
+      expect(await run("show", "s")).toMatch(/^#1 {2}user.*\[erased\]$/m);
+      expect(await run("history", "s")).toContain(KEPT.later);
+      const lines = (await run("export", "--all")).trim().split("\n");
+      const exported = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(exported.filter((line) => line["erased"] === true)).toHaveLength(8);
+      await using after = await open(address, { readOnly: true, inThread: true });
+      for (const word of Object.values(FORGOTTEN)) {
+        expect((await after.searchSessions(word, { branches: "all" })).hits, word).toEqual([]);
+      }
+      expect((await after.searchSessions(KEPT.summary)).hits).toHaveLength(1);
+      expect((await after.searchSessions(KEPT.pinned)).hits[0]?.entryId).not.toBeNull();
+    },
+  );
 
-  test.each(MODES)("%s: copies hold no more, and verify", async (retention) => {
+  test.each(MODES)("%s: backups hold no erased word, and verify", async (retention) => {
     const address = await newAddress();
     await using engine = await open(address, { inThread: true });
-    await fillAndForget(engine, retention);
+    await fillAndErase(engine, retention);
     const shown = await saidIn(await engine.getSession("s"));
     expect(shown.filter((text) => text === "[erased]")).toHaveLength(6);
 
@@ -162,10 +165,10 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
     }
   });
 
-  test("a process killed between the compaction and its end leaves the rest to a sweep", async () => {
+  test("a sweep completes the erasure of a process killed after its compaction", async () => {
     const address = await newAddress();
     await using engine = await open(address, { inThread: true, indexing: { flushAt: 0 } });
-    // One dies right after the compaction, one when a part of it is erased.
+    // One is killed right after the compaction, one during the erasure.
     for (const [retention, batches] of [
       ["audit-only", 0],
       ["ephemeral", 1],
@@ -193,7 +196,7 @@ describe.each(BACKENDS)("on %s", (_name, newAddress, otherAddress) => {
   });
 });
 
-/** What the messages of the active path say, and the aborted ones. */
+/** Texts of the messages on the active path, and of aborted ones. */
 async function saidIn(session: SessionHandle): Promise<string[]> {
   const { entries } = await session.listEntries({ tree: true, limit: 100 });
   return entries

@@ -1,4 +1,4 @@
-/** Inputs and results of the library have one form, on both databases. */
+/** A field has one name and one type in inputs and results, on both databases. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { autoCompaction, clawPolicy, generate, generateStream } from "../src/gateway/index.ts";

@@ -23,9 +23,9 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
 ];
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
-  test("search ranks as the naive formula, also beside another process", async () => {
+  test("search ranks as the naive formula, also during another process's writes and merges", async () => {
     const address = await newAddress();
-    // Several segments, however often this repeats.
+    // Small enough for several segments in either mode.
     const indexing = { flushAt: repeats(100, 200) };
     await using engine = await open(address, { durability: "process", indexing });
     const writer = new Child("./search-writer.ts");
@@ -39,7 +39,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       for (let j = 0; j < repeats(8, 20); j++) {
         const content = `${text(12)} own${i}x${j}`;
         await session.append({ role: "user", actor: "b", content });
-        // What was appended is found at once, whatever the other process does.
+        // An acknowledged append is found at once, despite concurrent maintenance.
         const { hits, degraded } = await engine.searchSessions(`own${i}x${j}`, { limit: 1 });
         expect([hits[0]?.sessionId, hits[0]?.index, degraded]).toEqual([session.id, j, false]);
       }
@@ -92,7 +92,7 @@ async function expectSame(engine: Engine, text: (words: number) => string): Prom
   }
 }
 
-/** All that the store holds, as a model that can say what the right answers are. */
+/** The store's content as a naive model, the oracle of the test. */
 async function modelOf(
   engine: Engine,
 ): Promise<{ readonly model: IndexModel; readonly ids: ReadonlyMap<number, string> }> {

@@ -146,7 +146,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       });
     });
 
-    test("is carried out once under a key, also where part of it existed", async () => {
+    test("is executed once under a key, also where part of it existed", async () => {
       const session = await newSession();
       await session.appendEntries([{ role: "user", content: "a", externalId: "a" }]);
       const batch: EntryInput[] = [
@@ -171,7 +171,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       await session.removeEntry(ids[0] ?? "");
       const again = await session.appendEntries(batch, options);
       expect(again.map(({ id }) => id)).toEqual(ids);
-      // The same of a version that has an id of its own.
+      // The same for a replacement, which has its own id.
       const changed = [{ ...batch[0], content: "new" } as EntryInput, ...batch.slice(1)];
       const other = await newSession();
       await other.appendEntries([batch[0] as EntryInput]);
@@ -260,7 +260,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
     });
 
     test.each([[""], [[]], [undefined]])(
-      "an empty content (%j) is kept with a raw one",
+      "an entry without content (%j) is accepted with a raw payload",
       async (c) => {
         const session = await newSession();
         const content = c === undefined ? {} : { content: c };
@@ -285,7 +285,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
       ["a large one", { ...raw, large: "y".repeat(20_000) }],
       ["a text", "just text"],
       ["a list", [1, [2, [3]]]],
-    ])("%s comes back as it went in", async (_name, value) => {
+    ])("%s round-trips", async (_name, value) => {
       const session = await newSession();
       const entry = await session.append({ role: "user", content: "said", raw: value });
       expect(entry.raw).toEqual(value);

@@ -9,7 +9,7 @@ const { ALL_CASES, storeCases, TRIVIAL_INDEX } = (await import(
   "backscroll/store-kit/cases" as string
 )) as typeof StoreCases;
 
-/** A backend of another package: it hands every call on, and counts them. */
+/** A third-party backend: a wrapper that forwards and counts every call. */
 function counted(inner: StoreKit.Store, calls: Map<string, number>): StoreKit.Store {
   return new Proxy(inner, {
     get(target, name) {

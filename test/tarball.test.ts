@@ -17,8 +17,8 @@ import { removeFolder } from "./support/folder.ts";
 import { isStress } from "./support/repeats.ts";
 
 /**
- * The package as users get it: packed, installed into an empty folder with its declared dependencies
- * and nothing else, and run on the newest and the oldest Node that it promises.
+ * The packed package, installed into an empty folder with its declared dependencies only, and run on the
+ * newest and the oldest supported Node.
  */
 
 const OLDEST_NODE = join(ROOT, "node_modules/.cache/node-22.18.0/node_modules/node/bin/node");
@@ -57,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(() => removeFolder(folder));
 
-test("holds what a user needs, and none of our sources", () => {
+test("contains the built files and documents, and no sources", () => {
   const files = globSync("**/*", { cwd: installed }).filter((file) =>
     statSync(join(installed, file)).isFile(),
   );
@@ -94,13 +94,13 @@ test("holds what a user needs, and none of our sources", () => {
 });
 
 describe.each([
-  ["the Node that we develop on", process.execPath],
-  ["the oldest Node that we promise", OLDEST_NODE],
+  ["the development Node", process.execPath],
+  ["the oldest supported Node", OLDEST_NODE],
 ])("on %s", (_name, node) => {
   const place = join(folder, `store-${node === OLDEST_NODE ? "oldest" : "newest"}`);
   const db = join(place, "library.db");
 
-  test("is there", async () => {
+  test("is available", async () => {
     const hint = "run node scripts/setup.js --test, as npm test does";
     expect(existsSync(node), `${node} is missing: ${hint}`).toBe(true);
     if (node === OLDEST_NODE) expect((await run(node, ["-v"])).stdout).toBe("v22.18.0\n");
@@ -130,7 +130,7 @@ describe.each([
     expect(ran.stdout).toContain("ana: Why does the cron job run twice?");
   });
 
-  test("works as a command, without a word on standard error", async () => {
+  test("works as a command, with an empty standard error", async () => {
     const cli = (...args: string[]) =>
       runCli(args, { node, bin, cwd: folder, env: { HOME: place } });
     const created = await cli("status", "--create");
@@ -141,7 +141,7 @@ describe.each([
     expect(JSON.parse(listed.stdout)).toMatchObject({ sessions: [{ message_count: 2 }] });
     const served = await cli("mcp", "--no-ingest", "--db", db);
     expect([served.code, served.stdout, served.stderr]).toEqual([0, "", ""]);
-    // Other tests run what was built on the newest: these commands are for the oldest.
+    // Only on the oldest Node: other tests run the build on the newest.
     if (node !== OLDEST_NODE && !isStress) return;
     const found = await cli("search", "cron", "--db", db);
     expect([found.code, found.stderr]).toEqual([0, ""]);
@@ -172,7 +172,7 @@ test("says in one line that Node is too old", async () => {
     );
   };
   for (const old of await findOldNodes()) check(await run(old, [bin, "status"]));
-  // And, wherever the tests run: a Node that says it is older.
+  // Everywhere: a Node that reports an older version.
   const pretend = `Object.defineProperty(process, "versions", { value: { node: "22.17.1" } });`;
   check(
     await run(process.execPath, ["--import", `data:text/javascript,${pretend}`, bin, "status"]),
@@ -185,7 +185,7 @@ test("gives types to programs that compile against it", async () => {
   const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
   const options = [
     "--noEmit",
-    // Checkers check the types that they share once each.
+    // One checker: several would repeat the work on shared types.
     "--checkers",
     "1",
     "--strict",
@@ -209,8 +209,8 @@ test("passes publint", async () => {
   expect(messages).toEqual([]);
 });
 
-// It loads another compiler and resolves every entry point four ways. The consumer above, which
-// imports each of them, fails of what is most likely to go wrong.
+// Slow: it loads another compiler and resolves every entry point four ways. The consumer above imports
+// each of them and catches the likely failures.
 test.runIf(isStress)("passes Are the types wrong", async () => {
   const attw = join(ROOT, "node_modules/@arethetypeswrong/cli/dist/index.js");
   const ran = await run(process.execPath, [attw, tarball, "--profile", "esm-only"]);
@@ -299,7 +299,7 @@ async function succeed(file: string, args: readonly string[]): Promise<string> {
   return ran.stdout;
 }
 
-/** Whether `dist` is missing, or older than a source that somebody edited since. */
+/** Whether `dist` is missing, or older than a source. */
 function isStale(): boolean {
   const built = join(ROOT, "dist/index.js");
   if (!existsSync(built)) return true;
@@ -309,7 +309,7 @@ function isStale(): boolean {
   );
 }
 
-/** Nodes of this machine that are older than we support. */
+/** Unsupported older Nodes on this machine. */
 async function findOldNodes(): Promise<string[]> {
   const places = (process.env["PATH"] ?? "")
     .split(delimiter)

@@ -52,7 +52,7 @@ describe.each([
       expect((await tablesOfOthers(engine)).length).toBeGreaterThan(KEPT.length + 5);
     }
     const deleter = new Child("./tenant-deleter.ts");
-    // One for the token, one for the route, and five of sessions.
+    // Transactions: one for the token, one for the route, five for sessions.
     deleter.tell({ address, tenant: "acme", transactions: 7 });
     expect(await deleter.exited).toMatchObject({ signal: "SIGKILL" });
 

@@ -1,4 +1,4 @@
-/** Random histories, in the store and in a naive model: both must tell the same story. */
+/** Model-based test: random histories give the same tree in the store and in a naive model. */
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -51,7 +51,7 @@ const OPERATIONS = [
   "delete",
 ] as const;
 
-/** `session` and `entry` choose among what is there, whatever that is by then. */
+/** `session` and `entry` are indexes into the existing ones, modulo their number. */
 const step = fc.record({
   operation: fc.constantFrom(...OPERATIONS),
   session: fc.nat(),
@@ -170,7 +170,7 @@ class World {
         await using stream = await session.openMessage({ role: "assistant" });
         await stream.write(text);
         if (pick % 2 === 0) await stream.flush();
-        // Whatever happens meanwhile, an open message has no place yet.
+        // An open message has no place in the tree yet.
         add(await session.append({ role: "user", content: text }));
         if (operation === "commitStream") add(await stream.commit());
         else add(await stream.abort(), { status: "aborted" });
@@ -195,7 +195,7 @@ class World {
     const { entries } = await fork.listEntries({ tree: true, limit: 500 });
     const copies = new Map(entries.map((entry) => [entry.copiedFrom ?? "", entry.id]));
     const path = new Set(model.annotatedPath(node.id));
-    // In the order of writing; without labels of what stays behind.
+    // In the order of writing, without labels of entries outside the path.
     const originals = model.nodes
       .filter((each) => path.has(each) && each.status === "committed")
       .filter((each) => each.kind !== "label" || copies.has(each.target ?? ""));

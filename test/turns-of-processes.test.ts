@@ -15,12 +15,12 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["SQLite", () => Promise.resolve(join(createFolder(), "turns.db"))],
   ["PostgreSQL", createEmptyDatabase],
 ];
-/** Three entries each: one page of the list holds them all. */
+/** Three entries each, so that one page holds all. */
 const TURNS = repeats(12, 160);
 const KEY = "project/a chat";
 
 describe.each(BACKENDS)("on %s", (_, newAddress) => {
-  test("several processes race for a key and its turns, and one goes on after a kill", async () => {
+  test("several processes race for a key and its turns, and another continues after a kill", async () => {
     const address = await newAddress();
     const task = (ownKey: string): TurnTask => ({ address, key: KEY, ownKey, turns: TURNS });
     const children = ["one", "two", "three"].map((ownKey) => {
@@ -35,7 +35,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     last.tell(task("one"));
     const writers = [...others, last];
     for (const child of writers) await child.succeed();
-    // Whichever was first to store a turn, all were given the same entries.
+    // All processes got the entries of the first writer of each turn.
     const [first] = writers;
     for (const child of writers) expect(child.lines).toEqual(first?.lines);
 

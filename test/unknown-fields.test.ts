@@ -68,18 +68,18 @@ describe("the library", () => {
   });
 });
 
-/** Where the feed of the tenant is. */
+/** The feed position of the tenant. */
 async function held(engine: Engine): Promise<unknown> {
   return (await engine.listChanges({ after: "end" })).next;
 }
 
-/** As in another language's spelling, and with a letter twice. */
+/** Misspellings: snake_case, and a doubled letter. */
 function misspellings(field: string, known: readonly string[]): string[] {
   const snake = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return [snake, `${field}${field.at(-1)}`].filter((name) => !known.includes(name));
 }
 
-/** The call behind a route; further fields of the wire, and those that stay with the host. */
+/** The call of each route; wire-only fields, and host-only fields. */
 interface Shared {
   readonly input: InputName;
   readonly also?: readonly string[];
@@ -147,7 +147,7 @@ const SHARED: Readonly<Record<string, Shared>> = {
 };
 
 test.each(Object.entries(SHARED))(
-  "the route %s takes the fields of the library's call",
+  "the route %s has the fields of the library's call",
   (operation, { input, also = [], without = [] }) => {
     const route = ROUTES.find((each) => each.operation === operation);
     const shape = z.toJSONSchema(route?.body ?? (route?.query as z.ZodType), {
@@ -163,7 +163,7 @@ test.each(Object.entries(SHARED))(
   },
 );
 
-/** The call behind a tool, and the arguments that the tool alone has. */
+/** The call of each tool, and tool-only arguments. */
 const TOOL_CALLS: Readonly<Record<string, Shared>> = {
   search_sessions: { input: "searchSessions", also: ["query", "projectId", "workstationId"] },
   list_sessions: { input: "listSessions", also: ["workstationId", "subAgents"] },
@@ -183,7 +183,7 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
 };
 
 test.each(Object.entries(TOOL_CALLS))(
-  "the tool %s has arguments of the library's call",
+  "the arguments of the tool %s are fields of the library's call",
   (name, { input, also = [] }) => {
     const tool = TOOLS.find((each) => each.name === name);
     const own = Object.keys(tool?.list().inputSchema.properties ?? {}).map(fromWireName);

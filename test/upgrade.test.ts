@@ -22,7 +22,7 @@ async function createStore(): Promise<string> {
   return path;
 }
 
-/** What another version does to the file. */
+/** Simulates another version's change of the file. */
 function change(path: string, ...sql: readonly string[]): void {
   const db = new DatabaseSync(path);
   for (const statement of sql) db.exec(statement);
@@ -99,7 +99,7 @@ describe("a newer schema", () => {
   });
 
   test.each([true, false])(
-    "that arrives while we have the store open stops our writes (inThread: %s)",
+    "that appears while the store is open stops writes (inThread: %s)",
     async (inThread) => {
       const path = await createStore();
       await using engine = await open(path, { inThread });
@@ -172,7 +172,7 @@ describe("rows that another version wrote", () => {
     const path = await createStore();
     change(
       path,
-      // As little as the first schema asks for.
+      // Only the columns that the first schema requires.
       `INSERT INTO sessions (tenant, session, id, agent, created_by, owner, created_at)
         VALUES (1, 50, 'old', 'agent', 'ann', 'ann', 1000)`,
       `INSERT INTO session_state (tenant, session, updated_at, last_interaction_at, last_write_at)
@@ -203,7 +203,7 @@ describe("rows that another version wrote", () => {
       tokens: { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 0, cacheReadTokens: 0 },
     });
     expect((await engine.listSessions({ title: "x" })).sessions).toEqual([]);
-    // And they can be used like any other.
+    // These rows are usable like any other.
     const session = await engine.getSession("old");
     await session.setTitle("Named at last");
     await session.append({ role: "user", actor: "ann", content: "hello" });
@@ -226,7 +226,7 @@ describe("rows that another version wrote", () => {
     expect(stored).toBe('{"known":2,"later":{"deep":[1,{"x":null}]},"__proto__":{"a":1}}');
   });
 
-  test("of unknown kinds are shown, and neither counted nor in the way", async () => {
+  test("of unknown kinds are shown, not counted, and block nothing", async () => {
     const path = await createStore();
     const hologram = "01ZZZZZZZZZZZZZZZZZZZZZZZZ";
     const content = '{"blocks":[{"type":"light","w":3}],"data":{"a":1}}';

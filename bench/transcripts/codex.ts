@@ -180,7 +180,7 @@ export class CodexWriter {
     });
   }
 
-  /** What the window showed. */
+  /** Events of the terminal window. */
   *#copy(kind: string, text: string, event: object): Generator<object> {
     if (this.#isOld) yield this.#event(event);
     else {

@@ -33,20 +33,20 @@ export interface Exchange {
   readonly answer: string;
 }
 
-/** Pages that many sessions of a machine read: each of them reads a few. */
+/** Files shared by the sessions of a machine: each session reads a few. */
 const SHARED_PAGES = 50;
 
 export class Story {
   readonly words: Words;
   readonly id: string;
   readonly cwd: string;
-  /** Bytes of what people and models said. */
+  /** Bytes of conversation text. */
   spoken = 0;
   readonly #talk: number;
   readonly #files = new Map<string, string[]>();
   #time: number;
 
-  /** `talk` is how much is said, so that it is the same share in each format. */
+  /** `talk` scales the conversation text, so that its share is the same in each format. */
   constructor(number: number, talk: number) {
     this.words = new Words(1_000 + number);
     this.cwd = `/srv/project-${number % 50}`;
@@ -71,7 +71,7 @@ export class Story {
     return new Date(this.#time).toISOString();
   }
 
-  /** Of the time that was told last. */
+  /** The time of the last event. */
   get seconds(): number {
     return Math.floor(this.#time / 1000);
   }

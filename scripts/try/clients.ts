@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 export interface TrySetting {
   /** Where the clients are installed. */
   readonly folder: string;
-  /** The user's folder, of this run alone. */
+  /** The home folder of this run. */
   readonly home: string;
   readonly modelUrl: string;
 }
@@ -17,11 +17,11 @@ export interface TrySetting {
 export interface Client {
   /** On npm. */
   readonly package: string;
-  /** The file that it is told of the model in, if there is one, by its path in the user's folder. */
+  /** The configuration file with the model, if any, relative to the home folder. */
   readonly settings?: (setting: TrySetting) => readonly [path: string, content: string];
   /** Asks one thing without a terminal. Our tools need no approval. */
   readonly ask: (prompt: string) => readonly string[];
-  /** The same in a session that is there, for clients that `resume` is tried with. */
+  /** The same in an existing session, for clients that `resume` covers. */
   readonly goOn?: (session: string, prompt: string) => readonly string[];
   readonly env: (setting: TrySetting) => Readonly<Record<string, string>>;
 }
@@ -52,7 +52,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
         "",
         "[model_providers.mock]",
         'name = "mock"',
-        // A string of JSON is one of TOML, too.
+        // A JSON string is a valid TOML string.
         `base_url = ${JSON.stringify(openai(setting))}`,
         'wire_api = "responses"',
         'env_key = "MOCK_KEY"',
@@ -103,7 +103,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
   },
 };
 
-/** Tells the client of the model. */
+/** Configures the client's model. */
 export function configure(client: Client, setting: TrySetting): void {
   if (client.settings === undefined) return;
   const [path, content] = client.settings(setting);

@@ -1,4 +1,4 @@
-/** Clients and this checkout, installed from npm and from what was built, with a user's folder of their own. */
+/** Clients from npm and this checkout's build, installed in a temporary home folder. */
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,12 +8,12 @@ import { type Client, configure, type TrySetting } from "./clients.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** The last final read may still be at work: it ends ten seconds after the last line. */
+/** The final read ends ten seconds after the last line. */
 const REMOVE = { recursive: true, force: true, maxRetries: 60, retryDelay: 500 };
 
 export class Installation {
   readonly setting: TrySetting;
-  /** Where the agents work. */
+  /** The agents' working folder. */
   readonly project: string;
   readonly #isKept: boolean;
 
@@ -23,7 +23,7 @@ export class Installation {
     this.#isKept = isKept;
   }
 
-  /** `packages` are names on npm, with a version where one is wanted. */
+  /** `packages` are npm names, optionally with a version. */
   static create(packages: readonly string[], modelUrl: string, isKept: boolean): Installation {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-try-"));
     const [home, project] = [join(folder, "home"), join(folder, "project")];
@@ -42,7 +42,7 @@ export class Installation {
     return installation;
   }
 
-  /** Tells `client` of the model and of our server, and has both checked. */
+  /** Configures `client` with the model and our server, and checks both. */
   async setUp(name: string, client: Client): Promise<void> {
     configure(client, this.setting);
     const hooks = name === "claude-code" ? ["--hooks"] : [];
@@ -54,12 +54,12 @@ export class Installation {
     return this.run(["backscroll", ...args], {});
   }
 
-  /** What it wrote to standard output; throws, and shows all that it wrote, if it fails. */
+  /** Gives standard output; on failure prints all output and throws. */
   async run(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
     const [file = "", ...args] = command;
     const { folder, home } = this.setting;
     const path = [join(folder, "node_modules/.bin"), dirname(process.execPath), ownPath()];
-    // Nothing of the caller's own agents: a run inside one of them would inherit its session.
+    // Without the caller's environment: inside an agent, it would pass on that agent's session.
     const own = { PATH: path.join(delimiter), HOME: home, USERPROFILE: home, ...env };
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const child = spawn(file, args, { cwd: this.project, env: own, stdio });
@@ -93,7 +93,7 @@ function npm(cwd: string, args: readonly string[]): string {
   });
 }
 
-/** Without folders of npm's own scripts: there may be a `backscroll`, or a client, in them. */
+/** Without npm's script folders, which may hold another `backscroll` or client. */
 function ownPath(): string {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   return folders.filter((folder) => !/[\\/]node_modules[\\/]/.test(folder)).join(delimiter);

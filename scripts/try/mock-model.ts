@@ -69,7 +69,7 @@ interface Conversation {
 
 interface Result {
   readonly text: string;
-  /** Whether it is of the tool that was to be called, and not of the search for it. */
+  /** Whether the result is the requested tool's, and not of the tool search. */
   readonly isTool: boolean;
 }
 
@@ -84,12 +84,12 @@ interface Dialect {
   write(response: ServerResponse, answer: Answer, body: Body): void;
 }
 
-/** Begins the ids of calls that look for a tool. */
+/** The id prefix of tool-search calls. */
 const FINDING = "call_find_";
 
-/** Lists tools of servers only when the model has looked for them. */
+/** The tool search of clients that list tools on demand. */
 const FINDER = "ToolSearch";
-/** Calls tools that are not listed by their names. */
+/** The tool by which unlisted tools are called. */
 const BRIDGE = "tool_call";
 
 const CALL = /CALL (\w+) (\{.*?\})(?:\s|$)/s;
@@ -100,7 +100,7 @@ function decide(
   tools: readonly Named[],
   answerTo: (ask: string) => string,
 ): Answer {
-  // Some clients quote what the user said.
+  // Some clients quote the user's message.
   const [, name, args] = CALL.exec(ask.replaceAll('\\"', '"')) ?? [];
   if (name === undefined || args === undefined || results.some(({ isTool }) => isTool)) {
     return { kind: "text", text: answerTo(ask) };
@@ -130,7 +130,7 @@ function dialectOf(path: string): Dialect | undefined {
   return undefined;
 }
 
-/** Clients also count tokens, list models and report events: none of it matters to them. */
+/** Clients also count tokens, list models and report events: any answer satisfies them. */
 function notFound(path: string, response: ServerResponse): void {
   if (path.endsWith("/count_tokens") || path.includes(":countTokens")) {
     response.writeHead(200, { "content-type": "application/json" });
@@ -311,7 +311,7 @@ interface Piece {
   readonly id?: unknown;
 }
 
-/** Clients add reminders to the user's message: those are not questions. */
+/** Clients add reminders to the user's message, which are not part of the question. */
 function toConversation(pieces: readonly Piece[], tools: readonly Named[]): Conversation {
   const isAsk = ({ isAsk: asks, text, result }: Piece) =>
     asks && result === undefined && text !== "" && !/^\s*(<|# AGENTS\.md|Tool loaded)/.test(text);

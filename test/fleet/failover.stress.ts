@@ -4,10 +4,10 @@ import { startFleet } from "../support/fleet.ts";
 import { allPositions, follow, readBack, startWriters } from "./writers.ts";
 
 const FAILOVERS = 20;
-/** How late a node may be with the first write after a promotion. */
+/** Maximum delay of the first write after a promotion. */
 const FOUND_WITHIN_MS = 5_000;
 
-test("twenty failovers, each old primary coming back, lose nothing and do nothing twice", async () => {
+test("twenty failovers, with each old primary restarted, lose and repeat no write", async () => {
   await using fleet = await startFleet({ synchronous: true });
   const nodes = await Promise.all(
     [0, 1, 2].map((server) => open(fleet.both, { replicas: [fleet.address(server % 2)] })),
@@ -32,7 +32,7 @@ test("twenty failovers, each old primary coming back, lose nothing and do nothin
       .poll(() => writers.acknowledged.length, { interval: 5 })
       .toBeGreaterThan(before + 6);
     found.push(performance.now() - promoted);
-    // Every other time it comes back as the primary that it was, before it is made a standby.
+    // Every other time it restarts as a primary (split brain) before it becomes a standby.
     if (round % 4 < 2) await fleet.start(old);
     await fleet.follow(old, 1 - old);
     await fleet.synchronize(1 - old);

@@ -7,7 +7,7 @@ import { startFleet } from "../support/fleet.ts";
 import { startProxy } from "../support/postgres-proxy.ts";
 import { allPositions, follow, readBack, startWriters } from "./writers.ts";
 
-test("with synchronous replication a failover loses nothing and repeats nothing", async () => {
+test("with synchronous replication a failover loses and repeats no write", async () => {
   await using fleet = await startFleet({ synchronous: true });
   const nodes = await Promise.all([0, 1, 2].map(() => open(fleet.both, { leaseMs: 60_000 })));
   onTestFinished(() => closeAll(nodes));
@@ -24,7 +24,7 @@ test("with synchronous replication a failover loses nothing and repeats nothing"
   await fleet.kill(0);
   await fleet.promote(1);
   const before = acknowledged.length;
-  // An open message goes on where it was: its pieces and its lease are rows like others.
+  // An open message continues: its chunks and its lease are replicated rows.
   await open1.write("an answer");
   const answer = await open1.commit();
   await expect.poll(() => acknowledged.length).toBeGreaterThan(before + 100);
@@ -46,7 +46,7 @@ test("with synchronous replication a failover loses nothing and repeats nothing"
   await feed.stop();
   expect(feed.heard).toEqual(changes);
 
-  // The old primary comes back as it was: no node writes there.
+  // Fencing: the old primary restarts, and no node writes there.
   const hasty = await open(fleet.both, { busyTimeoutMs: 200 });
   onTestFinished(() => hasty.close());
   await fleet.start(0);
@@ -77,7 +77,7 @@ test("without it the loss is reported, and consumers that were ahead get cursor_
   await expect
     .poll(async () => (await fleet.query(1, "SELECT count(*)::int AS n FROM changes"))[0]?.["n"])
     .toBe((await allPositions(node)).head);
-  // The standby receives nothing more.
+  // The standby is disconnected.
   await fleet.query(1, "ALTER SYSTEM SET primary_conninfo = ''");
   await fleet.query(1, "SELECT pg_reload_conf()");
   await expect
@@ -88,7 +88,7 @@ test("without it the loss is reported, and consumers that were ahead get cursor_
   await say("lost 2");
   const ahead = [await feed.next(), await feed.next()];
   const cursor = ahead[1]?.value?.cursor ?? "";
-  // A tenant that is lost with its number, and another that gets the number again.
+  // A lost tenant, whose number another tenant reuses.
   await node.forTenant("lost").createSession({ agent: "coder", createdBy: "ana" });
   await fleet.kill(0);
   await fleet.promote(1);
@@ -105,7 +105,7 @@ test("without it the loss is reported, and consumers that were ahead get cursor_
   await expect(node.listChanges({ after: cursor })).rejects.toMatchObject({
     code: "cursor_expired",
   });
-  // The same for a consumer that was following all along, also once the feed is longer again.
+  // The same for an active subscription, also once the new feed is longer.
   for (let i = 0; i < 5; i++) await say(`new ${i}`);
   await expect(feed.next()).rejects.toMatchObject({ code: "cursor_expired" });
   const { changes } = await node.listChanges({ after: kept });
@@ -114,7 +114,7 @@ test("without it the loss is reported, and consumers that were ahead get cursor_
   expect((await node.status()).losses).toEqual([]);
 });
 
-test("a primary that falls silent without closing a connection is abandoned", async () => {
+test("a primary that stops answering without closing connections is abandoned", async () => {
   await using fleet = await startFleet();
   const proxies = await Promise.all([0, 1].map((server) => startProxy(fleet.address(server))));
   const address = fleet.address(0);

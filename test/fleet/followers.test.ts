@@ -9,7 +9,7 @@ import type { Store } from "../../src/store/store.ts";
 import { startNode } from "../server/node.ts";
 import { type Fleet, startFleet } from "../support/fleet.ts";
 
-/** The standby gives way to its primary at once. */
+/** The standby cancels conflicting reads at once. */
 const SETTINGS = { hot_standby_feedback: "off", max_standby_streaming_delay: "0" };
 
 let fleet: Fleet;
@@ -43,7 +43,7 @@ async function textsOf(engine: Engine, id: string): Promise<string[]> {
   return (await engine.session(id).history({ limit: 500 })).map(({ blocks }) => textOf(blocks));
 }
 
-/** Holds the standby at what it has replayed, until the test ends or `resume` is called. */
+/** Pauses WAL replay of the standby until the test ends or `resume` is called. */
 async function pauseReplay(): Promise<() => Promise<unknown>> {
   const [written] = await fleet.query(0, "SELECT pg_current_wal_lsn()::text AS lsn");
   const hasAll = `SELECT pg_last_wal_replay_lsn() >= '${String(written?.["lsn"])}'::pg_lsn AS is`;
@@ -75,9 +75,9 @@ test("reads run on the follower; missing rows come from the primary", async () =
   expect((await routed.getSessionMeta(id)).title).toBe("old");
   const resume = await pauseReplay();
   await direct.session(id).setTitle("new");
-  // Another node wrote it, and this one has not heard of it: the follower's answer is a bit old.
+  // A write of another node is unknown here: the follower's answer may be stale.
   expect((await routed.getSessionMeta(id)).title).toBe("old");
-  // Its own writes are there at once, and so is everything that the follower does not know.
+  // Its own writes are visible at once; rows missing on the follower come from the primary.
   await say(routed, id, "an own write");
   expect(await textsOf(routed, id)).toEqual(["an own write"]);
   expect((await routed.getSessionMeta(id)).title).toBe("new");
@@ -115,7 +115,7 @@ test("a read that the standby cancels is repeated on the primary", async () => {
   onTestFinished(() => db.close());
   await newSession(direct);
   const failures: unknown[] = [];
-  // Holds its snapshot while the primary removes rows that the snapshot sees.
+  // Holds a snapshot while the primary vacuums rows that it sees.
   const held: Store["listSessions"] = () =>
     followerDb.read("default", async (tx) => {
       await tx.all("SELECT count(*) FROM doomed");

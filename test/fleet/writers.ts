@@ -1,13 +1,13 @@
-/** Callers that write to a session through several nodes, through failures of the servers. */
+/** Callers that write to a session through several nodes, across server failures. */
 
 import type { Engine } from "../../src/engine/engine.ts";
 import type { VerifyReport } from "../../src/engine/verify/verify.ts";
 import { textOf } from "../../src/index.ts";
 
 export interface Writers {
-  /** The texts of messages whose append has returned. */
+  /** Texts of acknowledged messages. */
   readonly acknowledged: readonly string[];
-  /** What appends have failed with; each was repeated. */
+  /** Errors of failed appends; each was retried. */
   readonly failures: readonly unknown[];
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function follow(node: Engine): { readonly heard: readonly number[]; stop(
       heard.push(position);
     }
   })();
-  // Told by `stop`.
+  // Ended by `stop`.
   following.catch(() => undefined);
   return {
     heard,
@@ -65,7 +65,7 @@ export function follow(node: Engine): { readonly heard: readonly number[]; stop(
   };
 }
 
-/** The texts of a session as they are stored, and whether every hash is right. */
+/** The stored texts of a session, and whether its hashes verify. */
 export async function readBack(
   engine: Engine,
   id: string,

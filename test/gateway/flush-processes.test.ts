@@ -17,7 +17,7 @@ const BACKENDS: readonly [string, () => Promise<string>][] = [
   ["PostgreSQL", createDatabase],
 ];
 
-/** Long, so that a machine with much to do loses none; short, where a test has to wait for it. */
+/** Leases: long against a busy machine; short where a test waits for expiry. */
 const LONG_MS = 30_000;
 const SHORT_MS = 4_000;
 const PROCESSES = ["ana", "ben", "eve"];
@@ -36,14 +36,14 @@ async function started(address: string) {
   return { address, session: await engine.createSession({ agent: "coder", createdBy: "ana" }) };
 }
 
-/** All of them: there are fewer than a page takes. */
+/** All entries: fewer than a page. */
 async function entriesOf(session: SessionHandle): Promise<Entry[]> {
   return (await session.listEntries({ tree: true, limit: 500 })).entries;
 }
 
 /**
- * How often memories were flushed, from one compaction to the next. Not by place: a flush of one process
- * may end after another, whose own one failed, has compacted.
+ * Flushes per cycle, by their recorded cycle and not by their position: a flush of one process may end
+ * after another process, whose own flush failed, has compacted.
  */
 function flushesByCycle(entries: readonly Entry[]): number[] {
   const flushes = entries
@@ -62,7 +62,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     let asked = 0;
     let refused = 0;
     server.answer(async (request, response) => {
-      // Long enough for the others to come to the same conclusion.
+      // Long enough for the other processes to decide on a flush, too.
       await new Promise((resolve) => setTimeout(resolve, 60));
       // The first of four: on a busy machine there may be fewer.
       if (asked++ % 4 === 0) {
@@ -85,7 +85,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     const cycles = flushesByCycle(await entriesOf(session));
     expect(cycles.length).toBeGreaterThan(2);
     expect(Math.max(...cycles)).toBe(1);
-    // Every model call was marked or has failed: no second one was made for the same cycle.
+    // Every model call was recorded or failed: no cycle had a second one.
     expect(count("flushed")).toBe(cycles.reduce((sum, each) => sum + each, 0));
     expect([count("flush_failed"), asked]).toEqual([refused, count("flushed") + refused]);
     expect(refused).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       reason: "claimed_elsewhere",
     });
     expect(await victim.kill()).toMatchObject({ signal: "SIGKILL" });
-    // A compaction waits for the dead one's time to pass, and writes the memories down itself.
+    // A compaction waits for the dead process's lease to expire, and then flushes itself.
     const { events, flush, compaction } = await afterTurn(session, { contextTokens: 21_000 });
     expect(events.map(({ type }) => type)).toEqual([
       "compaction_decided",

@@ -1,7 +1,6 @@
 /**
- * Many turns against a provider that misbehaves, over HTTP and through the SDK that users have:
- * nothing is lost, every context fits, and the housekeeping comes to rest. Each policy has a file of
- * its own, so that two run at a time.
+ * Many turns against a faulty provider, over HTTP and through the real SDK: no message is lost, every
+ * context fits, and compaction does not loop. Each policy has its own file, so that two run in parallel.
  */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -30,7 +29,7 @@ interface Run {
   readonly session: SessionHandle;
   readonly provider: Provider;
   readonly events: readonly GatewayEvent[];
-  /** What was said and what was delivered, in order, by the word that only it has. */
+  /** Sent and delivered texts, in order, by a unique word of each. */
   readonly said: readonly string[];
   readonly delivered: readonly string[];
   readonly failures: Readonly<Record<string, number>>;
@@ -48,7 +47,7 @@ async function converse(policy: AutoPolicy, seed: number, turns: number): Promis
   let stop = new AbortController();
   let isToStop = false;
   server.answer((request, response) => {
-    // The user stops while the model is being asked.
+    // The user aborts during the model call.
     if (isToStop) stop.abort();
     return provider.answer(request, response);
   });
@@ -74,7 +73,7 @@ async function converse(policy: AutoPolicy, seed: number, turns: number): Promis
     isToStop = turn === 20 || random() < 0.03;
     const { signal } = stop;
     try {
-      // Recalling is a third of what a turn costs: every fourth does.
+      // Recall is a third of a turn's cost: every fourth turn recalls.
       const context = turn % 4 === 0 ? {} : { semanticRecall: false as const };
       const message = words(name);
       const { text } = await generate(memory, { ...input, context, message, signal });
@@ -131,21 +130,21 @@ export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions
     await server.close();
   });
 
-  test("meets all that was planned for it", () => {
+  test("covers every injected fault", () => {
     for (const count of Object.values(run.provider.counts)) expect(count).toBeGreaterThan(0);
     expect(run.failures["aborted"]).toBeGreaterThan(0);
     expect(run.failures["connection"]).toBeGreaterThan(0);
-    // An overflow is always made up for: what is injected does not come four times in a row.
+    // Every overflow is recovered from: a fault is never injected four times in a row.
     expect(Object.keys(run.failures).toSorted()).toEqual(["aborted", "connection"]);
   });
 
-  test("sends contexts that fit, every one of them", () => {
+  test("sends only contexts that fit", () => {
     expect(run.provider.tooLong()).toBe(0);
     const retries = run.events.filter(({ type }) => type === "overflow_retry").length;
     expect(retries).toBeGreaterThan(0);
   });
 
-  test("loses nothing that was said or delivered", () => {
+  test("loses no sent or delivered message", () => {
     const users = messages
       .filter(({ role }) => role === "user")
       .map(({ blocks }) => textIn(blocks));
@@ -171,7 +170,7 @@ export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions
     expect(kinds).toContain("flush_failed");
   });
 
-  test("does not compact again and again", () => {
+  test("does not compact in a loop", () => {
     const compacted = run.events.filter(({ type }) => type === "compacted");
     expect(compacted.length).toBeGreaterThan(turns / 100);
     expect(compacted.length).toBeLessThan(turns / 3);
@@ -182,7 +181,7 @@ export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions
     }
   });
 
-  test("tells after every turn that was answered why it did or did not compact", () => {
+  test("reports the compaction decision and its reason after every answered turn", () => {
     const decided = run.events.filter((event) => event.type === "compaction_decided");
     const failed = Object.values(run.failures).reduce((sum, count) => sum + count, 0);
     const atTheEnd = decided.filter((event) => "reason" in event && event.reason !== "overflow");
@@ -190,7 +189,7 @@ export function loopCases(policy: AutoPolicy, seed: number, options: LoopOptions
     for (const event of decided) expect(Object.keys(event.numbers).length).toBeGreaterThan(0);
   });
 
-  test("has every message within reach of a search", async () => {
+  test("keeps every message searchable", async () => {
     const spoken = messages.flatMap(({ id, blocks }) => {
       const [word] = /(question|answer)\d+x\d+/.exec(textIn(blocks)) ?? [];
       return word === undefined ? [] : [{ id, word }];

@@ -11,7 +11,7 @@ export interface Provider {
   /** Answers every request that comes. */
   readonly answer: Answer;
   readonly counts: Record<Behaviour, number>;
-  /** Requests that were refused because they were too long, and not at random. */
+  /** Requests refused as too long, without those refused at random. */
   tooLong(): number;
 }
 
@@ -95,7 +95,7 @@ export function scriptedProvider(
       if (tokens > window) tooLong++;
       if (tokens > window || chance(0.02)) return refuse(response, tokens);
       if (request.tools.includes("remember")) return flush(request, response);
-      // Some count a little differently than we do, and some say nothing.
+      // Some providers count differently, and some report no usage.
       const input = Math.min(window, Math.ceil(tokens * (0.8 + random() * 0.5)));
       const usage = chance(0.1) ? undefined : { input, output: 40 };
       if (chance(0.03)) {

@@ -13,7 +13,7 @@ import {
   says,
   startModelServer,
 } from "../support/model-server.ts";
-import { dribbles, streams } from "../support/streamed-answer.ts";
+import { streams, streamsByteByByte } from "../support/streamed-answer.ts";
 
 let memory: Engine;
 let server: ModelServer;
@@ -51,7 +51,7 @@ async function logOf(session: SessionHandle): Promise<string[]> {
   });
 }
 
-/** What the server was told last, system messages aside. */
+/** The messages of the last request, without system messages. */
 function lastAsked(): string[] {
   const { messages = [] } = server.requests.at(-1) ?? {};
   return messages
@@ -195,7 +195,7 @@ describe("an answer over a real connection", () => {
 
   test("is silent though every byte arrives separately", async () => {
     const session = await start();
-    server.answer(dribbles({ text: [..."\nno_reply NO_REPLY "] }));
+    server.answer(streamsByteByByte({ text: [..."\nno_reply NO_REPLY "] }));
     const stream = generateStream(memory, {
       conversationId: session.id,
       model: model(),
@@ -208,7 +208,7 @@ describe("an answer over a real connection", () => {
 
   test("keeps every character though every byte arrives separately", async () => {
     const session = await start();
-    server.answer(dribbles({ text: ["NO_REPLY", " é€😀 is no token"] }));
+    server.answer(streamsByteByByte({ text: ["NO_REPLY", " é€😀 is no token"] }));
     const input = { conversationId: session.id, model: model(), message: "tick" };
     expect((await generate(memory, input)).text).toBe("NO_REPLY é€😀 is no token");
   });

@@ -1,4 +1,4 @@
-/** Small programs in Python, Rust and Go, and the odd question. */
+/** Small programs in Python, Rust and Go, and some general questions. */
 
 import { type Dialogue, dialogue } from "./session.ts";
 

@@ -1,4 +1,4 @@
-/** A server that answers: inbound messages over HTTP, model calls over HTTP. */
+/** A server with a model: inbound messages over HTTP, model calls over HTTP. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

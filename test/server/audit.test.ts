@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What the feed of a tenant tells of what `act` does. */
+/** The tenant's feed rows of `act`. */
 async function rowsOf(act: () => Promise<unknown>, tenant = "acme"): Promise<readonly Change[]> {
   const acme = world.engine.forTenant(tenant);
   const { next } = await acme.listChanges({ after: "end" });
@@ -66,7 +66,7 @@ test("an act without another row gets one, before it is carried out", async () =
     await send("POST", "/v1/admin/index", { task: "flush" });
     await send("POST", "/v1/admin/sweep");
     await send("POST", "/v1/admin/store/sweep");
-    // Only says what would be done.
+    // A dry run.
     await send("POST", "/v1/admin/maintain", { dry_run: true });
     await send("POST", "/v1/admin/maintain", {});
     expect(await send("GET", "/v1/backup")).toContain("administered");

@@ -27,7 +27,7 @@ let folder: string;
 const shared = process.env["TMPDIR"];
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
-  // Copies of this process only: others make theirs beside it.
+  // Only this process's copies: other test processes share the folder.
   setTemporaryFolder(folder);
   world = await createWorld(join(folder, "store.db"));
 });
@@ -42,7 +42,7 @@ const ask = (token = world.tokens.operator, headers: Record<string, string> = {}
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
 
-/** Another server over the same store, for callers of this machine. */
+/** A loopback server over the same store. */
 const serve = (copyStore: CopyStore, log: LogRequest = () => undefined) =>
   openServer(world.engine, { version: "0.0.0", port: 0, tenant: "acme", copyStore, log });
 
@@ -52,7 +52,7 @@ const aborted = (signal: AbortSignal) =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** What the audit log of the tenant tells that `run` has done. */
+/** The tenant's audit rows of `run`. */
 async function actsDuring(run: () => Promise<void>): Promise<unknown[]> {
   const acme = world.engine.forTenant("acme");
   const { next } = await acme.listChanges({ after: "end" });
@@ -61,7 +61,7 @@ async function actsDuring(run: () => Promise<void>): Promise<unknown[]> {
   return changes.filter(({ kind }) => kind === "administered").map(({ details }) => details["act"]);
 }
 
-/** Files of copies that this process has open, where the system tells. */
+/** This process's open descriptors of backup files, where the system lists them. */
 function descriptors(): string[] {
   const folder = "/proc/self/fd";
   const open = existsSync(folder) ? readdirSync(folder) : [];
@@ -85,7 +85,7 @@ function setTemporaryFolder(path: string | undefined): void {
 
 describe("a backup", () => {
   test("is a complete store with every tenant, and comes with its hash", async () => {
-    // Not compressed for any caller: the hash is of the sent bytes.
+    // Never compressed: the hash covers the sent bytes.
     const response = await ask(undefined, { "accept-encoding": "gzip" });
     const bytes = Buffer.from(await response.arrayBuffer());
     const digest = createHash("sha256").update(bytes).digest("base64");
@@ -158,7 +158,7 @@ describe("a backup", () => {
       const second = await fetch(`${slow.url}/v1/backup`);
       expect([second.status, await second.json()]).toMatchObject([503, { code: "store_busy" }]);
       expect(second.headers.get("retry-after")).toBe("10");
-      // Of one store, whichever server is asked.
+      // One backup per store, across servers.
       expect((await ask()).status).toBe(503);
       gate.resolve();
       expect((await (await first).arrayBuffer()).byteLength).toBeGreaterThan(0);
@@ -166,7 +166,7 @@ describe("a backup", () => {
       expect(third.status).toBe(200);
       await third.arrayBuffer();
     });
-    // What was refused was not done.
+    // A refused backup leaves no audit row.
     expect(acts).toEqual(["backup", "backup"]);
     await slow.stop();
     expect([leftovers(), descriptors()]).toEqual([[], []]);
@@ -185,7 +185,7 @@ describe("a backup", () => {
   });
 });
 
-describe("a backup that comes to nothing", () => {
+describe("a failed backup", () => {
   test("does not disturb other requests where there is no temporary folder", async () => {
     setTemporaryFolder(join(folder, "nowhere"));
     const failed = await ask();
@@ -203,7 +203,7 @@ describe("a backup that comes to nothing", () => {
       async (file, signal) => {
         started.resolve();
         await aborted(signal);
-        // Done in spite of it: then nobody may begin to read it.
+        // Completes after the disconnect: the copy must be deleted unread.
         return copyHere(world.engine)(file, new AbortController().signal);
       },
       (event) => events.push(event),

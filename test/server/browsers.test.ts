@@ -1,4 +1,4 @@
-/** Requests that a page in a browser can cause, and its access to the answers. */
+/** Cross-site requests of browsers: which are refused, and which responses a page can read. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { request } from "./raw-request.ts";
@@ -29,13 +29,13 @@ describe("requests of browsers", () => {
         ]) {
           expect([path, await status(path, headers)]).toEqual([path, 403]);
         }
-        // A link may lead to what costs nothing.
+        // Navigation to cheap resources is allowed.
         expect(await status("/docs", headers)).toBe(200);
       }
       for (const site of ["same-origin", "none"]) {
         expect(await status("/v1/sessions", { ...browser, "sec-fetch-site": site })).toBe(200);
       }
-      // One that is too old to say where its request comes from.
+      // A browser too old for `Sec-Fetch-Site`.
       expect(await status("/v1/backup", browser)).toBe(403);
       expect(await status("/v1/sessions", { ...browser, referer: `${url}/docs` })).toBe(200);
       expect(await status("/v1/sessions", { ...browser, referer: "https://evil.example/" })).toBe(

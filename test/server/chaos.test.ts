@@ -43,7 +43,7 @@ const WRITERS = 6;
 
 const random = seeded(SEED);
 
-test("no acknowledged write is lost, and followers see no gap and no repeat", async () => {
+test("no acknowledged write is lost, and subscribers see no gap and no repeat", async () => {
   await (await open(address)).close();
   const alive = await Promise.all(
     Array.from({ length: 3 }, () => startNode(["--db", address, "--log", "none"])),
@@ -74,7 +74,7 @@ test("no acknowledged write is lost, and followers see no gap and no repeat", as
   for (let i = 0; i < WRITERS; i++) {
     const { messages } = await memory.listMessages(`writer-${i}`, { limit: 500 });
     const stored = messages.map(({ blocks }) => (blocks[0] as { text: string }).text);
-    // Each exactly once, in order; the last one may be stored without its answer having arrived.
+    // Exactly once, in order; the last one may be stored and unacknowledged.
     const expected = load.acknowledged.get(i) ?? [];
     expect(stored.slice(0, expected.length)).toEqual(expected);
     expect(stored.length - expected.length).toBeLessThanOrEqual(1);
@@ -122,7 +122,7 @@ class Load {
     }
   }
 
-  /** Gives, once followed to the end, the positions of all changes in the order in which they came. */
+  /** Gives the positions of all changes, in the order of arrival. */
   async follow(): Promise<(memory: Awaited<ReturnType<typeof open>>) => Promise<number[]>> {
     const positions: number[] = [];
     let last: string | undefined;

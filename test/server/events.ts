@@ -31,7 +31,7 @@ export class Events {
     return new Events(response.body, abort);
   }
 
-  /** Waits for so many events; gives fewer if none has come for `patienceMs`. */
+  /** Waits for `count` events; gives fewer after `patienceMs` without one. */
   async take(count: number, patienceMs?: number): Promise<Event[]> {
     const events: Event[] = [];
     while (events.length < count) {
@@ -54,7 +54,7 @@ export class Events {
     await this.#reader.cancel().catch(() => undefined);
   }
 
-  /** A block that did not come in time is still waited for by the next call. */
+  /** A timed-out read stays pending for the next call. */
   async #within(ms: number | undefined): Promise<string | undefined> {
     this.#next ??= this.#block();
     const late = new Promise<undefined>((resolve) => {

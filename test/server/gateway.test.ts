@@ -1,4 +1,4 @@
-/** A gateway behind the server: messages of a channel find their session over HTTP. */
+/** A gateway behind the server: inbound messages are routed to their session over HTTP. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/gateway/index.ts";

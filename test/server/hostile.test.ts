@@ -1,6 +1,6 @@
 /**
- * A server that one caller cannot block for others: bodies that expand to gigabytes, bodies that
- * trickle, and abandoned searches.
+ * Denial of service: decompression bombs, slow bodies and abandoned searches of one caller do not block
+ * others.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -56,7 +56,7 @@ async function problemOf(response: Response): Promise<Problem> {
   };
 }
 
-/** `prefix`, then `piece` until there are `bytes` of it, packed piece by piece: it never closes. */
+/** An unterminated JSON body: `prefix`, then `piece` repeated up to `bytes`, compressed in chunks. */
 function bomb(prefix: string, piece: string, bytes: number): Uint8Array<ArrayBuffer> {
   const block = Buffer.from(piece.repeat(Math.ceil((1024 * 1024) / piece.length)));
   const times = Math.ceil(bytes / block.length);
@@ -66,7 +66,7 @@ function bomb(prefix: string, piece: string, bytes: number): Uint8Array<ArrayBuf
 
 const BOMB = bomb('{"messages":[{"role":"user","content":"x","metadata":{"a":[', "{},", 60e6);
 
-describe("bodies that expand far beyond their size", () => {
+describe("decompression bombs", () => {
   const send = (url: string, path: string, caller: Caller, body: Uint8Array<ArrayBuffer>) =>
     fetch(url + path, {
       method: "POST",
@@ -74,7 +74,7 @@ describe("bodies that expand far beyond their size", () => {
       body,
     });
 
-  test("are refused before they are decompressed, and the server goes on", async () => {
+  test("are refused before they are fully decompressed, and the server keeps serving", async () => {
     expect(BOMB.length).toBeLessThan(200_000);
     const append = `/v1/sessions/${world.ids["session"]}/messages`;
     const before = process.memoryUsage().rss;
@@ -90,7 +90,7 @@ describe("bodies that expand far beyond their size", () => {
         unit: "values",
         limit: caller === "writer" ? 100_000 : 20_000,
       });
-      // Of 60 MB not even one was looked at.
+      // The limit ended decompression within the first of 60 MB.
       expect(refused.details["actual"]).toBeLessThan(200_000);
     }
     expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
@@ -100,7 +100,7 @@ describe("bodies that expand far beyond their size", () => {
     expect(answer.status).toBe(200);
   });
 
-  test("many at once from one tenant leave another tenant's requests alone", async () => {
+  test("of one tenant, sent concurrently, do not delay another tenant's requests", async () => {
     const folder = mkdtempSync(join(tmpdir(), "backscroll-hostile-"));
     const db = join(folder, "store.db");
     const engine = await open(db);
@@ -208,7 +208,7 @@ describe("bodies that expand far beyond their size", () => {
   });
 });
 
-/** The most memory that a process has had; 0 where the system does not say. */
+/** Peak resident memory of a process; 0 where the system does not report it. */
 function peakMbOf(pid: number | undefined): number {
   if (process.platform !== "linux") return 0;
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -216,7 +216,7 @@ function peakMbOf(pid: number | undefined): number {
 }
 
 describe("work in progress", () => {
-  test("of a tenant above its budget is refused with a retry delay, others go on", async () => {
+  test("of a tenant above its budget is refused with Retry-After; other tenants are served", async () => {
     const allowance = { requests: 2, bytes: 1_000_000 };
     const budget = { perTenant: allowance, perProcess: { requests: 3, bytes: 1_000_000 } };
     await withServer({ requireToken: true, budget }, async ({ url }) => {
@@ -262,7 +262,7 @@ describe("work in progress", () => {
 describe("streams of events", () => {
   const followers = { perTenant: 2, perProcess: 3 };
 
-  test("above the limits of a tenant or the server are refused before they begin, and places are freed", async () => {
+  test("above the limits of a tenant or the server are refused before they begin; closed ones free a slot", async () => {
     await withServer({ requireToken: true, followers }, async ({ url }) => {
       const follow = (caller: Caller) => Events.open(`${url}/v1/changes`, world.headersOf(caller));
       const refused = async (caller: Caller) => {
@@ -298,7 +298,7 @@ describe("streams of events", () => {
       expect(await ask()).toBe(429);
       await subscription.close();
       await expect.poll(ask, { interval: 50 }).toBe(200);
-      // The stream of the last look ends when the server has seen its end.
+      // The previous stream ends once the server has noticed its close.
       const opened = () => Events.open(`${url}/v1/changes`).catch(() => undefined);
       const events = await vi.waitUntil(opened, { timeout: 60_000, interval: 50 });
       await expect(listen()).rejects.toThrow();
@@ -308,7 +308,7 @@ describe("streams of events", () => {
   });
 });
 
-/** A request whose body is begun and not ended. */
+/** A request with an unfinished body. */
 function hold(url: string, caller: Caller): { again(): void; end(): void } {
   const headers = { ...world.headersOf(caller), "content-length": "1000" };
   const send = () => {
@@ -324,7 +324,7 @@ function hold(url: string, caller: Caller): { again(): void; end(): void } {
   let isRefused = false;
   let sent = send();
   return {
-    // One that asks may have taken its place.
+    // A polling request may hold the slot.
     again: () => {
       if (!isRefused) return;
       isRefused = false;
@@ -334,7 +334,7 @@ function hold(url: string, caller: Caller): { again(): void; end(): void } {
   };
 }
 
-describe("bodies that trickle", () => {
+describe("slow bodies", () => {
   test.each([
     ["short", { "content-length": "1000" }],
     ["of unknown length", { "transfer-encoding": "chunked" }],
@@ -361,7 +361,7 @@ describe("bodies that trickle", () => {
 });
 
 describe("searches of one connection", () => {
-  test("the newest wins, and the previous one is told so", async () => {
+  test("a newer search supersedes the previous one", async () => {
     const search = (query: string) =>
       [
         `GET /v1/search?q=${query} HTTP/1.1`,

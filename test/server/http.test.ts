@@ -107,7 +107,7 @@ describe("bodies", () => {
 });
 
 describe("preconditions", () => {
-  test("a request under the same key is carried out once", async () => {
+  test("a repeated request under the same key is executed once", async () => {
     const id = await newSession();
     const send = (body: unknown) =>
       ask("writer", "POST", `/v1/sessions/${id}/messages`, body, { "idempotency-key": "k1" });
@@ -265,7 +265,7 @@ describe("requests", () => {
   });
 });
 
-describe("a server of other settings", () => {
+describe("a server with other settings", () => {
   test("limits the rate of each caller separately", async () => {
     await world.withServer(
       { requireToken: true, rateLimit: { perSecond: 0.1, burst: 3 } },

@@ -122,7 +122,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     const { id } = await memory.getSessionMeta("5d0e3c1a-own");
     const made = await memory.shares.create(id);
     const link = memory.shares.linkOf(made.token);
-    // As from a link in a chat, in a browser, without any token.
+    // A browser without a token, as from a link in a chat.
     const headers = { "sec-fetch-site": "cross-site", "user-agent": "Mozilla/5.0" };
     const shown = await fetch(link, { headers });
     expect(shown.status).toBe(200);
@@ -134,7 +134,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     expect(await memory.shares.list(id)).toEqual([made.share]);
     expect(made.share.expiresAt).toBeGreaterThan(Date.now());
 
-    // The link opens the page and nothing of the API.
+    // The link gives access to the shared page, not to the API.
     for (const token of [made.token, made.token.replace("bss_", "bsk_")]) {
       const refused = await fetch(`${server.url}/v1/sessions`, {
         headers: { authorization: `Bearer ${token}` },

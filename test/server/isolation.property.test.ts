@@ -6,8 +6,8 @@ import { createDatabase } from "../support/postgres.ts";
 import { repeats } from "../support/repeats.ts";
 
 /**
- * Random tenants, tokens and calls: whatever is asked with whatever id, no answer holds a byte of
- * another tenant's. Everything that a tenant writes carries its own word.
+ * Tenant isolation under random tokens, calls and ids: no answer holds a byte of another tenant. Every
+ * write of a tenant carries the tenant's marker word.
  */
 
 const TENANTS = ["ash", "birch", "cedar"] as const;
@@ -20,9 +20,9 @@ const WORDS: Readonly<Record<string, string>> = {
 interface Place {
   readonly engine: Engine;
   readonly server: RunningServer;
-  /** By tenant: a token that reads, and one that writes. */
+  /** A read and a write token, by tenant. */
   readonly tokens: Map<string, { readonly read: string; readonly write: string }>;
-  /** What was ever given out as an id, to anybody. */
+  /** Every id that any tenant received. */
   readonly ids: string[];
 }
 
@@ -53,7 +53,7 @@ async function createPlace(address: string): Promise<Place> {
 interface Call {
   readonly tenant: (typeof TENANTS)[number];
   readonly mayWrite: boolean;
-  /** Which of the ids that are known when the call is made. */
+  /** An index into the ids known at the time of the call. */
   readonly pick: number;
   readonly kind: number;
 }
@@ -62,7 +62,7 @@ type Request = readonly [method: string, path: string, body?: unknown];
 
 const QUESTION = "is umbrageous zephyrine";
 
-/** Each with an id of anybody's, and words of the caller's own. */
+/** Calls with any tenant's id and the caller's own text. */
 const KINDS: readonly ((id: string, word: string) => Request)[] = [
   (_id, word) => ["POST", "/v1/sessions", { agent: `agent-${word}`, title: `On ${word}` }],
   (id, word) => [
@@ -114,31 +114,34 @@ const CALLS = fc.array(
   { minLength: 10, maxLength: 40 },
 );
 
-test.each([["SQLite"], ["PostgreSQL"]])("no answer of %s holds another's byte", async (backend) => {
-  const place = places[backend === "SQLite" ? 0 : 1] as Place;
-  let answered = 0;
-  await fc.assert(
-    fc.asyncProperty(CALLS, async (calls) => {
-      for (const call of calls) {
-        const { status, text: whole } = await send(place, call);
-        // The answer repeats the caller's own question.
-        const text = whole.replace(`"question":"${QUESTION}"`, "");
-        if (status < 300) answered++;
-        for (const other of TENANTS.filter((tenant) => tenant !== call.tenant)) {
-          expect(text).not.toContain(WORDS[other]);
-          expect(text).not.toContain(`"tenant":"${other}"`);
+test.each([["SQLite"], ["PostgreSQL"]])(
+  "no answer of %s holds another tenant's data",
+  async (backend) => {
+    const place = places[backend === "SQLite" ? 0 : 1] as Place;
+    let answered = 0;
+    await fc.assert(
+      fc.asyncProperty(CALLS, async (calls) => {
+        for (const call of calls) {
+          const { status, text: whole } = await send(place, call);
+          // The answer echoes the caller's own query.
+          const text = whole.replace(`"question":"${QUESTION}"`, "");
+          if (status < 300) answered++;
+          for (const other of TENANTS.filter((tenant) => tenant !== call.tenant)) {
+            expect(text).not.toContain(WORDS[other]);
+            expect(text).not.toContain(`"tenant":"${other}"`);
+          }
         }
-      }
-    }),
-    { numRuns: repeats(12, 60) },
-  );
-  // Calls that were all refused would prove nothing.
-  expect(answered).toBeGreaterThan(60);
-});
+      }),
+      { numRuns: repeats(12, 60) },
+    );
+    // Guards against runs in which every call was refused.
+    expect(answered).toBeGreaterThan(60);
+  },
+);
 
 async function send(place: Place, call: Call): Promise<{ status: number; text: string }> {
   const { server, tokens, ids } = place;
-  // Half of the picks are of the newest ids: those that are most likely to be there.
+  // Half of the picks are recent ids, which most likely still exist.
   const id = ids[call.pick % 2 === 0 ? call.pick % ids.length : ids.length - 1] as string;
   const make = KINDS[call.kind] as (typeof KINDS)[number];
   const [method, path, body] = make(encodeURIComponent(id), WORDS[call.tenant] as string);
@@ -154,12 +157,12 @@ async function send(place: Place, call: Call): Promise<{ status: number; text: s
   if (response.status < 300) {
     for (const [, found] of text.matchAll(/"id":"([^"]+)"/g)) ids.push(found as string);
   }
-  // The query is the caller's own; what comes back of it is no leak.
+  // The caller's own query may be echoed.
   return { status: response.status, text: text.replace(/"notes":\[[^\]]*\]/g, "") };
 }
 
 test.each([["SQLite"], ["PostgreSQL"]])(
-  "%s says the same of another's session as of none",
+  "%s answers alike for another tenant's session and an unknown one",
   async (backend) => {
     const { engine, server, tokens } = places[backend === "SQLite" ? 0 : 1] as Place;
     const theirs = await engine.forTenant("ash").createSession({ agent: "a", createdBy: "ana" });

@@ -9,7 +9,7 @@ let engine: Engine;
 let server: RunningServer;
 let session: SessionHandle;
 
-/** How far the engine's clock is ahead. */
+/** The offset of the engine's clock. */
 let laterMs = 0;
 
 beforeEach(async () => {
@@ -161,9 +161,9 @@ describe("followers", () => {
   });
 });
 
-describe("a reader that takes nothing", () => {
+describe("a stalled reader", () => {
   test("is dropped, with memory flat, and resumes where it was", async () => {
-    const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
+    const stalled = await openStalled(`${server.url}/v1/changes?after=start&include_entries=true`);
     const content = "x".repeat(50_000);
     for (let i = 0; i < 200; i++) await session.append({ role: "user", content });
     const dropped = async () => {
@@ -171,7 +171,7 @@ describe("a reader that takes nothing", () => {
       return /^backscroll_subscribers_dropped_total (\d+)$/m.exec(text)?.[1];
     };
     await expect.poll(dropped).toBe("1");
-    const got = await stuck.received();
+    const got = await stalled.received();
     const whole = got.lastIndexOf("\n\n");
     const lastId = [...got.slice(0, whole).matchAll(/^id: (.+)$/gm)].at(-1)?.[1] ?? "";
     const position = Number(lastId.split(".").at(-2));
@@ -184,19 +184,19 @@ describe("a reader that takes nothing", () => {
     await events.close();
   });
 
-  test("costs the others nothing", async () => {
-    const stuck = await openStuck(`${server.url}/v1/changes?after=start&include_entries=true`);
+  test("does not delay other readers", async () => {
+    const stalled = await openStalled(`${server.url}/v1/changes?after=start&include_entries=true`);
     const events = await Events.open(`${server.url}/v1/changes`);
     const content = "x".repeat(50_000);
     for (let i = 0; i < 60; i++) await session.append({ role: "user", content });
     expect(await events.take(60)).toHaveLength(60);
     await events.close();
-    stuck.destroy();
+    stalled.destroy();
   });
 });
 
-/** A connection whose data is left in the socket until it is asked for. */
-async function openStuck(url: string): Promise<{ received(): Promise<string>; destroy(): void }> {
+/** A connection that reads only on request. */
+async function openStalled(url: string): Promise<{ received(): Promise<string>; destroy(): void }> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers: { accept: "text/event-stream" } }, resolve).on("error", reject);
   });

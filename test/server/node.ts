@@ -10,7 +10,7 @@ export interface ServerNode {
   readonly url: string;
   readonly child: ChildProcess;
   readonly stderr: () => string;
-  /** Gives the exit code, or the signal. */
+  /** Gives the exit code or the signal. */
   stop(signal?: NodeJS.Signals): Promise<number | string | null>;
 }
 

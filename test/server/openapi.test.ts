@@ -58,7 +58,7 @@ test("the document lints clean", () => {
 });
 
 describe("behind a proxy that checks every request and answer against the document", () => {
-  /** No language model is set up here. */
+  /** Routes that need a language model; none is configured here. */
   const refused: Readonly<Record<string, number>> = { extractFacts: 503, generateTitle: 503 };
   const last = new Set([
     "deleteFact",
@@ -148,7 +148,7 @@ describe("behind a proxy that checks every request and answer against the docume
     expect(await response.json()).toMatchObject({ code: "session_not_found" });
   });
 
-  test("the proxy does validate: it refuses violations", async () => {
+  test("the proxy itself refuses violations", async () => {
     expect(said).toContain("Prism is listening");
     const wrong = await fetch(`${proxyUrl}/v1/search`, {
       method: "POST",

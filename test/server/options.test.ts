@@ -45,7 +45,7 @@ describe("how hits are ranked", () => {
     [{ title: -1 }, "ranking.title"],
     [{ title: "2" }, "ranking.title"],
     [{ bm25: { k1: null } }, "ranking.bm25.k1"],
-  ])("%j is refused, and %s named", async (ranking, field) => {
+  ])("%j is refused, naming %s", async (ranking, field) => {
     expect(await search(ranking)).toMatchObject({
       status: 400,
       json: { code: "invalid_input", details: { field } },
@@ -77,7 +77,7 @@ describe("how a context is pruned", () => {
     [{ window_tokens: 9, limits: { trimRatio: 1 } }, "prune.limits.trimRatio"],
     [{ window_tokens: 9, limits: { trim_above: -1 } }, "prune.limits.trim_above"],
     [{ window_tokens: 9, tools: { allow: "ls" } }, "prune.tools.allow"],
-  ])("%j is refused, and %s named", async (prune, field) => {
+  ])("%j is refused, naming %s", async (prune, field) => {
     expect(await build(prune)).toMatchObject({
       status: 400,
       json: { code: "invalid_input", details: { field } },

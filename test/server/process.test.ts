@@ -118,7 +118,7 @@ test("explains invalid options in one line", async () => {
 
 test("a server suggests a search only if there is something to find", async () => {
   const folder = createFolder();
-  // Without `rm` the loop may still read the output of the server before.
+  // Without `rm` the loop could read the previous server's output.
   const serve = `rm -f out
     "${process.execPath}" "${join(ROOT, "bin/backscroll.js")}" serve --port 0 > out &
     until grep -qs Ctrl-C out; do sleep 0.1; done; kill $!; wait $!; cat out`;

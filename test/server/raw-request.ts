@@ -18,7 +18,7 @@ export async function request(
   });
 }
 
-/** A JSON request whose second half is sent when it is told to. */
+/** A JSON request whose second half is sent on request. */
 export function slowRequest(
   url: string,
   body: string,
@@ -34,7 +34,7 @@ export function slowRequest(
     sent.on("error", reject);
   });
   const halfSent = new Promise<void>((resolve) => {
-    // Sent is not arrived: what is on the way needs a moment.
+    // Sent bytes need time to arrive.
     sent.write(body.slice(0, middle), () => setTimeout(resolve, 100));
   });
   return { halfSent, status, finish: () => sent.end(body.slice(middle)) };

@@ -1,4 +1,4 @@
-/** The requests of `route-cases.ts` for records and originals: what is kept as bytes. */
+/** The requests of `route-cases.ts` for records and originals, whose bodies are bytes. */
 
 import { encodeFrame } from "../../src/api/record/record-frame.ts";
 import type { Ids, RouteCase } from "./route-cases.ts";

@@ -9,7 +9,7 @@ export interface RouteCase {
   readonly body?: unknown;
   /** A body of bytes in place of JSON. */
   readonly bytes?: string;
-  /** A stranger's result: the code, or `empty` for an answer of its own without our data. */
+  /** The result for another tenant: an error code, or `empty` for an answer without our data. */
   readonly stranger: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

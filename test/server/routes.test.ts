@@ -58,7 +58,7 @@ function caseOf(route: Route): RouteCase {
 
 const NAMED = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
 
-/** Changes what others read: runs after them. */
+/** Destructive: runs after the others. */
 const LAST = new Set([
   "deleteFact",
   "supersedeFact",
@@ -153,7 +153,7 @@ describe("with invalid input", () => {
 });
 
 describe("with valid input", () => {
-  /** No language model is set up here: the way to it is what is tested. */
+  /** Expected errors: no language model is configured here. */
   const refused: Readonly<Record<string, string>> = {
     extractFacts: "model_unavailable",
     generateTitle: "model_unavailable",
@@ -196,7 +196,7 @@ test("sessions of a repository are listed and searched together", async () => {
   expect(((await ask("/v1/search", body)) as { hits: unknown[] }).hits).toHaveLength(2);
 });
 
-/** What stands behind the path is the scope; `!` is an operator's. */
+/** `METHOD PATH SCOPE`; `!` marks operator routes. */
 const ROUTE_LIST = [
   "get /v1/sessions read",
   "post /v1/sessions write",

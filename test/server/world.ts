@@ -15,11 +15,11 @@ export interface World {
   readonly server: RunningServer;
   readonly url: string;
   readonly tokens: Readonly<Record<Caller, string>>;
-  /** Ids of the first tenant's things. */
+  /** Ids of the first tenant's rows. */
   readonly ids: Readonly<Record<string, string>>;
   /** The headers of a caller who sends JSON. */
   headersOf(caller: Caller): Record<string, string>;
-  /** Serves the same store with other options for as long as `use` runs. */
+  /** Serves the same store with other options while `use` runs. */
   withServer(
     options: Partial<ServerOptions>,
     use: (server: RunningServer) => Promise<void>,

@@ -1,4 +1,4 @@
-/** A process that appends a number of messages to each of its sessions, some of them at once. */
+/** A process that appends messages to each of its sessions, some of them concurrently. */
 
 import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
@@ -9,7 +9,7 @@ export interface AppendWork {
   readonly sessions: readonly string[];
   /** Appends to each session. */
   readonly count: number;
-  /** Appends that are under way at the same time. */
+  /** Concurrent appends. */
   readonly atOnce: number;
 }
 
@@ -20,7 +20,7 @@ let sent = 0;
 await Promise.all(Array.from({ length: work.atOnce }, (_, lane) => appendInTurn(lane)));
 say({ appended: sent });
 
-/** Waits for each append before the next, so that the appends of one lane have an order. */
+/** Awaits each append, so that the appends of one lane are ordered. */
 async function appendInTurn(lane: number): Promise<void> {
   while (sent < work.count * sessions.length) {
     const n = sent++;

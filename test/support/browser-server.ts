@@ -9,15 +9,14 @@ import { findBrowser, HOW_TO_GET_A_BROWSER } from "../../scripts/test-browser.js
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the browser is reached; undefined where there is none. */
+    /** The browser's WebSocket address; undefined without a browser. */
     browser?: string;
   }
 }
 
 /**
- * What would be started for nobody: the address bar's suggestions are pages of their own, each with a
- * renderer that takes a second of processor time a window. The others are playwright's own, which only
- * the last list of features would replace.
+ * Disabled features: the address bar's suggestions are separate pages, whose renderer takes a second of
+ * CPU time per window. The others are Playwright's own list, because a later list replaces it.
  */
 const UNUSED_FEATURES: readonly string[] = [
   "AimEnabled",
@@ -39,17 +38,17 @@ const UNUSED_FEATURES: readonly string[] = [
 
 const ARGUMENTS: string[] = [
   `--disable-features=${UNUSED_FEATURES.join(",")}`,
-  // A page that is emptied and loaded again keeps its renderer, which has compiled the scripts.
+  // A reloaded page keeps its renderer, with compiled scripts.
   "--disable-site-isolation-trials",
   "--process-per-site",
-  // A container has little shared memory.
+  // Containers have a small /dev/shm.
   "--disable-dev-shm-usage",
 ];
 
 /** The files that need a browser. */
 const IN_BROWSER = /[\\/]test[\\/]browser[\\/]/;
 
-/** Vitest calls this once per run and calls what it returns at the end, whatever the tests did. */
+/** Vitest's global setup: called once per run; the returned function is the teardown. */
 export async function setup({ provide, vitest }: TestProject): Promise<() => Promise<void>> {
   if (!vitest.state.getPaths().some((path) => IN_BROWSER.test(path))) return async () => undefined;
   const found = findBrowser();
@@ -60,13 +59,13 @@ export async function setup({ provide, vitest }: TestProject): Promise<() => Pro
       );
     };
   }
-  // Its code is large: runs without a browser do without it.
+  // Loaded on demand: the module is large.
   const { chromium } = await import("playwright-core");
   const server = await chromium.launchServer({
     executablePath: found.path,
     env: { ...process.env, ...found.env },
     args: ARGUMENTS,
-    // Root has no sandbox.
+    // Chromium's sandbox does not run as root.
     chromiumSandbox: process.getuid?.() !== 0 && found.env["LD_LIBRARY_PATH"] === undefined,
   });
   provide("browser", server.wsEndpoint());

@@ -9,17 +9,17 @@ export const describeInBrowser: typeof describe.skip = describe.skipIf(
 );
 
 export interface PageOptions extends BrowserContextOptions {
-  /** Of the test, which closes the page when it ends. */
+  /** The test's hook, which closes the page. */
   readonly onTestFinished: (close: () => Promise<void>) => void;
 }
 
 let connected: Promise<Browser> | undefined;
 
-/** Pages in contexts of their own that no test uses. */
+/** A pool of idle pages, each in its own context. */
 const spare: Page[] = [];
 
 /**
- * A page in a context of its own: cookies and storage are shared with no other test.
+ * A page in its own context: cookies and storage are isolated from other tests.
  *
  * A page without options is reused after its test: a new one starts a renderer process and compiles
  * the page's scripts in it, which took half of the browser's processor time.
@@ -50,12 +50,12 @@ export async function openPage({ onTestFinished, ...options }: PageOptions): Pro
 
 async function newPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext(options);
-  // As long as a test may take: a busy machine needs more than the usual 30 s.
+  // The test timeout: a busy machine needs more than the default 30 s.
   context.setDefaultTimeout(300_000);
   return context.newPage();
 }
 
-/** Call it once in a file that opens pages: files of a worker share the connection one by one. */
+/** Call once per file that opens pages: the files of a worker share one connection. */
 export function closeBrowserAfterAll(): void {
   afterAll(async () => {
     const browser = await connected;

@@ -1,4 +1,4 @@
-/** The seed's ranking, computed the slow and obvious way: what the index must agree with. */
+/** The plain ranking by brute force: the oracle for tests of the index. */
 
 import { analyze } from "../../src/search/analysis/analyze.ts";
 import { analyzeQuery } from "../../src/search/query/analyze-query.ts";
@@ -20,7 +20,7 @@ interface Document<Key> {
   readonly length: number;
 }
 
-/** A corpus as it is now. */
+/** The current state of a corpus. */
 export class BruteForce {
   readonly #model: IndexModel;
   readonly #messages: readonly Document<ModelMessage>[];
@@ -32,7 +32,7 @@ export class BruteForce {
     this.#messages = documents.filter(({ length }) => length > 0);
   }
 
-  /** Every session that matches, the best first, each by its best message. */
+  /** Every matching session by its best message, best first. */
   rank(
     text: string,
     profile: RankingProfile,

@@ -1,3 +1,3 @@
-/** Vitest loads this before each file of a built run; the module that it imports runs once a worker. */
+/** Setup file of built runs; the imported module runs once per worker. */
 
 import "./thread-redirect.ts";

@@ -1,6 +1,6 @@
 /**
- * The processes that tests start by the hundred, each put together in a file, once per run: such a
- * start takes a fifth of the time that the sources take.
+ * Bundles the child processes that tests start by the hundred, once per run: a bundle starts five times
+ * as fast as the sources.
  */
 
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The folder that the processes are in; undefined where they run from their sources. */
+    /** The folder of the bundles; undefined if children run from their sources. */
     children?: string;
   }
 }
@@ -37,19 +37,19 @@ const FILES: readonly string[] = [
   "turn-writer",
 ].map((name) => join(import.meta.dirname, `${name}.ts`));
 
-/** What they load by its name. A thread's code is beside the file that starts it. */
+/** Modules that children load by path; a thread's code lies beside the file that starts it. */
 const LOADED: readonly string[] = [
   "sqlite/executor/storage-thread.ts",
   "cases/trivial-index.cases.ts",
 ].map((name) => join(ROOT, "src/store", name));
 
-/** Vitest calls this once per run and calls what it returns at the end, whatever the tests did. */
+/** Vitest's global setup: called once per run; the returned function is the teardown. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  // Within the checkout, whose packages they load.
+  // Inside the checkout, so that packages resolve.
   const cache = join(ROOT, "node_modules/.cache");
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, "backscroll-children-"));
-  // Some run as another user.
+  // Readable by all: some children run as another user.
   await chmod(folder, 0o755);
   const bundle = await rolldown({
     input: Object.fromEntries([...FILES, ...LOADED].map((file) => [basename(file, ".ts"), file])),

@@ -1,11 +1,11 @@
-/** The other side of `Child`: what a started process is told, and how it speaks. */
+/** The child's side of `Child`: receives its task and prints lines. */
 
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 
-/** The task that the test sent. The process may end when it is done: nothing keeps it alive. */
+/** Receives the task from the test. Then disconnects, so that the process can exit. */
 export function receiveTask<Task>(): Promise<Task> {
-  // Usually written at the exit, which a process that is killed does not have.
+  // The compile cache is otherwise written at exit, which a killed process never reaches.
   flushCompileCache();
   return new Promise((resolve) => {
     process.once("message", (message: { task: Task }) => {
@@ -15,7 +15,7 @@ export function receiveTask<Task>(): Promise<Task> {
   });
 }
 
-/** Says one line at once: when this returns, the test will read it even if we are killed. */
+/** Prints a line synchronously: the test reads it even if this process is killed right after. */
 export function say(value: unknown): void {
   writeSync(1, `${JSON.stringify(value)}\n`);
 }

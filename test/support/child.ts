@@ -1,4 +1,4 @@
-/** Real processes for tests: started from a source file, told what to do, read line by line. */
+/** Child processes of tests: started from a source file, given a task, read line by line. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -6,13 +6,13 @@ import { basename, join } from "node:path";
 import { inject } from "vitest";
 import { boundByPermissions } from "./permissions.ts";
 
-/** Where the processes were put together; undefined if they run from their sources. */
+/** The folder of bundles; undefined if children run from their sources. */
 const bundled = inject("children");
 
-/** Compiled code is kept between processes: a start costs a third. */
+/** A shared compile cache: start-up takes a third of the time. */
 const COMPILE_CACHE = join(bundled ?? tmpdir(), "backscroll-test-compile-cache");
 
-/** What runs for a source, which is named from this folder: see `bundled-children.ts`. */
+/** The bundle, or the source, of a module of this folder: see `bundled-children.ts`. */
 export function codeFile(source: string): string {
   if (bundled === undefined) return join(import.meta.dirname, source);
   return join(bundled, `${basename(source, ".ts")}.js`);
@@ -57,7 +57,7 @@ export class Child {
       this.#errors.push(text);
     });
     this.exited = new Promise((resolve) => {
-      // "close" comes after the last output was read, "exit" may come before.
+      // "close" follows the last output; "exit" may precede it.
       this.#process.once("close", (code, signal) => {
         this.#isOver = true;
         this.#onLine();
@@ -66,7 +66,7 @@ export class Child {
     });
   }
 
-  /** The lines so far. One that was cut off by a kill was never said. */
+  /** Complete lines so far; a line cut off by a kill is ignored. */
   get lines(): readonly string[] {
     return this.#wholeLines;
   }
@@ -81,7 +81,7 @@ export class Child {
   }
 
   tell(task: unknown): void {
-    // A process that is dead already cannot be told anything, and its test will find out.
+    // A failed send to a dead process is ignored: its test fails by other means.
     this.#process.send({ task }, () => undefined);
   }
 
@@ -90,7 +90,7 @@ export class Child {
     return this.exited;
   }
 
-  /** Resolves once there are `count` lines, or the process is over. */
+  /** Resolves after `count` lines, or when the process has ended. */
   async until(count: number): Promise<void> {
     while (this.#wholeLines.length < count && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -99,7 +99,7 @@ export class Child {
     }
   }
 
-  /** Waits for the end, and throws what the process complained about unless it went well. */
+  /** Waits for the exit; on failure throws with the process's standard error. */
   async succeed(): Promise<void> {
     const { code, signal } = await this.exited;
     if (code !== 0) throw new Error(`the process ended with ${signal ?? code}:\n${this.errors}`);

@@ -16,24 +16,24 @@ export interface Ran {
 
 export interface RunOptions {
   readonly env?: Record<string, string>;
-  /** What is written to standard input; nothing if left out. */
+  /** Standard input. Default: empty. */
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
-  /** Another Node than the one that runs the tests. */
+  /** The Node executable. Default: the tests' own. */
   readonly node?: string;
-  /** Another program than the checkout's own. */
+  /** The program. Default: the checkout's. */
   readonly bin?: string;
   /** File permissions bind the command, also as root. */
   readonly isBound?: boolean;
 }
 
-/** Runs `backscroll` with `args` in a process of its own. */
+/** Runs `backscroll` with `args` in a new process. */
 export function runCli(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { node = process.execPath, bin = join(ROOT, "bin/backscroll.js") } = options;
   return run(node, [bin, ...args], options);
 }
 
-/** The options of a command that needs no process of its own. */
+/** The options of a command in the shared process. */
 export type CallOptions = Pick<RunOptions, "env" | "input" | "cwd">;
 
 /** Runs `backscroll` with `args` in a process that runs many commands, see `cli-host.ts`. */
@@ -44,7 +44,7 @@ export function callCli(args: readonly string[], options: CallOptions = {}): Pro
   return called;
 }
 
-/** Environment and folder belong to a process: its commands run one at a time. */
+/** Commands run one at a time: environment and working folder are process-wide. */
 let lastCall: Promise<unknown> = Promise.resolve();
 let running: ChildProcess | undefined;
 
@@ -76,15 +76,15 @@ async function startHost(): Promise<ChildProcess> {
     serialization: "advanced",
   });
   await once(child, "message");
-  // The tests end without it, and it ends with them.
+  // Unreferenced: it does not keep the tests alive.
   child.unref();
   child.channel?.unref();
   return child;
 }
 
 /**
- * A clean environment for a command, so that a developer's own settings change nothing. What was
- * compiled is kept between runs: a command then starts twice as fast.
+ * A clean environment, independent of the developer's settings, with a compile cache, which halves the
+ * start-up time.
  */
 export function environmentOf(env: Record<string, string> = {}): Record<string, string> {
   return {
@@ -117,7 +117,7 @@ export function run(file: string, args: readonly string[], options: RunOptions =
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));
-    // A command that reads nothing may be gone before its input is written.
+    // EPIPE: a command that reads nothing may exit before its input is written.
     child.stdin.on("error", () => undefined).end(input ?? "");
   });
 }

@@ -1,7 +1,5 @@
 /**
- * What some work costs, for tests that nothing takes quadratic time.
- *
- * The processor's time, and not the clock's: what else the machine does is not counted.
+ * CPU time, for tests against quadratic time: independent of the machine's load.
  */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** What a crash test and its writers say to each other. */
+/** The protocol between a crash test and its writers. */
 
 import { hash } from "node:crypto";
 import type { Durability, Entry } from "../../src/index.ts";
@@ -13,7 +13,7 @@ export interface CrashTask {
   readonly leaseMs: number;
 }
 
-/** `entries`: how many entries the operation adds to the session if it is carried out. */
+/** `entries`: the number of entries that the announced operation adds. */
 export type CrashLine =
   | { readonly will: "append"; readonly session: string; readonly entries: number }
   | { readonly did: "append"; readonly session: string; readonly entries: readonly Written[] }

@@ -1,8 +1,8 @@
 /**
- * A process that writes until it is killed, and says what it was promised.
+ * A process that writes until it is killed.
  *
- * Before each operation it says what it is about to do, after each acknowledged one what is there
- * now: a test that kills it then knows what must be in the store and what may be.
+ * It announces each operation before, and confirms it after the acknowledgement: the test then knows
+ * which writes the store must have, and which it may have.
  */
 
 import { type Engine, type Entry, open, type SessionHandle } from "../../src/index.ts";
@@ -85,7 +85,7 @@ function did(session: SessionHandle, entries: readonly Entry[]): void {
   say({ did: "append", session: session.id, entries: entries.map(written) } satisfies CrashLine);
 }
 
-/** One text in sixteen is large enough to live in a blob of its own. */
+/** One text in sixteen is large enough for a blob. */
 function textOf(n: number): string {
   const line = `message ${n} of ${process.pid}: `;
   return n % 16 === 7 ? line.repeat(600) : line + "x".repeat(n % 200);

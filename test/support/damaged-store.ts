@@ -1,8 +1,8 @@
 /**
- * A store with something of everything, and all that can be read of it.
+ * A store with every kind of row, and the answers of every read.
  *
- * What is compared is what a hash or a count covers. Columns that none covers, such as titles, are left
- * out: docs/audit.md has the list.
+ * Compares the fields that a hash or a count covers. Other columns, such as titles, are left out:
+ * docs/audit.md has the list.
  */
 
 import type { Engine } from "../../src/engine/engine.ts";
@@ -16,8 +16,7 @@ import { SEED, seeded } from "./random.ts";
 import { fixture, importText } from "./transcripts.ts";
 
 /**
- * Time and ids that are the same in each run of `npm test`: the same bit of the file then damages the
- * same value.
+ * Fixed time and ids, so that the same bit of the file damages the same value in each run.
  */
 function fixedSource(): IdSource {
   const number = seeded(SEED);
@@ -88,7 +87,7 @@ async function growTree(tree: SessionHandle): Promise<void> {
 /** Each answer under the name of its call: JSON, or `!` and the code of the error. */
 export type Answers = ReadonlyMap<string, string>;
 
-/** The ids are those of the undamaged store, so that what is lost from a list is asked for as well. */
+/** By the ids of the undamaged store, so that rows missing from a list are requested, too. */
 export interface Known {
   readonly sessions: readonly (readonly [tenant: string, id: string])[];
   readonly entries: readonly (readonly [tenant: string, id: string])[];
@@ -189,7 +188,7 @@ export async function knownOf(engine: Engine): Promise<Known> {
       sessions.push([tenant, id]);
       const session = await scope.getSession(id);
       const tree = await session.listEntries({ tree: true, limit: 500 });
-      // Each is read on pages of its session, too.
+      // Pages of the session return these entries, too.
       for (const entry of tree.entries) {
         if (entry.sequence % 15 === 1) entries.push([tenant, entry.id]);
       }

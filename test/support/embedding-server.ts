@@ -1,8 +1,8 @@
 /**
  * A server with OpenAI's `/v1/embeddings` on a loopback port.
  *
- * Its vectors are a bag of words: each word is a fixed direction, and words that `CONCEPTS` lists
- * together share one. So texts that mean the same in other words have vectors that are close.
+ * Its vectors are bags of words: each word is a fixed direction, and synonyms in `CONCEPTS` share one, so
+ * paraphrases have close vectors.
  */
 
 import { once } from "node:events";
@@ -58,9 +58,9 @@ export interface EmbeddingServer {
   readonly requests: EmbeddingRequest[];
   /** Answers to the next calls, in order; then `embeds` again. */
   next(...answers: readonly EmbeddingAnswer[]): void;
-  /** Leaves calls without an answer once so many texts were asked for; `clear` ends that. */
+  /** Stops answering after this many texts, until `clear`. */
   stallAfter(texts: number): void;
-  /** Forgets the requests, and the answers that are left. */
+  /** Clears the recorded requests and the scripted answers. */
   clear(): void;
   close(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
   };
 }
 
-/** As a server does, in no particular order. */
+/** In arbitrary order, as the protocol allows. */
 export const embeds: EmbeddingAnswer = ({ input, dimensions }, response) => {
   const data = input.map((text, index) => ({ index, embedding: vectorOf(text, dimensions) }));
   const tokens = input.reduce((sum, text) => sum + text.split(/\s+/).length, 0);

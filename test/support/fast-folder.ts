@@ -1,9 +1,9 @@
-/** Where the data of servers is kept that die with the tests. */
+/** The folder for data of servers that live as long as the tests. */
 
 import { statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 
-/** Memory, if there is a file system in it with enough room: no disk then slows the tests down. */
+/** A tmpfs with enough space, if there is one, so that tests do not wait for a disk. */
 export async function fastFolder(bytes: number): Promise<string> {
   const memory = "/dev/shm";
   const room = await statfs(memory).catch(() => undefined);

@@ -18,11 +18,11 @@ export interface Fleet extends AsyncDisposable {
   query(server: number, sql: string): Promise<Record<string, unknown>[]>;
   /** Kill -9. */
   kill(server: number): Promise<void>;
-  /** Starts it again on its own data, as what it was. */
+  /** Restarts a server on its own data, in its previous role. */
   start(server: number): Promise<void>;
   stop(server: number): Promise<void>;
   promote(server: number): Promise<void>;
-  /** From now on commits of `server` wait for its standby. */
+  /** Switches `server` to synchronous replication. */
   synchronize(server: number): Promise<void>;
   /** Makes `server` a standby of `primary`, with a new copy of its data. */
   follow(server: number, primary: number): Promise<void>;
@@ -76,7 +76,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   };
 }
 
-/** A standby may cancel a statement at any time, in favour of what it replays. */
+/** Retries a statement that the standby cancelled in favour of WAL replay. */
 async function withoutConflicts<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-/** A process that runs turns of a session it shares with others, and says what became of each. */
+/** A process that runs turns of a shared session, and prints the outcome of each. */
 
 import { autoCompaction, type GatewayEvent, piPolicy } from "../../src/gateway/index.ts";
 import { compatibleModel, open } from "../../src/index.ts";
@@ -9,7 +9,7 @@ export interface FlushTask {
   readonly sessionId: string;
   readonly modelUrl: string;
   readonly name: string;
-  /** What the provider reports at the end of each turn: flushed from 16,000 on, compacted above 20,000. */
+  /** Reported tokens of each turn: flushed from 16,000 on, compacted above 20,000. */
   readonly used: readonly number[];
   readonly leaseMs: number;
 }

@@ -1,4 +1,4 @@
-/** Folders for tests, gone when the test is over. */
+/** Temporary folders of tests, removed at their end. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +9,8 @@ import { onTestFinished } from "vitest";
 const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 } as const;
 
 /**
- * Tests that run concurrently pass their context's `onTestFinished`: the imported one belongs to the
- * test that started last, whose end would delete the folder of another.
+ * Concurrent tests pass their context's `onTestFinished`: the imported one belongs to the test that
+ * started last, whose end would delete another's folder.
  */
 export function createFolder(onFinished: (remove: () => void) => void = onTestFinished): string {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
@@ -18,7 +18,7 @@ export function createFolder(onFinished: (remove: () => void) => void = onTestFi
   return folder;
 }
 
-/** Removes a folder that processes of the tests wrote to. */
+/** Removes a folder that child processes may still write to. */
 export function removeFolder(folder: string): void {
   rmSync(folder, REMOVAL);
 }

@@ -1,4 +1,4 @@
-/** A process that appends until there is no room, and says what works then. */
+/** A process that appends until the disk is full, and reports which calls still work. */
 
 import { BackscrollError, open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
@@ -39,5 +39,5 @@ say({
   problems: problems.length,
   again: again ?? "appended",
 } satisfies FullDiskLine);
-// Closing moves the log into the database, for which there is no room either.
+// The final checkpoint of a close fails on the full disk, too.
 await engine.close().catch(() => undefined);

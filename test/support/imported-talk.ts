@@ -1,7 +1,7 @@
 import { ProblemLog } from "../../src/ingest/problems.ts";
 import type { ImportedEntry, ImportedSession } from "../../src/ingest/source.ts";
 
-/** A session of a format without a tree, with a message for each text. */
+/** A linear imported session, with a message per text. */
 export function talk(texts: readonly string[], over: Partial<ImportedEntry> = {}): ImportedSession {
   const problems = new ProblemLog();
   const entries = texts.map(

@@ -1,4 +1,4 @@
-/** An index that is filled, kept and searched step by step, beside a plain model of what it holds. */
+/** An index that is filled, maintained and searched step by step, beside a naive model. */
 
 import fc from "fast-check";
 import type { Role } from "../../src/model/entry.ts";
@@ -14,7 +14,7 @@ import { IndexModel } from "./index-model.ts";
 
 const INDEXING = { language: "english", tools: "names" } as const;
 
-/** Few words, so that they meet; some with parts, some that stem alike, some without spaces. */
+/** A small vocabulary with identifiers, words of one stem, and scripts without spaces. */
 const WORDS = [
   "cron",
   "lock",
@@ -105,7 +105,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom(
-      // What a search remembers of the tail must not outlive what was erased since.
+      // A cached tail must not outlive erasures.
       { do: "search" as const },
       { do: "flush" as const },
       { do: "flush" as const },
@@ -127,7 +127,7 @@ export const query: fc.Arbitrary<string> = fc.oneof(
 
 export class IndexFixture {
   readonly model: IndexModel = new IndexModel();
-  /** Small, so that the memory of blobs is used again all the time. */
+  /** Small, so that blobs are evicted all the time. */
   readonly memory: TenantCache = new TenantCache(new IndexCache(300_000), {
     indexing: INDEXING,
     clock: () => 0,
@@ -199,7 +199,7 @@ export class IndexFixture {
     return runNow(maintainIndex(asked, options), answer);
   }
 
-  /** Makes a segment of a few changes at a time, after each of which somebody goes on. */
+  /** Maintenance under concurrent writes: runs a command after each feed slice of four changes. */
   maintainAmid(commands: readonly Command[]): void {
     const left = [...commands];
     this.maintain("maintain", 0, (need) => {

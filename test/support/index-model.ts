@@ -1,7 +1,7 @@
 /**
- * A store in memory that answers the needs of the index, for tests of the index by itself.
+ * An in-memory store behind the index's port, for tests of the index alone.
  *
- * It keeps everything that ever happened, so that a test can also ask what the right answer is.
+ * It keeps the whole history, so that it is also the oracle of a test.
  */
 
 import type { Role } from "../../src/model/entry.ts";
@@ -42,7 +42,7 @@ export interface ModelSession {
   agent: string;
   project: string | null;
   startedAt: number;
-  /** Messages after this sequence are not on the active path. */
+  /** The last sequence on the active path. */
   activeThrough: number;
   messages: ModelMessage[];
 }
@@ -51,7 +51,7 @@ export class IndexModel {
   readonly sessions: Map<number, ModelSession> = new Map();
   readonly blobs: Map<string, Uint8Array> = new Map();
   manifest: Manifest = EMPTY_MANIFEST;
-  /** How often each need was asked for. */
+  /** The number of reads, by kind. */
   readonly asked: Map<string, number> = new Map();
   readonly #events: Event[] = [];
   #lastSession = 0;
@@ -90,13 +90,13 @@ export class IndexModel {
     this.#events.push({ kind: "message", message });
   }
 
-  /** Makes the messages after `through` inactive, as a moved leaf does. */
+  /** Moves the leaf back to `through`: later messages are off the active path. */
   cut(session: number, through: number): void {
     (this.sessions.get(session) as ModelSession).activeThrough = through;
     this.#events.push({ kind: "moved", session });
   }
 
-  /** Takes the text of messages away, as a session's retention does. */
+  /** Erases the text of messages, as retention does. */
   erase(session: number, from: number, to: number): void {
     const known = this.sessions.get(session) as ModelSession;
     known.messages = known.messages.map((message) =>

@@ -1,4 +1,4 @@
-/** What a process that keeps an index until it is killed is told. */
+/** The task of a process that maintains an index until it is killed. */
 export interface IndexTask {
   readonly address: string;
   readonly inThread: boolean;
@@ -6,6 +6,6 @@ export interface IndexTask {
   readonly module: string;
   /** The prefix of its sessions' ids. */
   readonly name: string;
-  /** How long its lease outlives it. */
+  /** The duration of its lease. */
   readonly leaseMs: number;
 }

@@ -1,4 +1,4 @@
-/** A process that appends, deletes and keeps the index by turns, until it is killed. */
+/** A process that appends, deletes and maintains the index in turn, until it is killed. */
 
 import { Engine } from "../../src/engine/engine.ts";
 import { openStore } from "../../src/open.ts";

@@ -1,15 +1,15 @@
-/** Writers that are killed one after the other, each while it writes and keeps the index up. */
+/** Kills writers one after the other, each while it writes and maintains the index. */
 
 import { Child } from "./child.ts";
 import type { RestlessTask } from "./restless-writer.ts";
 
 export interface Killing extends Omit<RestlessTask, "name"> {
   readonly writers: number;
-  /** Resolves when the writer, which has appended something, is to be killed. */
+  /** Resolves at the time of the kill, after the writer's first append. */
   readonly whenToKill: (writer: Child) => Promise<void>;
 }
 
-/** Gives what the writers said of errors, and how many of their appends were acknowledged. */
+/** Gives the writers' standard error and the number of acknowledged appends. */
 export async function killWriters({ writers, whenToKill, ...task }: Killing): Promise<{
   readonly errors: string;
   readonly appends: number;
@@ -21,7 +21,7 @@ export async function killWriters({ writers, whenToKill, ...task }: Killing): Pr
   for (let i = 0; i < writers; i++) {
     const child = next;
     child.tell({ ...task, name: `w${i}` } satisfies RestlessTask);
-    // The next one starts while this one writes: most of a short life is its start.
+    // The next one starts while this one writes: start-up is most of a writer's life.
     if (i + 1 < writers) next = start();
     await child.until(1);
     await whenToKill(child);

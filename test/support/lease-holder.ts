@@ -1,4 +1,4 @@
-/** A process that says when it holds a lease, and holds it until it is killed. */
+/** A process that reports when it acquires a lease, and holds it until it is killed. */
 
 import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";

@@ -1,11 +1,11 @@
-/** A process that commits to a bare SQLite file, long and short, until it is killed. */
+/** A process that commits long and short transactions to a plain SQLite file until it is killed. */
 
 import { DatabaseSync } from "node:sqlite";
 import { receiveTask, say } from "./child-task.ts";
 
 const { path } = await receiveTask<{ readonly path: string }>();
 const db = new DatabaseSync(path, { timeout: 10_000 });
-// Synced commits are long: most kills come after the commit was written, and before it was told.
+// Synced commits take long: most kills fall between the write of the commit and its acknowledgement.
 db.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; PRAGMA cache_size = 20");
 const insert = db.prepare("INSERT INTO t (text) VALUES (?)");
 say({ up: true });
@@ -17,7 +17,7 @@ for (let n = 0; ; n++) {
     db.exec(n % 10 === 9 ? "ROLLBACK" : "COMMIT");
     if (n % 200 === 199) db.exec("PRAGMA wal_checkpoint(RESTART)");
   } catch {
-    // Others hold the lock: the next attempt waits for it again.
+    // Busy: another process holds the lock; retries.
     if (db.isTransaction) db.exec("ROLLBACK");
   }
 }

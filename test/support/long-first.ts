@@ -1,9 +1,9 @@
-/** The order of the files: a long one that began last would have the end of the run to itself. */
+/** Longest-first scheduling of test files: a long file that starts last would run alone at the end. */
 
 import { sep } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Those that take longest, the longest first. The others come as vitest would have them. */
+/** The longest files, longest first. The others follow in vitest's order. */
 const LONG: readonly string[] = [
   "test/browser/page/read",
   "test/browser/page/keep",

@@ -9,7 +9,7 @@ const caller = (access: Partial<Access>): Access => ({
   tokenId: "t",
   ...access,
 });
-/** Of one tenant, but for the last. */
+/** All of one tenant, except the last. */
 export const CALLERS: Readonly<Record<"writer" | "reader" | "coder" | "stranger", Access>> = {
   writer: caller({}),
   reader: caller({ scope: "read" }),

@@ -1,4 +1,4 @@
-/** The official client, in both eras of the protocol, and what tests ask of it. */
+/** The official client, in both eras of the protocol, with helpers. */
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -20,7 +20,7 @@ export async function connectHttp(
 export interface Spawned {
   readonly client: Client;
   readonly transport: StdioClientTransport;
-  /** What the process has said on standard error. */
+  /** Standard error of the process. */
   readonly stderr: () => string;
 }
 
@@ -76,12 +76,12 @@ export async function call(client: Client, name: string, args: object = {}): Pro
   };
 }
 
-/** As a program asks: with all that there is, as data. */
+/** A program's call: `detail: "full"`, as data. */
 export function callFull(client: Client, name: string, args: object = {}): Promise<Called> {
   return call(client, name, { ...args, detail: "full" });
 }
 
-/** The error that a tool has answered with. */
+/** The error in a tool's answer. */
 export async function failure(
   client: Client,
   name: string,

@@ -9,12 +9,12 @@ import { listen } from "../../src/server/listen.ts";
 export interface McpHttp {
   readonly url: URL;
   readonly errors: unknown[];
-  /** Listeners that were cut off because they did not read. */
+  /** Stalled listeners that were cut off. */
   drops(): number;
   close(): Promise<void>;
 }
 
-/** `callers` by token; a request without one is that of the first. */
+/** `callers` by token; a request without a token is the first caller's. */
 export async function startMcpHttp(
   engine: Engine,
   callers: Readonly<Record<string, Access>>,

@@ -1,8 +1,7 @@
 /**
- * A server that speaks OpenAI's chat protocol on a loopback port, and answers as a test tells it to.
+ * A scripted model behind OpenAI's chat protocol, on a loopback port.
  *
- * It is a real one: requests come over HTTP, through the SDK that users have. Answers are taken in
- * order; the last one is repeated.
+ * Requests come over HTTP through the real SDK. Answers are given in order; the last one is repeated.
  */
 
 import { once } from "node:events";
@@ -17,11 +16,11 @@ export interface ChatRequest {
   readonly user: string;
   /** All messages, as they came. */
   readonly messages: readonly ChatMessage[];
-  /** The names of the tools that the model was told of. */
+  /** The names of the offered tools. */
   readonly tools: readonly string[];
-  /** Whether the answer is wanted piece by piece. */
+  /** Whether the answer is streamed. */
   readonly stream: boolean;
-  /** How much the model is to think; undefined if nothing was said. */
+  /** The reasoning effort, if requested. */
   readonly reasoning: string | undefined;
 }
 
@@ -32,14 +31,14 @@ export interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-/** Sees the request, and does with the response what it likes. */
+/** Handles one request. */
 export type Answer = (request: ChatRequest, response: ServerResponse) => void | Promise<void>;
 
 export interface ModelServer {
   readonly url: string;
-  /** What came in, in order. */
+  /** Requests, in order. */
   readonly requests: ChatRequest[];
-  /** From now on it answers so; what came in before is forgotten. */
+  /** Replaces the scripted answers, and clears the recorded requests. */
   answer(...answers: readonly Answer[]): void;
   close(): Promise<void>;
 }
@@ -79,13 +78,13 @@ export function says(text: string, finishReason = "stop"): Answer {
   return (_, response) => sendJson(response, 200, completion({ content: text }, finishReason));
 }
 
-/** As `says`, with words that depend on the request. */
+/** As `says`, with a text that depends on the request. */
 export function saysOf(text: (request: ChatRequest) => string): Answer {
   return (request, response) =>
     sendJson(response, 200, completion({ content: text(request) }, "stop"));
 }
 
-/** The protocol's own way to decline. */
+/** A refusal, in the protocol's form. */
 export function refuses(reason: string): Answer {
   return (_, response) =>
     sendJson(response, 200, completion({ content: null, refusal: reason }, "stop"));
@@ -108,7 +107,7 @@ export function hangsUp(): Answer {
   };
 }
 
-/** Waits for `meanwhile` before it goes on. */
+/** Runs `meanwhile` before it answers. */
 export function after(meanwhile: () => Promise<unknown>, then: Answer): Answer {
   return async (request, response) => {
     await meanwhile();

@@ -1,4 +1,4 @@
-/** A process that opens stores that are not there yet, each at a given moment. */
+/** A process that creates stores, each at a given moment, to race with others. */
 
 import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";

@@ -1,8 +1,8 @@
 /**
- * Commands that file permissions bind: root passes over them, so root gives its capabilities up.
+ * Runs commands under file permissions: root bypasses them, so root drops its capabilities.
  *
- * Without capabilities it still owns its files and enters its own folders, so that a checkout in a
- * folder of root's runs, too. Where `setpriv` is missing, the command runs as `nobody`.
+ * Without capabilities root still owns its files and can enter its folders, so that a checkout below
+ * `/root` works, too. Without `setpriv` the command runs as `nobody`.
  */
 
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ const SETPRIV = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"] as c
 export interface BoundCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** For `spawn`: the user that the command runs as. */
+  /** For `spawn`: the user of the command. */
   readonly user: { readonly uid?: number; readonly gid?: number };
 }
 

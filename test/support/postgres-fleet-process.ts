@@ -1,6 +1,6 @@
 /**
- * A primary and a standby in a process of its own, told what to do by lines of JSON: `[call, server]`
- * in, its answer out. They end with its input, so that none outlives a killed test.
+ * A primary and a standby in a separate process, controlled by JSON lines: `[call, server]` in, the
+ * answer out. They stop at the end of input, so that none outlives a killed test.
  */
 
 import { createInterface } from "node:readline";

@@ -1,6 +1,6 @@
 /**
- * A primary and its hot standbys, on real servers of the same machine, for tests that kill and
- * promote them. `postgres-fleet-process.ts` runs it in a process of its own.
+ * A primary and its hot standbys, as real servers on this machine, for tests that kill and promote
+ * them. `postgres-fleet-process.ts` runs it in a separate process.
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -11,7 +11,7 @@ import pg from "pg";
 import { freePort } from "../server/ports.ts";
 import { initialize, makeHome, PASSWORD, type PostgresHome, stop } from "./embedded-postgres.ts";
 
-/** What a whole data folder takes, twice. */
+/** The space of two data folders. */
 export const FLEET_ROOM_BYTES: number = 512 * 1024 ** 2;
 
 const SETTINGS = {
@@ -26,23 +26,23 @@ const SETTINGS = {
   max_wal_size: "256MB",
   max_connections: "100",
   hot_standby_feedback: "on",
-  // A standby that lost its primary asks again this often.
+  // The retry interval of a standby without its primary.
   wal_retrieve_retry_interval: "100ms",
 };
 
-/** The owner of the test's database: no superuser, as on a real server. */
+/** The owner of the test's database: not a superuser, as in production. */
 const OWNER = "backscroll_owner";
 
 export interface FleetOptions {
-  /** Where the data is kept; in memory if left out and there is room. */
+  /** The folder of the data. Default: a tmpfs with enough space. */
   readonly parent?: string;
-  /** A commit waits until a standby has it on disk. */
+  /** Synchronous replication. */
   readonly synchronous?: boolean;
   /** Further settings of every server. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A file may vanish while a running server's data is copied; those that do are temporary. */
+/** Temporary files may vanish while a running server's data is copied. */
 function isCopied(file: string): boolean {
   return !/^(postmaster\.(pid|opts)|pg_wal|pgsql_tmp.*|.*\.tmp|pg_internal\.init.*)$/.test(
     basename(file),
@@ -87,7 +87,7 @@ export class PostgresFleet {
   async start(server: number): Promise<void> {
     const settings = { ...SETTINGS, ...this.#options.settings };
     const launch = () => this.#home.launch(this.#data(server), this.#port(server), settings);
-    // Children of a killed server may hold its shared memory for a moment.
+    // Children of a killed server may hold its shared memory for a while.
     for (let attempt = 1; ; attempt++) {
       try {
         this.#running.set(server, await launch());
@@ -99,14 +99,14 @@ export class PostgresFleet {
     }
   }
 
-  /** Ends it in order. */
+  /** A clean shutdown. */
   async stop(server: number): Promise<void> {
     const child = this.#running.get(server);
     this.#running.delete(server);
     if (child !== undefined) await stop(child);
   }
 
-  /** Kill -9 of the server; its children end when they notice. */
+  /** SIGKILL of the postmaster; its children exit when they notice. */
   async kill(server: number): Promise<void> {
     const child = this.#running.get(server);
     this.#running.delete(server);
@@ -116,12 +116,12 @@ export class PostgresFleet {
     await ended;
   }
 
-  /** Makes a standby a primary, on a timeline of its own. */
+  /** Promotes a standby, which begins a new timeline. */
   async promote(server: number): Promise<void> {
     await this.query(server, "SELECT pg_promote(true, 60)");
   }
 
-  /** Makes a server a standby of another one, from a copy of that one's data taken while it runs. */
+  /** Makes a server a standby of another one, from an online base backup. */
   async follow(server: number, primary: number): Promise<void> {
     await this.stop(server);
     const data = this.#data(server);
@@ -136,7 +136,7 @@ export class PostgresFleet {
     } finally {
       await client.end();
     }
-    // The standby gets the log from its primary.
+    // The standby streams the WAL from its primary.
     await mkdir(join(data, "pg_wal", "archive_status"), { recursive: true });
     const source = `host=127.0.0.1 port=${this.#port(primary)} user=postgres password=${PASSWORD}`;
     await writeFile(join(data, "postgresql.auto.conf"), `primary_conninfo = '${source}'\n`);
@@ -165,7 +165,7 @@ export class PostgresFleet {
     await rm(this.#home.folder, { recursive: true, force: true, maxRetries: 20 });
   }
 
-  /** From now on commits of `server` wait for its standby, which must be there. */
+  /** Switches `server` to synchronous replication; its standby must be connected. */
   async synchronize(server: number): Promise<void> {
     for (;;) {
       const rows = await this.query(server, "SELECT 1 FROM pg_stat_replication");
@@ -179,7 +179,7 @@ export class PostgresFleet {
   async #connect(server: number, database = "postgres"): Promise<pg.Client> {
     const port = this.#port(server);
     const client = new pg.Client(`postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`);
-    // A server that is killed cuts its connections.
+    // A killed server resets its connections.
     client.on("error", () => undefined);
     await client.connect();
     return client;

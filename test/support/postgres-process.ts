@@ -1,9 +1,8 @@
 /**
- * A PostgreSQL server in a process of its own: prints its address and its template as JSON, and ends
- * with its input.
+ * A PostgreSQL server in a separate process: prints its address and its template as JSON, and stops at
+ * the end of input, so that it does not outlive a killed parent.
  *
- * Its parent may be killed at any time: the input then closes, and the server goes. A line `restart`
- * on the input restarts the server, which keeps what it has acknowledged.
+ * The input line `restart` restarts the server with its data.
  */
 
 import { createInterface } from "node:readline";
@@ -17,7 +16,7 @@ export interface StartedPostgres {
   readonly template: string;
 }
 
-/** Fast and forgetful: the server dies with the tests anyway. */
+/** Settings without durability: the server lives as long as the tests. */
 const SETTINGS = {
   fsync: "off",
   full_page_writes: "off",
@@ -26,15 +25,15 @@ const SETTINGS = {
   max_wal_senders: "0",
   max_wal_size: "256MB",
   max_connections: "300",
-  // Hundreds of databases live for a second each: nothing in them is worth a vacuum or compiled plans.
+  // Hundreds of databases live for a second each: autovacuum and JIT do not pay.
   autovacuum: "off",
   jit: "off",
-  // Every connection checks a password.
+  // One SCRAM iteration: every connection checks a password.
   scram_iterations: "1",
   io_method: "sync",
 };
 
-/** Every database of a run together takes about half of this. */
+/** About twice the space of all databases of a run. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 {

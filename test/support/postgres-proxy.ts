@@ -1,34 +1,34 @@
 /**
- * Stands between a client and a PostgreSQL server, counts round trips, and cuts connections.
+ * A TCP proxy before PostgreSQL that counts round trips and cuts connections.
  *
- * What a client sends within a few milliseconds is passed on in one go, as a slow network would: one
- * such burst is one round trip. Answers pass at once.
+ * It coalesces the client's bytes of a few milliseconds into one burst, which counts as one round trip.
+ * Answers pass at once.
  */
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { withAddress } from "./postgres.ts";
 
-/** Longer than writing a burst takes, also on a busy machine: it is written in one go. */
+/** Longer than a client takes to write a burst, also on a busy machine. */
 const BURST_MS = 10;
 
-/** What one client sent in one go. */
+/** One burst of a client. */
 export interface Burst {
-  /** 1, 2, 3 … in the order in which clients connected. */
+  /** The connection's number, from 1. */
   readonly connection: number;
   /** The bytes as Latin-1 text. */
   readonly text: string;
 }
 
 export interface PostgresProxy extends AsyncDisposable {
-  /** Leads to the same database, through the proxy. */
+  /** The address of the same database through the proxy. */
   readonly address: string;
-  /** What clients have sent so far. */
+  /** All bursts so far. */
   readonly bursts: readonly Burst[];
-  /** Passes nothing on any more and closes nothing, as a machine without power does. */
+  /** Drops all traffic without closing connections, like a machine without power. */
   freeze(): void;
-  /** Ends all connections, as a broken network does. */
+  /** Resets all connections. */
   cut(): void;
-  /** Does so once, right after the next burst that holds `word`: the server gets it and answers in vain. */
+  /** Resets them once, right after the next burst with `word`: the server executes it, the answer is lost. */
   cutAfter(word: string): void;
 }
 
@@ -56,7 +56,7 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
       upstream.write(burst);
       if (cutWord === undefined || !text.includes(cutWord)) return;
       cutWord = undefined;
-      // The server still reads what was sent.
+      // The server still receives the burst.
       sockets.delete(upstream);
       upstream.end();
       cut();

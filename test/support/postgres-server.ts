@@ -1,7 +1,7 @@
 /**
  * One PostgreSQL server for a whole test run, started by vitest before the first test.
  *
- * It listens on a free port and lives in a folder of its own, so that two runs never meet.
+ * It has a free port and its own folder, so that concurrent runs do not collide.
  */
 
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ declare module "vitest" {
   }
 }
 
-/** Vitest calls this once per run and calls what it returns at the end, whatever the tests did. */
+/** Vitest's global setup: called once per run; the returned function is the teardown. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const script = join(import.meta.dirname, "postgres-process.ts");
   const server = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
@@ -29,7 +29,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   if (line === undefined) throw new Error("the PostgreSQL server for the tests did not start");
   const { address, template } = JSON.parse(String(line[0])) as StartedPostgres;
   provide("postgres", address);
-  // Workers, and the processes that they start, inherit it.
+  // Inherited by workers and their child processes.
   process.env[TEMPLATE_VARIABLE] = template;
   return async () => {
     delete process.env[TEMPLATE_VARIABLE];

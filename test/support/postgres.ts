@@ -4,31 +4,30 @@ import { randomBytes, randomUUID } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 
-/** Sorts text as people do ("a" before "B"), where other databases compare bytes. */
+/** A linguistic collation ("a" before "B"); other databases compare bytes. */
 const BY_LANGUAGE = "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'";
 
 /**
- * Owns all databases. It is no superuser, as on a real server: row-level security does not bind
- * superusers. Databases and role go away with the server.
+ * The owner of all databases. Not a superuser, because row-level security does not apply to superusers.
  */
 const OWNER = "backscroll_owner";
 
-/** Creates a database without a schema and gives its address: for tests of its creation. */
+/** Creates a database without a schema, for tests of its creation, and gives its address. */
 export async function createEmptyDatabase(): Promise<string> {
   return create(await server(), newName());
 }
 
-/** Creates the database of a store in which nothing was stored yet, and gives its address. */
+/** Creates a database with a migrated, empty store, and gives its address. */
 export function createDatabase(): Promise<string> {
   return copyOf("template_store", "");
 }
 
-/** The same in a database that sorts by language. */
+/** The same with a linguistic collation. */
 export function createIcuDatabase(): Promise<string> {
   return copyOf("template_icu_store", BY_LANGUAGE);
 }
 
-/** Runs statements as the superuser: what a test arranges, or looks at, behind the store's back. */
+/** Runs statements as the superuser, bypassing the store. */
 export async function query(
   address: string,
   sql: string,
@@ -55,7 +54,7 @@ export async function connect(address: string): Promise<pg.Client> {
   return client;
 }
 
-/** The same address with something changed: the role, the port, the parameters. */
+/** The address with another role, port or parameter. */
 export function withAddress(address: string, change: (url: URL) => void): string {
   const url = new URL(address);
   change(url);
@@ -76,7 +75,7 @@ async function copyOf(template: string, options: string): Promise<string> {
   return address;
 }
 
-/** The templates that this worker has asked for. */
+/** This worker's templates. */
 const templates = new Map<string, Promise<void>>();
 
 /** Workers share the server: one of them creates the template, the others wait. */
@@ -91,7 +90,7 @@ async function createTemplate(client: pg.Client, name: string, options: string):
   const { openPostgresStore } = await import("../../src/store/postgres/open-postgres-store.ts");
   const address = await create(client, `${name}_unfinished`, options);
   await (await openPostgresStore(address)).close();
-  // The first who opens a store decides how it is indexed.
+  // The first process that opens a store sets its indexing.
   await query(address, "DELETE FROM store WHERE key <> 'epoch'");
   await client.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
 }
@@ -112,12 +111,12 @@ function newName(): string {
 }
 
 /**
- * The worker's own connection to the server: to connect took a quarter of the time that a database
- * takes. Vitest ends the worker, and the connection with it.
+ * The worker's shared connection: connecting took a quarter of the time of creating a database. It ends
+ * with the worker.
  */
 function server(): Promise<pg.Client> {
   connected ??= connect(inject("postgres")).then((client) => {
-    // At the end of the run the server may stop before the worker does.
+    // At the end of the run the server may stop before the worker.
     client.on("error", () => undefined);
     return client;
   });

@@ -1,8 +1,8 @@
 /**
- * Contexts such as nobody would write and every store holds in the end.
+ * Random contexts, malformed ones included.
  *
- * Ids are drawn from few, so that calls and results meet, miss each other and meet twice. Each text that
- * a reader could see begins with a mark of its own, `#7 `, by which it is found again.
+ * Ids come from a small set, so that calls and results match, miss each other and collide. Each visible
+ * text begins with a unique mark, `#7 `.
  */
 
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Texts of few words, the same for the same seed. A few words are in most of them, most are rare. */
+/** Short texts with a skewed word distribution, deterministic by seed. */
 export function randomText(seed: number): (words: number) => string {
   let state = seed >>> 0;
   const random = () => {

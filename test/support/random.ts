@@ -1,14 +1,13 @@
 /**
- * Numbers that are random and the same in each run of `npm test`.
+ * Pseudo-random numbers, the same in each run of `npm test`.
  *
- * `npm run fuzz` sets `BACKSCROLL_SEED` to another number in each round, and prints it when
- * something fails.
+ * `npm run fuzz` sets `BACKSCROLL_SEED` to another number in each round, and prints it on a failure.
  */
 
-/** Where every random number of a run begins. */
+/** The seed of the run. */
 export const SEED: number = Number(process.env["BACKSCROLL_SEED"] ?? 20_261_116);
 
-/** Numbers from 0 to 1, the same for the same seed: mulberry32. */
+/** mulberry32: numbers from 0 to 1, deterministic by seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** Readings of our own fixtures, told in one line for each entry. */
+/** Reads our own fixtures, and prints a line per entry. */
 
 import { splitLines } from "../../src/ingest/lines.ts";
 import type { ImportProblem } from "../../src/ingest/problems.ts";
@@ -25,15 +25,15 @@ export interface Reading {
 export interface ReadingOptions {
   readonly path?: string;
   readonly resume?: JsonObject;
-  /** How many lines of the file stand before `content`. */
+  /** The number of lines before `content`. */
   readonly linesBefore?: number;
-  /** Whether it can be read from its beginning again, as a file can. */
+  /** Whether it can be read again from its beginning, like a file. */
   readonly isRepeatable?: boolean;
   /** The files beside the transcript, by their names. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
 
-/** What `source` makes of `content`, without asking whether it is of that format. */
+/** Reads `content` with `source`, without recognising the format. */
 export async function readWith(
   source: TranscriptSource,
   content: string | Uint8Array,
@@ -58,7 +58,7 @@ export async function readWith(
   return { sessions, problems, ignored, state: transcript.state?.() };
 }
 
-/** `id<parent who: what`, where blocks other than text are told by their type. */
+/** `id<parent author: content`; blocks other than text are shown by their type. */
 export function outline(entries: readonly ImportedEntry[]): string[] {
   return entries.map(({ sourceId, parentSourceId, kind, role, blocks }) => {
     const parent = parentSourceId === undefined ? "" : `<${parentSourceId}`;
@@ -73,7 +73,7 @@ export function outline(entries: readonly ImportedEntry[]): string[] {
   });
 }
 
-/** Reads line by line, going on each time where the reading before it ended. */
+/** Reads line by line, resuming after each line. */
 export async function readInSteps(
   source: TranscriptSource,
   content: string,

@@ -1,4 +1,4 @@
-/** A home folder with the transcripts whose search README shows. */
+/** The home folder with the transcripts of README's example. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** Alternately a user's words and the agent's. */
+/** Alternating texts of the user and the agent. */
 type Talk = readonly string[];
 
 interface Transcript {

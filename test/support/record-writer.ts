@@ -1,6 +1,6 @@
 /**
  * A process that writes pairs of records until it is killed: each write sets `left` and `right` to the
- * same number, and what it was told is stored it says.
+ * same number, and prints it after the acknowledgement.
  */
 
 import { open } from "../../src/index.ts";

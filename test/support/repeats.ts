@@ -1,3 +1,3 @@
-/** The cases of the store's suite repeat by the same numbers. */
+/** Re-exported: the store's suite uses the same numbers. */
 
 export { isStress, repeats } from "../../src/store/cases/repeats.cases.ts";

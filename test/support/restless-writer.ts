@@ -1,4 +1,4 @@
-/** A process that appends without a pause, and keeps the index up as any writer does, until it is killed. */
+/** A process that appends without a pause, with index maintenance, until it is killed. */
 
 import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
@@ -8,7 +8,7 @@ export interface RestlessTask {
   readonly name: string;
   readonly flushAt: number;
   readonly leaseMs: number;
-  /** Messages of one append. */
+  /** Messages per append. */
   readonly messages: number;
 }
 

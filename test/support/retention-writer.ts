@@ -1,8 +1,8 @@
 /**
- * A process that compacts a session whose content is to be forgotten, until it is killed.
+ * A process that compacts a session with an erasing retention, until it is killed.
  *
- * It erases as many batches as it is told, says so, and waits for its end before the next one; or it
- * erases all, and says so before each batch.
+ * It erases a given number of batches, reports it, and waits to be killed; or it erases all, and
+ * announces each batch.
  */
 
 import { openStore } from "../../src/open.ts";
@@ -13,7 +13,7 @@ import { receiveTask, say } from "./child-task.ts";
 export interface RetentionTask {
   readonly address: string;
   readonly sessionId: string;
-  /** Batches of `eraseContent` before it waits; null if it does not wait. */
+  /** Batches of `eraseContent` before it waits; null: it never waits. */
   readonly batches: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** A process that appends messages of few words to sessions of its own, and keeps the index up. */
+/** A process that appends short messages to its own sessions, with index maintenance. */
 
 import { open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";

@@ -1,6 +1,6 @@
 /**
- * `backscroll` as a function of bash: the commands of a script run one after another in the process
- * of `callCli`. A script of ten commands spent most of its time on ten starts of Node.
+ * `backscroll` as a bash function: the commands of a script run in the process of `callCli`, which saves
+ * the start of a Node process for each.
  */
 
 import { once } from "node:events";
@@ -9,12 +9,12 @@ import { createInterface } from "node:readline";
 import { callCli } from "./cli.ts";
 
 export interface ShellCommands {
-  /** Defines the function: a script begins with it. */
+  /** The definition of the function, to be put before a script. */
   readonly definition: string;
   close(): Promise<void>;
 }
 
-/** For commands that end by themselves: the next one waits for it. */
+/** For commands that end by themselves: commands run one at a time. */
 export async function openShellCommands(): Promise<ShellCommands> {
   const server = createServer((socket) => void answer(socket));
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -1,11 +1,11 @@
-/** A process that tries to open, read and write a store, and says what came of each. */
+/** A process that tries to open, read and write a store, and prints each outcome. */
 
 import { BackscrollError, type OpenOptions, open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
 
 export interface ProbeTask {
   readonly address: string;
-  /** `s` if left out. */
+  /** Default: `s`. */
   readonly session?: string;
   readonly options: OpenOptions;
 }
@@ -15,7 +15,7 @@ export interface Probe {
   readonly open: string;
   readonly read?: string;
   readonly write?: string;
-  /** Messages of the session, and losses that were told. */
+  /** Messages of the session, and reported losses. */
   readonly messages?: number;
   readonly losses?: number;
 }

@@ -1,4 +1,4 @@
-/** Answers of the model server that come piece by piece, as server-sent events. */
+/** Streamed answers of the model server, as server-sent events. */
 
 import type { ServerResponse } from "node:http";
 import type { Answer, ChatRequest } from "./model-server.ts";
@@ -12,15 +12,15 @@ export interface StreamedAnswer {
     readonly input: unknown;
   }[];
   readonly finishReason?: string;
-  /** None: the server says nothing of what the call took. */
+  /** Left out: the server reports no usage. */
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
   /** The connection breaks after the text. */
   readonly breaks?: boolean;
-  /** Waits here, after the text, and never goes on. */
+  /** Stalls after the text. */
   readonly hangs?: boolean;
 }
 
-/** Ends as the protocol says, unless told otherwise. */
+/** A complete stream, unless an option breaks it. */
 export function streams(answer: StreamedAnswer): Answer {
   return (_, response) => send(response, answer);
 }
@@ -30,8 +30,8 @@ export function streamsOf(answer: (request: ChatRequest) => StreamedAnswer): Ans
   return (request, response) => send(response, answer(request));
 }
 
-/** The whole answer byte by byte: no piece is a whole event. */
-export function dribbles(answer: StreamedAnswer): Answer {
+/** The answer byte by byte, so that every chunk splits an event. */
+export function streamsByteByByte(answer: StreamedAnswer): Answer {
   return async (_, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const byte of Buffer.from(events(answer).join(""))) response.write(Buffer.of(byte));

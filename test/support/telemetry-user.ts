@@ -1,4 +1,4 @@
-/** A process that says which packages of OpenTelemetry were looked for, without telemetry and with it. */
+/** A process that prints which OpenTelemetry packages were resolved, with and without telemetry. */
 
 import { registerHooks } from "node:module";
 import { open } from "../../src/index.ts";

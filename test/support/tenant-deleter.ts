@@ -1,4 +1,4 @@
-/** A process that deletes a tenant and kills itself after some of the transactions. */
+/** A process that deletes a tenant and kills itself after some transactions. */
 
 import { open } from "../../src/index.ts";
 import { receiveTask } from "./child-task.ts";

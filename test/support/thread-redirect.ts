@@ -1,6 +1,6 @@
 /**
- * Stores that tests open start their threads from `dist`. The storage threads' own modules are found
- * by `thread-file.ts`: a resolve hook answers with `built-thread-file.ts` in its place.
+ * Stores in tests start their threads from `dist`: a resolve hook replaces `thread-file.ts`, which
+ * locates the thread's module, by `built-thread-file.ts`.
  */
 
 import { registerHooks } from "node:module";

@@ -1,21 +1,21 @@
 /**
- * A pooler in transaction mode, as strict as one can be: each transaction of a client runs on another
- * connection than the one before. It refuses settings at the start of a session, as PgBouncer does.
+ * The strictest pooler in transaction mode: each transaction of a client runs on another connection than
+ * the previous one. It refuses startup parameters, as PgBouncer does.
  */
 
 import { connect, createServer, type Socket } from "node:net";
 import { withAddress } from "./postgres.ts";
 
 export interface TransactionPooler extends AsyncDisposable {
-  /** Leads to the same database, through the pooler. */
+  /** The address of the same database through the pooler. */
   readonly address: string;
-  /** How often a client was given another connection. */
+  /** The number of connection switches. */
   readonly switches: number;
 }
 
 /** Connections to the server for each client. */
 const BACKENDS = 2;
-/** What a pooler passes on or knows of; it refuses others. */
+/** The accepted startup parameters. */
 const KNOWN_PARAMETERS = new Set(["user", "database", "client_encoding", "application_name"]);
 
 const SYNC = 0x53;
@@ -48,7 +48,7 @@ export async function startTransactionPooler(address: string): Promise<Transacti
     for (const backend of backends) backend.on("close", () => client.destroy());
 
     let startup: Buffer | undefined;
-    /** Messages up to one after which the server says that it is ready. */
+    /** Messages up to the one that ends with ReadyForQuery. */
     const groups: Buffer[][] = [[]];
     let current = 0;
     let isWaiting = true;
@@ -90,7 +90,7 @@ export async function startTransactionPooler(address: string): Promise<Transacti
         untyped: () => undefined,
         typed: (type, message) => {
           if (ready < BACKENDS) {
-            // One of them answers the client while all are being opened.
+            // The first connection's start-up messages go to the client.
             if (type === READY) ready++;
             if (i === 0 && type !== READY) client.write(message);
             if (ready === BACKENDS && type === READY) {
@@ -114,7 +114,7 @@ export async function startTransactionPooler(address: string): Promise<Transacti
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // It ends with the tests that forget it.
+  // Unreferenced: does not keep the tests alive.
   server.unref();
   const bound = server.address();
   const port = typeof bound === "object" && bound ? bound.port : 0;
@@ -139,7 +139,7 @@ interface Handlers {
   typed(type: number, message: Buffer): void;
 }
 
-/** Cuts a stream into the messages of PostgreSQL's protocol. */
+/** Splits a stream into messages of PostgreSQL's protocol. */
 function splitMessages(socket: Socket, handlers: Handlers): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on("data", (bytes) => {
@@ -157,7 +157,7 @@ function splitMessages(socket: Socket, handlers: Handlers): void {
   });
 }
 
-/** The names in a startup packet: after length and version, pairs of texts. */
+/** The parameter names of a startup packet: after length and version, pairs of strings. */
 function parameters(packet: Buffer): string[] {
   const words = packet.subarray(8).toString("latin1").split("\0");
   return words.filter((word, i) => i % 2 === 0 && word !== "");

@@ -1,4 +1,4 @@
-/** Reading fixtures and texts of our own making, whole. */
+/** Reads fixtures and generated transcripts as a whole. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export function fixture(name: string): string {
   return readFileSync(join(ROOT, "test/fixtures", name), "utf8");
 }
 
-/** Everything that a reader makes of `content`. `pieces` is how many bytes it gets at a time. */
+/** The result of a reader for `content`, in chunks of `pieces` bytes. */
 export async function readWhole(
   content: string | Uint8Array,
   options: { readonly path?: string; readonly source?: string; readonly pieces?: number } = {},
@@ -43,7 +43,7 @@ export async function readWhole(
   return { sessions, problems: transcript.problems.first, source: transcript.source };
 }
 
-/** The bytes in pieces that all lie in the same memory, as a reader of files may hand them out. */
+/** Chunks that share one buffer, as a file reader may reuse it. */
 function* cut(bytes: Uint8Array, length: number): Generator<Uint8Array> {
   const piece = new Uint8Array(length);
   for (let start = 0; start < bytes.length; start += length) {
@@ -53,7 +53,7 @@ function* cut(bytes: Uint8Array, length: number): Generator<Uint8Array> {
   }
 }
 
-/** Stores what a reader makes of `content`, and gives the session. */
+/** Imports `content` and gives the session. */
 export async function importText(
   tenant: TenantEngine,
   content: string,
@@ -75,7 +75,7 @@ export async function importText(
   throw new Error("the transcript holds no session");
 }
 
-/** The session in another format, as one text, and what the format could not hold. */
+/** The session exported as one text, and the losses. */
 export async function exportText(
   handle: SessionHandle,
   format: string,

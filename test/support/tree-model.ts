@@ -1,7 +1,7 @@
 /**
- * A session's tree, the slow and obvious way: a list of nodes that know their parents.
+ * A naive model of a session's tree: a list of nodes with their parents.
  *
- * The property test does everything twice, here and in the store, and compares.
+ * The property test executes each operation here and in the store, and compares.
  */
 
 import { ENTRY_KINDS, type EntryKind } from "../../src/index.ts";
@@ -13,7 +13,7 @@ export interface Node {
   readonly text: string;
   readonly status: "committed" | "aborted";
   supersededBy: string | null;
-  /** Of a label: what it names, and how. */
+  /** Of a label: its target and its name. */
   readonly target?: string;
   readonly label?: string | null;
   readonly copiedFrom: string | null;
@@ -25,7 +25,7 @@ export class TreeModel {
   readonly nodes: Node[] = [];
   leaf: string | null = null;
 
-  /** `parentId` is the leaf if left out. */
+  /** `parentId` defaults to the leaf. */
   add(node: NewNode): Node {
     const added: Node = {
       parentId: this.leaf,
@@ -89,7 +89,7 @@ export class TreeModel {
     return labels;
   }
 
-  /** The index that a message has on its own path. */
+  /** The index of a message on its own path. */
   indexOf(node: Node): number | null {
     if (node.kind !== "message" || node.status !== "committed") return null;
     return this.messages(node.id).length - 1;

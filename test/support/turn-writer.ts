@@ -1,4 +1,4 @@
-/** A process that writes turns under external ids to a session that it asks for by its key. */
+/** A process that writes turns under external ids to the session of a key. */
 
 import { type EntryInput, open } from "../../src/index.ts";
 import { receiveTask, say } from "./child-task.ts";
@@ -6,12 +6,12 @@ import { receiveTask, say } from "./child-task.ts";
 export interface TurnTask {
   readonly address: string;
   readonly key: string;
-  /** Of a session that no other process writes to at the same time. */
+  /** The key of a session that only this process writes to. */
   readonly ownKey: string;
   readonly turns: number;
 }
 
-/** The entries of a turn: the same ids in every process, whose name the content has. */
+/** The entries of a turn: ids shared by all processes, content with the process's name. */
 export function entriesOf(turn: number, writer: string): EntryInput[] {
   const id = (part: string) => ({ externalId: `turn ${turn}/${part}` });
   return [

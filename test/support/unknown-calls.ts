@@ -21,7 +21,7 @@ export type InputName = keyof typeof INPUTS;
 const MODEL = { name: "m", stream: () => [], generate: () => undefined } as never;
 const MESSAGE = { role: "user", content: "x" } as const;
 
-/** `input` is what is wrong with the call. */
+/** `input` has the unknown field. */
 export function callsOf(
   engine: library.Engine,
   session: library.SessionHandle,

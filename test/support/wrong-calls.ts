@@ -7,9 +7,9 @@ export interface WrongCall {
   readonly call: () => unknown;
 }
 
-/** What no field takes. */
+/** Values that no field accepts. */
 const NONSENSE: readonly unknown[] = [1n, Symbol("s"), () => 1, new Map(), true];
-/** What a field of text does not take. */
+/** Values that no text field accepts. */
 const NO_TEXT: readonly unknown[] = [...NONSENSE, 5, {}, [], ["a"], "\0", "\ud800"];
 const NO_NAME: readonly unknown[] = [...NO_TEXT, "", " ", null];
 const NO_ID: readonly unknown[] = [...NONSENSE, 5, {}, ["a"]];
@@ -23,7 +23,7 @@ const NO_JSON: readonly unknown[] = [...NO_OBJECT, { a: 1n }, { a: () => 1 }, { 
 const NO_FLAG: readonly unknown[] = [1n, Symbol("s"), () => 1, null, 0, "yes", {}];
 const NO_FUNCTION: readonly unknown[] = [1n, Symbol("s"), null, 5, "x", {}, []];
 
-/** Where null is as good as nothing. */
+/** Fields where null means absent. */
 function orNull(wrong: readonly unknown[]): readonly unknown[] {
   return wrong.filter((value) => value !== null);
 }
@@ -333,7 +333,7 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
   ];
 }
 
-/** One call for each wrong value of each field, the other fields being right. */
+/** One call per wrong value of each field, with the other fields valid. */
 function inputs(
   name: string,
   fields: Fields,

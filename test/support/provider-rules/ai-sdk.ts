@@ -1,4 +1,4 @@
-/** The rules of the AI SDK: its own schema, and what the providers behind it share. */
+/** The rules of the AI SDK: its own schema, and the common rules of the providers behind it. */
 
 import { modelMessageSchema } from "ai";
 import {

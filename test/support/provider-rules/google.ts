@@ -30,7 +30,7 @@ export function googleViolations(rendered: unknown): string[] {
       );
       expectPairs(members(objects(before?.["parts"]), "functionCall"), responses, expect);
       if (content["role"] !== before?.["role"]) return;
-      // What a user says behind responses is a turn of its own: they may not be mixed.
+      // A user's text after function responses is a separate turn: the two may not be mixed.
       const answered = members(objects(before?.["parts"]), "functionResponse").length > 0;
       expect(content["role"] === "user" && answered, "two turns of one role");
     });

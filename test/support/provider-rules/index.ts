@@ -1,7 +1,7 @@
 /**
- * What each provider publishes as its rules, as checks of what would be sent.
+ * The published rules of each provider, as checks of a rendered request.
  *
- * A context may end with an answer: a host may only want to see it. What a model is asked may not.
+ * A context may end with an answer, for display; a request to a model may not.
  */
 
 import type { ContextMessage } from "../../../src/context/message.ts";
@@ -22,13 +22,13 @@ export const VIOLATIONS: Readonly<Record<Provider, (rendered: unknown) => string
   mistral: mistralViolations,
 };
 
-/** What a request may end with, where a provider says so. */
+/** The allowed last message of a request, by provider. */
 const END_VIOLATIONS: Partial<Record<Provider, (rendered: unknown) => string[]>> = {
   anthropic: anthropicEndViolations,
   mistral: mistralEndViolations,
 };
 
-/** What any of the providers would refuse of what a model is asked. */
+/** The violations of any provider's rules by a request. */
 export function requestViolations(messages: readonly ContextMessage[]): string[] {
   return PROVIDERS.flatMap((provider) => {
     const rendered = renderContext(messages, provider);

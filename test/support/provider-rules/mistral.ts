@@ -12,7 +12,7 @@ import {
   violations,
 } from "./wire.ts";
 
-/** "Unexpected role 'user' after role 'tool'": what may follow whom. */
+/** "Unexpected role 'user' after role 'tool'": the allowed successors of each role. */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   "": ["system", "user"],
   system: ["user"],

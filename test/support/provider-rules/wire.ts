@@ -1,8 +1,8 @@
 /**
- * What the checkers of the providers share.
+ * Shared parts of the providers' checkers.
  *
- * They look at what would be sent: the JSON, read again, and none of our types. Each rule is a sentence
- * that is written down when it is broken.
+ * They check the serialised JSON, parsed again, without our types. A broken rule is reported as a
+ * sentence.
  */
 
 export type Wire = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ export type Wire = Readonly<Record<string, unknown>>;
 /** Notes `sentence` unless `holds`. */
 export type Expect = (holds: boolean, sentence: string) => void;
 
-/** Runs `check` over `rendered` as JSON. Returns what is broken; empty if nothing is. */
+/** Runs `check` over `rendered` as JSON. Gives the broken rules. */
 export function violations(
   rendered: unknown,
   check: (context: Wire, expect: Expect) => void,
@@ -82,7 +82,7 @@ export function expectAnswers(
   expect(sorted(calls) === sorted(results), `calls ${sorted(calls)}, results ${sorted(results)}`);
 }
 
-/** Whether reading the JSON gave what was written: no `undefined`, no `NaN`, no class. */
+/** Whether the JSON round-trips: no `undefined`, no `NaN`, no class. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]));
