@@ -59,7 +59,7 @@ export interface TransactionSettings {
 export interface TransactionStart {
   /** The statements that begin the transaction, sent with the first query. */
   readonly queries: readonly Query[];
-  /** Checks their answers; throws if the transaction must not go on. */
+  /** Checks their answers; throws to refuse the transaction. */
   check(answers: readonly Answer[]): void;
 }
 
