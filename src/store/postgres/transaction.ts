@@ -1,5 +1,5 @@
 /**
- * One transaction, with one round trip per read.
+ * A pipelined transaction: one round trip per read.
  *
  * A write without a result is deferred and sent with the next read or with COMMIT. So an append
  * takes two round trips: one reads the state under the session's lock, one writes and commits.
