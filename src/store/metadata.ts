@@ -10,7 +10,7 @@ export function mergeFields(current: JsonObject, patch: JsonObject): JsonObject 
   );
 }
 
-/** A title set by a caller is no longer a derived one. */
+/** Merges a patch; a title that a caller sets clears the mark of a derived title. */
 export function patchedMetadata(
   metadata: JsonObject,
   { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,

@@ -1,5 +1,5 @@
 /**
- * Numbered, immutable migrations, and the version check.
+ * Forward-only schema migrations, with compatibility bounds.
  *
  * `minReader` and `minWriter` are the oldest schema versions whose code may read and write a store
  * after this migration. So a newer version can add tables that older ones ignore, and an older one

@@ -11,8 +11,8 @@ export interface StoredPayload {
 }
 
 /**
- * Most payloads have some kilobytes: fast compression leaves 2 % more bytes in two thirds of the
- * time. The hash table, cleared for each, is no larger than they need.
+ * Most payloads have some kilobytes: level 1 leaves 2 % more bytes in two thirds of the time. A
+ * small hash table, because it is cleared for each.
  */
 const QUICK_BYTES = 16 * 1024;
 const QUICK = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 14 };

@@ -130,7 +130,7 @@ export function eraseCases({ store, tenant, fresh }: Cases): void {
       expect(first).toMatchObject({ content: null, contentHash: null, actor: null });
     });
 
-    test("a removal erases pinned entries too, counts them, and deletes original bytes for good", async () => {
+    test("a removal erases pinned entries too, counts them, and permanently deletes original bytes", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name, { metadata: { own: "é" } });
       const { ids } = await append(store(), name, id, message("one"), message("two"));

@@ -150,7 +150,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       );
     });
 
-    test("erased messages as ranges, and no longer among the entries", async () => {
+    test("erased messages as ranges instead of entries", async () => {
       const name = tenant();
       const { id } = await createSession(store(), name);
       const texts = ["a", "b", "c", "d", "e"].map((text) => message(text));

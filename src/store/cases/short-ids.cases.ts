@@ -75,7 +75,7 @@ export function shortIdCases({ store, tenant }: Cases): void {
       expect((await add(acme, "abcdefgh-2")).shortId).toBe("abcdefgh");
     });
 
-    test("a fork has one of its own", async () => {
+    test("a fork gets a new one", async () => {
       const acme = tenant();
       const id = nextId();
       const session = newSession({ id, origin: originOf("abcdefgh-3") });

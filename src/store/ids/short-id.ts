@@ -32,7 +32,7 @@ export function ownIdOf({ key, workstation, projectId, source }: Origin): string
   return own;
 }
 
-/** A longer prefix is no easier to recognise. */
+/** The longest prefix that is still easy to recognise. */
 const MAX_PREFIX = 40;
 /** Letters of a hash that distinguish sessions with equal ids. */
 const SUFFIXES: readonly number[] = [4, 6, 8, 16, 32];

@@ -46,7 +46,7 @@ export function windowEntryColumns(asText: (column: string) => string): string {
     ${asText("m.content")} AS content`;
 }
 
-/** A session's first chain: if its leaf is there, so is its whole path. */
+/** A session's first chain, which starts at the root: a leaf on it has its whole path on it. */
 export const FIRST_CHAIN = 1;
 
 /** The last entry of a path. */

@@ -31,7 +31,7 @@ test("empty arrays are empty, and arrays of nulls have their type", async () => 
   expect(row).toEqual({ a: [], b: [], c: [null, null] });
 });
 
-test("a number that is no safe integer is refused", () => {
+test("only safe integers are accepted as bigint", () => {
   expect(() => bigints([1, 0.5])).toThrow("0.5 is not an integer");
   expect(() => bigints([2 ** 60])).toThrow("is not an integer");
 });

@@ -35,12 +35,12 @@ export function parseAddress(address: string): PostgresAddress {
   const [, scheme = "", user = "", hosts = "", rest = ""] = parts ?? [];
   const urls = hosts.split(",").map((host) => toUrl(`${scheme}${user}${host}${rest}`));
   const [first] = urls as [URL, ...URL[]];
-  const told = first.searchParams.get(ROLE_PARAMETER);
-  const role = told === null ? undefined : ROLES[told];
-  if (told !== null && role === undefined) {
+  const requested = first.searchParams.get(ROLE_PARAMETER);
+  const role = requested === null ? undefined : ROLES[requested];
+  if (requested !== null && role === undefined) {
     throw new BackscrollError(
       "invalid_address",
-      `${ROLE_PARAMETER} must be one of ${Object.keys(ROLES).join(", ")}, not ${JSON.stringify(told)}`,
+      `${ROLE_PARAMETER} must be one of ${Object.keys(ROLES).join(", ")}, not ${JSON.stringify(requested)}`,
       { details: { field: ROLE_PARAMETER } },
     );
   }

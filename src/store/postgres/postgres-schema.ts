@@ -104,7 +104,7 @@ const LOCK_TRIES = 30;
 /**
  * Migrates the store for writing. Under the lock one of several processes migrates, and the others
  * find it done. One transaction: all steps or none. In a store with data no statement holds a lock
- * for more than a second: one that needs longer fails, and belongs in background maintenance.
+ * for more than a second: longer work fails, and belongs in background maintenance.
  */
 export async function migrate(
   db: PostgresConnection,
@@ -116,7 +116,7 @@ export async function migrate(
     try {
       return await migrateOnce(db, migrations, state === undefined ? UNLIMITED : SHORT);
     } catch (error) {
-      // If this fails too, the connection and the transaction are gone.
+      // A failure here means a broken connection, whose transaction the server rolls back.
       await db.send([query("ROLLBACK")]).catch(() => undefined);
       if (!isTimeout(error) || tries === LOCK_TRIES) throw error;
       await pause(LOCK_PAUSE_MS);

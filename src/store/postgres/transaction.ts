@@ -1,5 +1,5 @@
 /**
- * One transaction, with one round trip per read.
+ * A pipelined transaction: one round trip per read.
  *
  * A write without a result is deferred and sent with the next read or with COMMIT. So an append
  * takes two round trips: one reads the state under the session's lock, one writes and commits.
@@ -59,7 +59,7 @@ export interface TransactionSettings {
 export interface TransactionStart {
   /** The statements that begin the transaction, sent with the first query. */
   readonly queries: readonly Query[];
-  /** Checks their answers; throws if the transaction must not go on. */
+  /** Checks their answers; throws to refuse the transaction. */
   check(answers: readonly Answer[]): void;
 }
 

@@ -2,7 +2,7 @@
  * Soft deletion, then an incremental purge: a long session is deleted in several transactions.
  *
  * The first deletes its row of `session_state`, writes the tombstone and the feed, and marks its row
- * of `sessions` with a TTL of 0, which no other session has: from then on it is not found. The others
+ * of `sessions` with a TTL of 0, which no live session has: from then on it is not found. The others
  * delete its rows in batches, and the row of `sessions` last, so that any process can resume.
  */
 

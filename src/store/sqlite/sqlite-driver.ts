@@ -27,8 +27,8 @@ export interface ConnectionOptions {
 const { DatabaseSync: Database } = loadSqlite();
 
 /**
- * The first statement of a connection may meet another process that recovers the log of one that
- * died. That process holds a lock while it reads the log, so wait with a busy timeout here.
+ * WAL recovery: the first statement of a connection may meet another process that holds a lock while
+ * it recovers the log after a crash.
  */
 const OPEN_TIMEOUT_MS = 10_000;
 

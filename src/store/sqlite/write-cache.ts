@@ -1,10 +1,9 @@
 /**
  * Cache of the writer's rows across transactions, invalidated by `data_version`.
  *
- * An append to a session that this connection wrote lately (1,000 are cached) needs no read: the
- * leaf, the counters and the feed's head are cached. Each transaction first checks SQLite's
- * `data_version`; the cache is cleared when another connection has committed, after a rollback, and
- * around any other operation.
+ * An append to one of 1,000 cached sessions needs no read: the leaf, the counters and the feed's
+ * head are cached. Each transaction first checks SQLite's `data_version`; the cache is cleared when
+ * another connection has committed, after a rollback, and around any other operation.
  */
 
 import type { NumberedSession } from "../rows/state-row.ts";
@@ -16,7 +15,7 @@ export interface TenantState {
   readonly lastSession: number;
   /** The row number of position 0 among the entries. */
   readonly rowBeforeFeed: number;
-  /** The position in the tenant's row; later entries give the rest. */
+  /** The position in the tenant's row, which is written behind. */
   readonly writtenPosition: number;
   readonly sessions: number;
   readonly entries: number;

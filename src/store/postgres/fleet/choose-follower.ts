@@ -1,4 +1,4 @@
-/** Chooses a follower for a read. Pure. */
+/** Load balancing of reads over followers. Pure. */
 
 export interface FollowerState {
   /** It answered the last probe. */

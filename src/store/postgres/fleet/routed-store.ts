@@ -1,4 +1,4 @@
-/** A store that reads from a follower where possible and writes to the primary. */
+/** Read/write splitting: a store that reads from a follower where possible and writes to the primary. */
 
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";

@@ -74,7 +74,7 @@ export class Maintainer {
     return result;
   }
 
-  /** Ends the piece in progress at its next yield. */
+  /** Ends the current step at its next yield. */
   async stop(): Promise<void> {
     this.#signal.stopped = true;
     await this.#running;

@@ -1,4 +1,4 @@
-/** The active paths of many sessions at once. */
+/** Batched read of the active paths of many sessions. */
 
 import type { SessionPath } from "../../../search/port.ts";
 import { IS_WHOLE, toSessionPaths } from "../../index/session-paths.ts";

@@ -74,7 +74,7 @@ export async function deleteSession(
   return tombstone;
 }
 
-/** Deletes a session unless it is gone or was appended to since the check. */
+/** Rechecks under the lock: deletes a session unless it was deleted or appended to since. */
 export async function deleteExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
   const purged = await purge(tx, id, { reason: "ttl", now, by: undefined, onlyExpired: true });
   return purged !== undefined;

@@ -1,4 +1,4 @@
-/** Idempotency keys: the request's hash and the created ids. */
+/** Idempotency keys: each stores the request's hash and the created ids, for a replay. */
 
 import { fromHex } from "../../../transcript/hash.ts";
 import type { Idempotency, Row } from "../../records.ts";

@@ -1,5 +1,5 @@
 /**
- * Pages of sessions, newest interaction first.
+ * Keyset pagination of sessions, newest interaction first.
  *
  * One statement for every combination of filters, planned for each call with its values: conditions
  * that are off vanish, and the planner chooses between walking the interaction index and starting

@@ -1,4 +1,4 @@
-/** The bytes of ingested files. */
+/** The original bytes of ingested files, in compressed parts. */
 
 import { REMOVED_KEY } from "../../../model/session.ts";
 import type { Original, OriginalQuery, OriginalUpdate } from "../../ingested-file.ts";

@@ -1,8 +1,8 @@
 /**
  * A session under its lock, and points of its tree.
  *
- * Statements name a session by its id, not its number, so that they can be sent with the one that
- * reads the number. Under READ COMMITTED each statement sees the commits before it, so reads after
+ * Pipelining: statements name a session by its id, so that they are sent together with the one that
+ * reads its number. Under READ COMMITTED each statement sees the commits before it, so reads after
  * the lock see the locked state.
  */
 

@@ -170,7 +170,7 @@ export async function abortStream(
   return abort(tx, { ...session?.[0], ...sound?.[0] }, toPending(row, chunks ?? []), request);
 }
 
-/** Aborts a message unless it ended, or its lease was renewed, since the check. */
+/** Rechecks under the lock: aborts a message unless it ended, or its lease was renewed, since. */
 export async function abortExpired(tx: Transaction, id: string, now: number): Promise<boolean> {
   const [session, sound, stream, , chunks] = await abortQueries(tx, id);
   const row = stream?.[0];

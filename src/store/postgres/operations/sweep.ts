@@ -1,5 +1,5 @@
 /**
- * The sweep: deletes expired rows on request.
+ * TTL sweep: deletes expired rows on request.
  *
  * Each message and each session has its own transaction: a single one would wait for a session while
  * it holds the tenant's row, against the lock order. A tenant with no due rows takes one round trip

@@ -10,7 +10,7 @@ const LONGEST_MS = 2;
 export class Breath {
   #lastTurn = performance.now();
 
-  /** Undefined if the event loop has turned lately; else resolves after the next turn. */
+  /** Undefined if the event loop has just turned; else resolves after the next turn. */
   take(): Promise<void> | undefined {
     if (performance.now() - this.#lastTurn < LONGEST_MS) return undefined;
     return new Promise((resolve) => {

@@ -55,8 +55,7 @@ export class HostWriter {
   }
 
   /**
-   * Resolves when the write is durable; undefined if it already is, and the event loop has turned
-   * lately.
+   * Resolves when the write is durable; undefined if it already is, and no yield is due.
    */
   sync(): Promise<void> | undefined {
     const log = this.#log;

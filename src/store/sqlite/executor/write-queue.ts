@@ -143,7 +143,7 @@ export class WriteQueue {
         compressAhead(this.#db, tenant, request);
         packAhead(request);
       } catch (error) {
-        // Another process is recovering the log: the transaction waits for it and does the rest.
+        // Another process is recovering the log: the transaction waits for it and prepares the rest.
         if (isBusy(error)) break;
         failed.add(write);
         write.settle({ error });

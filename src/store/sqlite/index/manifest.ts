@@ -1,5 +1,5 @@
 /**
- * The manifest of a tenant's index, replaced by compare-and-swap, and the lease under which it is
+ * Compare-and-swap of a tenant's index manifest, and the lease under which the manifest is
  * changed, whose epoch is the fencing token.
  */
 

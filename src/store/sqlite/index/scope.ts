@@ -1,8 +1,7 @@
 /**
- * The sessions in a search's scope.
+ * Index intersection: the sessions in a search's scope.
  *
- * Each filter uses its own index where there is one, and the results are intersected here: a
- * selective filter costs little among many sessions.
+ * Each filter uses its own index where there is one, and the results are intersected here.
  */
 
 import type { SessionCondition } from "../../../search/port.ts";

@@ -1,8 +1,8 @@
 /**
  * Runs searches on the reading connection.
  *
- * All reads of a search see one snapshot of the main file, and one of the segment file that is not
- * earlier. So segments merged and deleted during the search stay readable to its end.
+ * Snapshot isolation: all reads of a search see one snapshot of the main file, and one of the segment
+ * file that is not earlier. So segments that are merged and deleted meanwhile stay readable.
  */
 
 import { runNow } from "../../../search/drive.ts";

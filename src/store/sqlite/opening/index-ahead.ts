@@ -131,7 +131,7 @@ function record(db: SqliteConnection, found: ReadonlyMap<number, IndexLoss>): vo
   });
 }
 
-/** Damage in the segment file is no error of the store: see `segment-file.ts`. */
+/** Ignores damage in the segment file: see `segment-file.ts`. */
 function withSegments(
   db: SqliteConnection,
   readOnly: boolean,

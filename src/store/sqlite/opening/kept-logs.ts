@@ -41,8 +41,8 @@ export async function isKept(store: string, loss: LogLoss): Promise<boolean> {
   if (ofLog.some((kept) => isOf(kept, loss) && kept.commits >= loss.commits)) return true;
   for (const { file } of ofLog) {
     // While another process reads the log, SQLite does not restart it: new commits overwrite frames
-    // from the last commit before the damage on, and the others stay after them. So the break may
-    // move to either side, and the kept copy has the commits after it.
+    // after the last commit before the damage, and later frames stay. So the break may move to either
+    // side; the kept copy has the commits after it.
     if (await haveSameEnd(file, `${store}-wal`, loss.frame)) return true;
   }
   return false;

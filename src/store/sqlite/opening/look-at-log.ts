@@ -32,7 +32,7 @@ export interface HeldStore {
   release(): void;
 }
 
-/** Throws `store_corrupt` if commits would be lost for good by writing to the store. */
+/** Throws `store_corrupt` if writing to the store would destroy commits that could not be copied. */
 export async function holdStore(store: string, readOnly: boolean): Promise<HeldStore> {
   const known = holdings.get(store);
   const holding = known ?? { holders: 0, loss: findLoss(`${store}-wal`) };
@@ -86,9 +86,8 @@ const PAUSE_MS = 20;
 const MAX_LOOKS = 8;
 
 /**
- * The result on which two reads agree. While another process writes, one read may see a frame
- * before it was written and later frames after, or a log that restarts meanwhile. The second read
- * finds the frame, or other salts.
+ * Double read: the result on which two reads agree. Beside a writer, one read may miss a frame and
+ * see later ones, or see the log restart. The second read finds the frame, or other salts.
  */
 export async function findLoss(log: string): Promise<LogLoss | undefined> {
   let seen = await scan(log);

@@ -1,4 +1,4 @@
-/** The chains of a path. */
+/** The chains of a path, by a recursive query. */
 
 import type { Chain } from "../../../transcript/place.ts";
 import { toChain } from "../../rows/state-row.ts";

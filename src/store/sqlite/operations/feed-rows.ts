@@ -39,9 +39,9 @@ export interface PlacedChange {
 export interface FeedRow {
   /** The entry's row number. */
   readonly number: number;
-  /** Null if the change has a row of its own, or happened when the entry was created. */
+  /** Null if the change has its own row, or the time of the entry's creation. */
   readonly at: number | null;
-  /** Null if the change has a row of its own. */
+  /** Null if the change has its own row. */
   readonly hash: Uint8Array | null;
   /** The `context_usage` change, if it is the next change and stored in the same row. */
   readonly usage: PlacedChange | undefined;

@@ -1,4 +1,4 @@
-/** Read positions of files. */
+/** Checkpoints of ingested files: their read positions. */
 
 import type { IngestedFile } from "../../ingested-file.ts";
 import {

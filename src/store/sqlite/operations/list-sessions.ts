@@ -1,5 +1,5 @@
 /**
- * Pages of sessions, newest interaction first.
+ * Keyset pagination of sessions, newest interaction first.
  *
  * Cost-based choice of two plans. A scan of the interaction index stops after a page, but visits n/m
  * sessions for each match; the filter's own index finds all m matches, which are then sorted. The

@@ -1,4 +1,4 @@
-/** The sweep: deletes expired rows on request. */
+/** TTL sweep: deletes expired rows on request. */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
 import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";

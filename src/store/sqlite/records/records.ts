@@ -1,4 +1,4 @@
-/** Records: values under a namespace and a key. */
+/** Records: a key-value store with compare-and-swap on versions. */
 
 import type { RecordInfo } from "../../../model/record.ts";
 import { sha256 } from "../../../transcript/hash.ts";
