@@ -223,10 +223,7 @@ function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
   return { documents: list.documents, from, to, shift: 0 };
 }
 
-/**
- * Term-at-a-time: adds a term's gain to each message of the window. Gives the number of touched
- * messages.
- */
+/** Term-at-a-time: adds a term's gain to the window. Gives the number of touched messages. */
 function addList(
   active: ActiveList,
   open: OpenDocuments | undefined,
