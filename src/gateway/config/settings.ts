@@ -82,7 +82,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.idleMinutes",
     kind: NUMBER,
     preset: null,
-    help: "The older place of session.reset.idleMinutes.",
+    help: "The older name of session.reset.idleMinutes.",
   },
   {
     key: "session.parentForkMaxTokens",
