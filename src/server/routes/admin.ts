@@ -87,7 +87,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/sweep",
     operation: "sweep",
     tag: "admin",
-    summary: "Delete what outlived its time.",
+    summary: "Delete expired sessions and records.",
     scope: "admin",
     act: "sweep",
     answer: { status: 200, description: "Counts of the sweep.", schema: sweep },

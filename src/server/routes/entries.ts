@@ -79,7 +79,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     path: "/v1/entries/{entry_id}",
     operation: "getEntry",
     tag: "entries",
-    summary: "One entry, also one that is being written.",
+    summary: "One entry, also a pending one.",
     scope: "read",
     params: z.strictObject({ entry_id: key }),
     answer: { status: 200, description: "The entry.", schema: entry },

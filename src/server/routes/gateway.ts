@@ -47,7 +47,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/inbound",
     operation: "inbound",
     tag: "gateway",
-    summary: "Take a message in, and answer it.",
+    summary: "Route an inbound message, store it, and answer it.",
     scope: "write",
     limits: APPEND_LIMITS,
     body: z.strictObject({
@@ -72,7 +72,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       authorized: z.boolean().optional(),
       id: key
         .optional()
-        .meta({ description: "The channel's own id: delivered twice counts once." }),
+        .meta({ description: "The channel's message id: a redelivery counts once." }),
       append: z
         .boolean()
         .optional()
@@ -128,7 +128,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/routes/{key}",
     operation: "putRoute",
     tag: "gateway",
-    summary: "Lead a session key to a session.",
+    summary: "Point a session key at a session.",
     scope: "write",
     params,
     body: z.strictObject({
@@ -214,7 +214,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/status",
     operation: "sessionStatus",
     tag: "gateway",
-    summary: "How a session stands, and when it ends.",
+    summary: "The status of a session, and its next reset.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Its status.", schema: status },

@@ -187,7 +187,7 @@ class ImportedLines {
       );
       yield { ...entry, blocks };
     }
-    throw invalid("end", "the body ended without a line that says so; send it again");
+    throw invalid("end", "the body is truncated: the line `end` is missing; send it again");
   }
 }
 
@@ -219,7 +219,7 @@ function parseLine({ number, text, damage }: Line): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(`line ${number}`, `line ${number} is no JSON`);
+    throw invalid(`line ${number}`, `line ${number} is not JSON`);
   }
 }
 

@@ -213,7 +213,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     operation: "extractFacts",
     tag: "facts",
     scope: "write",
-    summary: "Take facts from what no extraction has read yet, by a model.",
+    summary: "Extract facts from messages since the last extraction, with a model.",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
     answer: { status: 200, description: "The added facts, and counts.", schema: extraction },

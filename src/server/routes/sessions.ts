@@ -214,7 +214,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/origins",
     operation: "findSessionByOrigin",
     tag: "sessions",
-    summary: "The session that an outside source knows under a key.",
+    summary: "The session with an origin key.",
     scope: "read",
     query: z.strictObject({ key: path }),
     answer: { status: 200, description: "The session.", schema: session },
@@ -268,10 +268,7 @@ export const SESSION_ROUTES: readonly Route[] = [
           ? await tenant.findTombstoneByOrigin(origin_key ?? "")
           : await tenant.findTombstone(session_id);
       if (found !== undefined) return toWireTombstone(found);
-      throw new BackscrollError(
-        "session_not_found",
-        "no session that was deleted is known by this",
-      );
+      throw new BackscrollError("session_not_found", "no deleted session has this id or key");
     },
   }),
 ];

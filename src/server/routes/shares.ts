@@ -21,7 +21,7 @@ const share: z.ZodType = z
 
 const shares = {
   status: 200,
-  description: "Those that still open something.",
+  description: "Only links that are still valid.",
   schema: z.object({ shares: z.array(share) }).meta({ id: "ShareList" }),
 } as const;
 
@@ -82,7 +82,7 @@ export const SHARE_ROUTES: readonly Route[] = [
     path: "/v1/shares/{share_id}",
     operation: "revokeShare",
     tag: "shares",
-    summary: "Make a link open nothing any more.",
+    summary: "Revoke a link.",
     scope: "write",
     params: z.strictObject({ share_id: key }),
     answer: { status: 204, description: "It is done." },
