@@ -340,7 +340,7 @@ export class Gateway {
       case "repeated":
         return "this message was delivered twice: it is stored already";
       default:
-        return `the session goes on: sessions are reset ${rule}`;
+        return `the session continues: sessions are reset ${rule}`;
     }
   }
 }
