@@ -17,7 +17,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     operation: "appendEntries",
     tag: "entries",
     scope: "write",
-    summary: "Append entries of several kinds, all or none.",
+    summary: "Append entries of several kinds, atomically.",
     takesKey: true,
     takesLeaf: true,
     params: sessionParams,
@@ -93,7 +93,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     operation: "removeEntry",
     tag: "entries",
     scope: "write",
-    summary: "Remove an entry for good.",
+    summary: "Remove an entry permanently; a tombstone stays.",
     params: entryParams,
     answer: { status: 200, description: "Its tombstone.", schema: entry },
     handle: async ({ tenant }, { params }) => {

@@ -96,7 +96,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     path: "/v1/facets",
     operation: "facets",
     tag: "search",
-    summary: "How many sessions a list or a search has for each value of a filter.",
+    summary: "Facets: the number of sessions for each value of a filter.",
     scope: "read",
     query: z.strictObject({
       ...askedOf,
@@ -130,7 +130,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     path: "/v1/review",
     operation: "review",
     tag: "sessions",
-    summary: "Which sessions went wrong, and the tools and files in them.",
+    summary: "Sessions with failures, and their tools and files.",
     scope: "read",
     query: z.strictObject({
       ...filter,

@@ -244,7 +244,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/summaries",
     operation: "summaries",
     tag: "context",
-    summary: "Every summary that was written.",
+    summary: "Every summary of the session.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "At most 500, the newest.", schema: summaries },
@@ -290,7 +290,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     operation: "applyRetention",
     tag: "context",
     scope: "write",
-    summary: "Erase what compactions cover, as the session's retention says.",
+    summary: "Erase entries that compactions cover, by the session's retention.",
     params: sessionParams,
     answer: {
       status: 200,

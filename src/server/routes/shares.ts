@@ -41,7 +41,7 @@ export const SHARE_ROUTES: readonly Route[] = [
     }),
     answer: {
       status: 201,
-      description: "The link, shown this once. It ends no later than the token that made it.",
+      description: "The link, shown once. It ends no later than the token that made it.",
       schema: z.object({ token: text, path: text, url: text, share }).meta({ id: "CreatedShare" }),
     },
     handle: async ({ tenant, access, request }, { params, body }) => {
@@ -85,7 +85,7 @@ export const SHARE_ROUTES: readonly Route[] = [
     summary: "Revoke a link.",
     scope: "write",
     params: z.strictObject({ share_id: key }),
-    answer: { status: 204, description: "It is done." },
+    answer: { status: 204, description: "No content." },
     handle: async ({ tenant }, { params }) => tenant.shares.revoke(params.share_id),
   }),
 ];
