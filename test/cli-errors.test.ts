@@ -53,7 +53,7 @@ describe("mistakes on the command line", () => {
     [["list", "--limit", "501"], /limit is 501; at most 500 is allowed.*too_large/],
     [["list", "--since", "soonish"], /--since must be a date such as/],
     [["list", "--cursor", "x"], /cursor was not given by a list.*invalid_cursor/],
-    [["list", "extra"], /list does not know what to do with "extra"/],
+    [["list", "extra"], /list takes no argument "extra"/],
     [["list", "--json=yes"], /--json takes no value/],
     [["show"], /show needs SESSION; see backscroll show --help/],
     [["memory"], /memory needs one of list, search, get, put, delete \(invalid_input\)/],

@@ -111,7 +111,7 @@ describe("the configuration", () => {
     expect(ran.stdout).toMatch(/session\.dmScope +main +file\n/);
     expect(ran.stdout).toMatch(/session\.mainKey +main +default\n/);
     expect(ran.stdout).toMatch(/compaction\.inputTokens +5000 +environment\n/);
-    expect(ran.stderr).toContain("session.scope means nothing here");
+    expect(ran.stderr).toContain("session.scope is not a setting");
     const explained = await cli("config", "--explain");
     expect(explained.stdout).toMatch(/session\.resetByChannel\.\*\.mode +– +default +When/);
     expect(await json("config")).toMatchObject({ path: file, exists: true });

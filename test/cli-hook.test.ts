@@ -213,9 +213,7 @@ describe("nothing breaks the agent", () => {
     for (const input of ["{", "[]", '"x"']) {
       const ran = await cli(["hook", "claude-code"], input);
       expect([ran.code, ran.stdout]).toEqual([0, ""]);
-      expect(ran.stderr).toMatch(
-        /^backscroll: what a hook is given on standard input is not .*\n$/,
-      );
+      expect(ran.stderr).toMatch(/^backscroll: the hook's input on standard input is not .*\n$/);
     }
     for (const input of ["{}", "\n"]) {
       const ran = await cli(["hook", "claude-code"], input);

@@ -186,6 +186,10 @@ describe("ingest", () => {
       folders: expect.arrayContaining([join(home, ".codex/sessions")]),
     });
     expect(await ok("ingest", "--places")).toMatch(/^codex +~\/\.codex\/sessions$/m);
+    expect(await ok("ingest", "--source", "claude-code")).not.toContain("others");
+    expect(await ok("ingest", "--source", "pi")).toMatch(
+      /^No transcripts found\.\nLooked in:\n {2}pi {2}\S+\n$/,
+    );
   });
 
   test("names invalid options", async () => {

@@ -6,7 +6,7 @@ import { maskEntry, maskFact, maskMemory, maskSession } from "./mask.ts";
 /** Concatenated, so that secret scanners ignore this file. */
 const KEY = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF"}`;
 
-test("masks every text of an entry, and keeps what a provider verifies", async () => {
+test("masks every text of an entry, and keeps signed and encrypted data", async () => {
   await using memory = await open(":memory:");
   const session = await memory.createSession({
     agent: "coder",

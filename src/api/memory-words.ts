@@ -12,7 +12,7 @@ export const QUERY_HELP =
 
 export const MEMORY_WORDS = {
   searchSessions:
-    "Search earlier conversations. Gives excerpts, each with the messages round it, the best first.",
+    "Search earlier conversations. Gives excerpts, each with the messages around it, the best first.",
   searchMemory: "Search your own notes. Gives whole notes, the best first.",
   remember: "Keep a note for later conversations, in place of one of the same name. At most 8 KiB.",
   contextBefore: "Messages to show before a hit; 4 if left out.",

@@ -155,7 +155,7 @@ describe("a file that changes", () => {
   test.each([
     ["rewritten and longer", notes("four", "five", "six")],
     ["truncated", notes("one")],
-  ])("is read whole if it was %s, and what was there stays", async (_name, content) => {
+  ])("is read whole if it was %s, and stored entries stay", async (_name, content) => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     const file = machine.put("notes/a.jsonl", notes("one", "two"));
@@ -254,7 +254,7 @@ describe("the edge cases of the first indexers of such files", () => {
     ]);
   });
 
-  test("a malformed JSON line: skipped with a warning, and reading goes on", async () => {
+  test("a malformed JSON line: skipped with a warning, and later lines are read", async () => {
     await using engine = await open(":memory:");
     const machine = createMachine();
     machine.put(

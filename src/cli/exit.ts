@@ -21,14 +21,15 @@ export const EXIT = {
 
 /** Meanings of the exit codes, for the documentation. */
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: "It worked. An empty list is an answer, too.",
+  ok: "Success. An empty list is a success, too.",
   nothing:
     "No such session, entry, memory, fact, route or token; a search found nothing; there is nothing to compact; `setup` found no agent or a server that does not start; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
-  conflict: "Something else is in its place: read the new state, then decide.",
+  conflict: "Conflict: the current state is not the expected one. Read it, then decide.",
   noStore: "There is no store at this address.",
   unavailable: "The store or the language model cannot be used now; trying again later may help.",
-  refused: "The store may not be written, or the token does not reach that far.",
+  refused:
+    "Refused: the store is read-only, full or over its quota, or the token's scope does not suffice.",
   damaged: "The address does not hold a usable store.",
   version: "The store was written by another version of Backscroll.",
   internal: "A bug in Backscroll.",

@@ -107,7 +107,7 @@ function checkOption(command: Command, specs: OptionSpecs, token: OptionToken): 
     const takesText = command.arguments.at(-1)?.rest === true;
     const suggestion =
       takesText && !rawName.startsWith("--")
-        ? "; a word to leave out belongs into the quotes of the query: 'lock -file'"
+        ? "; put an excluded word into the quotes of the query: 'lock -file'"
         : didYouMean(rawName, Object.keys(specs).map(dashed));
     throw usageError(
       `${command.name} has no option ${rawName}${suggestion || `; see backscroll ${command.name} --help`}`,
@@ -139,9 +139,7 @@ function nameArguments(command: Command, words: readonly string[]): Record<strin
   }
   const extra = positionals[command.arguments.length];
   if (extra !== undefined && !command.arguments.at(-1)?.many) {
-    throw usageError(
-      `${command.name} does not know what to do with "${extra}"; text of several words goes in quotes`,
-    );
+    throw usageError(`${command.name} takes no argument "${extra}"; quote a text of several words`);
   }
   return Object.fromEntries(
     command.arguments.map((arg, i) => [arg.name, arg.many ? positionals.slice(i) : positionals[i]]),

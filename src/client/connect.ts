@@ -67,7 +67,7 @@ function checkAddress(url: unknown): string {
   const { username, password, search, hash, origin, pathname } = new URL(url);
   if (username !== "" || password !== "" || search !== "" || hash !== "") {
     throw invalidAddress(
-      "the address of a server holds neither a token nor a password nor a query; the token is handed over beside it",
+      "the address of a server must not contain a token, a password or a query; pass the token separately",
     );
   }
   return origin + pathname.replace(/\/+$/, "");
@@ -85,7 +85,7 @@ function checkToken(token: unknown): void {
 function invalidAccess(): BackscrollError {
   return new BackscrollError(
     "invalid_input",
-    "access must be the `access` of an engine that `connect` gave; leave it out, and the server is asked",
+    "access must be the `access` of an engine that `connect` gave; without it, the server is asked",
     { details: { field: "access" } },
   );
 }

@@ -89,7 +89,7 @@ export class Connection {
       try {
         return JSON.parse(text) as Answer;
       } catch {
-        throw notOurs(this.address, "its answer is no JSON");
+        throw notOurs(this.address, "its answer is not JSON");
       }
     });
   }

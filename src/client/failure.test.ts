@@ -91,8 +91,8 @@ describe("an address", () => {
   test.each([
     ["ftp://host", /http:\/\/127\.0\.0\.1:7423/],
     ["not an address", /not an address/],
-    ["http://ana:s3cret@host", /neither a token/],
-    ["http://host?token=s3cret", /neither a token/],
+    ["http://ana:s3cret@host", /must not contain a token/],
+    ["http://host?token=s3cret", /must not contain a token/],
     [undefined, /missing/],
   ])("%s is refused without its secrets", async (address, message) => {
     const failed = connect(address as string);
@@ -152,16 +152,19 @@ describe("a server that", () => {
   test.each([
     ["answers with a page", (_, response) => response.end("<html></html>")],
     ["answers with other JSON", (_, response) => response.end('{"ok":true}')],
-    ["knows nothing of us", (_, response) => response.writeHead(404).end("not found")],
-    ["sends us elsewhere", (_, response) => response.writeHead(302, { location: "/x" }).end()],
-  ] satisfies [string, RequestListener][])("%s is not ours", async (name, listener) => {
-    const failed = connect(await answerWith(listener), { retries: 0 });
-    // fetch itself refuses a redirect, without a reason.
-    const code = name === "sends us elsewhere" ? "store_unavailable" : "foreign_database";
-    await expect(failed).rejects.toMatchObject({ code });
-  });
+    ["has no such route", (_, response) => response.writeHead(404).end("not found")],
+    ["redirects", (_, response) => response.writeHead(302, { location: "/x" }).end()],
+  ] satisfies [string, RequestListener][])(
+    "%s is not a Backscroll server",
+    async (name, listener) => {
+      const failed = connect(await answerWith(listener), { retries: 0 });
+      // fetch itself refuses a redirect, without a reason.
+      const code = name === "redirects" ? "store_unavailable" : "foreign_database";
+      await expect(failed).rejects.toMatchObject({ code });
+    },
+  );
 
-  test("fails by a bug names the request", async () => {
+  test("has an internal error: the error names the request", async () => {
     const problem = { code: "internal_error", detail: "something went wrong", details: {} };
     const url = await answerWith((_, response) =>
       response.writeHead(500, { "x-request-id": "r-1" }).end(JSON.stringify(problem)),

@@ -4,7 +4,7 @@ import { fromWireError, type WireError } from "../api/error.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";
 
-/** Transient codes. */
+/** Transient errors. */
 const PASSING: readonly ErrorCode[] = [
   "rate_limited",
   "request_timeout",
@@ -46,13 +46,10 @@ export function connectionClosed(): BackscrollError {
   return new BackscrollError("store_closed", "the connection was closed");
 }
 
-export function notOurs(
-  address: string,
-  what = "its answer is of something else",
-): BackscrollError {
+export function notOurs(address: string, what = "unexpected answer"): BackscrollError {
   return new BackscrollError(
     "foreign_database",
-    `what answers at ${address} is not a Backscroll server (${what}); check the address, the port and any proxy in between`,
+    `${address} is not a Backscroll server (${what}); check the address, the port and any proxy in between`,
     { details: { address } },
   );
 }

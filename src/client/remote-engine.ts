@@ -77,7 +77,7 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
     return backup(this.connection, options);
   }
 
-  /** Flushes open messages. The server goes on. */
+  /** Flushes open messages. The server keeps running. */
   async close(): Promise<void> {
     // A lost message cannot be stored; its own writer gets the error.
     await Promise.allSettled([...this.connection.openMessages].map((message) => message.flush()));

@@ -1,8 +1,8 @@
 /**
  * A streamed message in a remote store.
  *
- * Chunks are sent within the flush interval, in order. After a lost or failed answer the client
- * first reads the stored length, so that no chunk is lost or duplicated.
+ * Chunks are sent within the flush interval, in order. Exactly-once by offset: after a lost or
+ * failed answer the client reads the stored length and continues there.
  */
 
 import { toWireBlock } from "../api/block.ts";

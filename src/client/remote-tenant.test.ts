@@ -308,7 +308,7 @@ describe("a tenant over the network", () => {
     );
   });
 
-  test("is the token's, and no other", async () => {
+  test("is the token's tenant", async () => {
     const { remote } = await serveStore({ tenant: "acme" });
     expect(remote.tenant).toBe("acme");
     expect(remote.forTenant("acme").tenant).toBe("acme");

@@ -1,5 +1,5 @@
 /**
- * A streamed body that can be repeated.
+ * A replay buffer: a streamed body that can be sent again.
  *
  * Sent bytes are kept until the response, up to a limit; beyond it they are dropped, and the body
  * cannot be repeated.

@@ -60,7 +60,7 @@ export function checkBatchBody(body: string): string {
   if (bytes <= MAX_APPEND_REQUEST_BYTES) return body;
   throw new BackscrollError(
     "too_large",
-    `the messages of one append take ${bytes} bytes; the limit is ${MAX_APPEND_REQUEST_BYTES}: append in several calls, each of which is stored all or none`,
+    `the messages of one append take ${bytes} bytes; the limit is ${MAX_APPEND_REQUEST_BYTES}: append in several calls, each of which is atomic`,
     { details: { field: "messages", limit: MAX_APPEND_REQUEST_BYTES, actual: bytes } },
   );
 }

@@ -94,7 +94,7 @@ test("a read is repeated, up to a limit", async () => {
   await expect(client.tenantStatus()).rejects.toMatchObject({ code: "store_unavailable" });
 });
 
-describe("a server that asks for patience", () => {
+describe("a busy server", () => {
   /** Refuses the first requests after the first one, and counts all. */
   async function startBusy(status: number, headers: Record<string, string>, refused: number) {
     let asked = 0;
@@ -133,7 +133,7 @@ describe("a server that asks for patience", () => {
     expect(refusing.asked()).toBe(1);
   });
 
-  test("is not awaited for more than a minute", async () => {
+  test("is given up on if Retry-After exceeds a minute", async () => {
     const { client, asked } = await startBusy(503, { "retry-after": "3600" }, 1);
     await expect(client.tenantStatus()).rejects.toMatchObject({ details: { status: 503 } });
     expect(asked()).toBe(1);

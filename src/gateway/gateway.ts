@@ -328,19 +328,19 @@ export class Gateway {
       case "first":
         return "the key had no session";
       case "missing":
-        return "the session that was here was deleted";
+        return "the session of this key was deleted";
       case "command":
         return "a command asked for a new session";
       case "daily":
-        return `a new day has begun since the session did: sessions are reset ${rule}`;
+        return `the daily reset is due: sessions are reset ${rule}`;
       case "idle":
         return `idle for too long: sessions are reset ${rule}`;
       case "housekeeping":
         return "automatic input starts no session";
       case "repeated":
-        return "this message was delivered twice: it is stored already";
+        return "a redelivery: the message is stored already";
       default:
-        return `the session goes on: sessions are reset ${rule}`;
+        return `the session continues: sessions are reset ${rule}`;
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Lines and entries in batches.
+ * Vectorised pipelines: lines and entries in batches.
  *
  * A file comes in chunks of about a hundred lines. Awaiting each line costs more than splitting it
  * off: a promise and several microtasks per stage. So each stage passes on the items of a whole

@@ -61,7 +61,7 @@ describe("scanning an object", () => {
     '{"a":[1 2]}',
     '{"a":nullnull}',
     '{"a":{"b":"c{"d":"e"}}',
-  ])("%s has something where no value may stand", (text) => {
+  ])("%s has a value at an invalid position", (text) => {
     expect(scanObject(text)).toBeUndefined();
   });
 
@@ -103,7 +103,7 @@ test("the fields of an object come with their texts", () => {
   );
 });
 
-test("a string ends at the quote that no odd number of backslashes precedes", () => {
+test("a string ends at the first quote after an even number of backslashes", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('"', "\\", "a", "\n") }), (value) => {
       const literal = JSON.stringify(value);

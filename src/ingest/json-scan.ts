@@ -1,5 +1,5 @@
 /**
- * Locates the fields of a line of JSON without parsing it.
+ * A structural scanner: locates the fields of a line of JSON without parsing it.
  *
  * Most of a line is strings, and scanning for a closing quote is several times faster than
  * decoding. So unused values are skipped, and only numbers are checked for lost digits.

@@ -58,7 +58,7 @@ function before(prefix: string, i: number): string | null {
   return i === 0 ? null : `${prefix}${i - 1}`;
 }
 
-describe("of a session of many lines", () => {
+describe("stays bounded over many lines", () => {
   test.each(Object.keys(MEMORIES))("only the last of %s are remembered", (name) => {
     const memory = (MEMORIES[name] as () => Memory)();
     let most = 0;

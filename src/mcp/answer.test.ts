@@ -46,7 +46,7 @@ describe("an answer", () => {
     expect([text, body]).toEqual(["a\nb", undefined]);
   });
 
-  test("for a model is cut rather than refused, and says so", async () => {
+  test("for a model is cut rather than refused, with a note", async () => {
     const deep = Array.from({ length: 16 }, () =>
       Array.from({ length: 16 }, () => "x".repeat(256)),
     );
@@ -64,7 +64,7 @@ describe("an answer", () => {
     expect(text).toMatch(/^Shortened to keep the answer small: .*\n\nx.*…$/s);
   });
 
-  test("has fewer items rather than shorter ones, and says so", async () => {
+  test("has fewer items rather than shorter ones, with a note", async () => {
     const { body, text, reads } = await answer(Array.from({ length: 8 }, () => "x".repeat(500)));
     expect([body.items.length, body.items[0]?.length]).toEqual([2, 500]);
     expect(reads).toEqual([8, 4, 2]);

@@ -4,7 +4,7 @@
  * Clients pass a model either the text or the data of an answer, usually the data if present. So an
  * answer is either text alone, written for a model; or data, with the same JSON as its text. An
  * oversized answer has its texts cut as far as the tool allows, then fewer items, then is
- * truncated, and says so.
+ * truncated, with a note.
  */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";

@@ -30,7 +30,7 @@ const BOUNDS: StreamBounds = { unreadBytes: 10, patienceMs: 0, mostBytes: 1_000 
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-test("a reading client gets everything, however much it is", async () => {
+test("a reading client gets any amount of data", async () => {
   const { body, send, end } = source();
   let drops = 0;
   const bounded = boundedStream(body, BOUNDS, () => drops++);
@@ -67,7 +67,7 @@ test("a slow reader is kept until the hard limit", async () => {
   await expectLastDrop(watched);
 });
 
-test("no client buffers more than 2 MiB, however fast it reads", async () => {
+test("no client buffers more than 2 MiB, at any reading speed", async () => {
   const { reader, send, outcome } = watch(STREAM_BOUNDS);
   const piece = "x".repeat(128 * 1024);
   let sent = 0;
@@ -104,7 +104,7 @@ test("a single piece may be larger than the limit", async () => {
   expect([(await new Response(bounded).text()).length, drops]).toEqual([1_000, 0]);
 });
 
-test("the source is told of a client that left, and the reader of a failed source", async () => {
+test("the source learns that its client left, and the reader that its source failed", async () => {
   const gone = source();
   await boundedStream(gone.body, BOUNDS, () => undefined).cancel();
   expect(gone.isCancelled()).toBe(true);

@@ -80,7 +80,7 @@ export function parseCursor(cursor: string): PageStart {
   if (offset !== "") return { offset: Number(offset), ...(leaf === "" ? {} : { leaf }) };
   throw new BackscrollError(
     "invalid_cursor",
-    `"${cursor.slice(0, 80)}" is no cursor of list_messages; use the next_cursor of a page`,
+    `"${cursor.slice(0, 80)}" is not a cursor of list_messages; use the next_cursor of a page`,
   );
 }
 

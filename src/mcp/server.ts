@@ -34,7 +34,7 @@ const INSTRUCTIONS =
 export function createMcpServer(host: McpHost, setting: ServerSetting = {}): Server {
   const { era = "legacy", subscriptions = false } = setting;
   if (host.tenant.tenant !== host.access.tenant) {
-    throw new Error("the host has let a caller of one tenant in to another");
+    throw new Error("the host passed the store of one tenant with the access of another");
   }
   const server = new CheckedServer(
     { name: "backscroll", title: "Backscroll", version: host.version },

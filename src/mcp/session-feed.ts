@@ -2,7 +2,7 @@
  * Turns a tenant's change feed into MCP notifications: resource updated, list changed.
  *
  * The feed is in the database, so every node sees all writes. It is followed only while there are
- * listeners. Frequent changes, such as of an open message, are throttled.
+ * listeners. Frequent changes, such as of an open message, are coalesced.
  */
 
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
@@ -10,7 +10,7 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Change } from "../model/change.ts";
 import { urisOf } from "./resources/session-uri.ts";
 
-/** Changes within this time are announced together. */
+/** Coalescing: changes within this time are announced together. */
 const GATHER_MS = 50;
 /** Retry delay after a store failure, such as a restart of the database. */
 const RETRY_MS = 1_000;

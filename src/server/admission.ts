@@ -24,7 +24,7 @@ export interface AdmissionOptions {
 export function checkSource(headers: Headers, options: AdmissionOptions): void {
   const host = headers.get("host") ?? "";
   if (options.hosts !== undefined && !options.hosts.has(hostName(host))) {
-    throw refused("host", `"${host.slice(0, 80)}" is no name of this server`);
+    throw refused("host", `"${host.slice(0, 80)}" is not a name of this server`);
   }
   const origin = headers.get("origin");
   if (origin === null || options.origins.has(origin)) return;

@@ -140,7 +140,7 @@ async function* readUnpacked(
     yield* unpack(request, patienceMs);
   } catch (error) {
     if (BackscrollError.is(error)) throw error;
-    throw invalid("body", "the body ended too early, or is not packed as it says");
+    throw invalid("body", "the body is truncated, or its content-encoding is wrong");
   }
 }
 

@@ -66,7 +66,7 @@ function explain(
       return refused("port", `port ${port} may not be used; choose one over 1023 with --port`);
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return refused("host", `${host} is no address of this machine`);
+      return refused("host", `${host} is not an address of this machine`);
     default:
       return error;
   }

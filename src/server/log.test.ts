@@ -10,8 +10,8 @@ interface Line {
   readonly stack?: readonly string[];
 }
 
-describe("a line for what went wrong", () => {
-  test("has the place, and no content, however the message is written", () => {
+describe("the log line of an error", () => {
+  test("has the stack without any content, for every form of message", () => {
     const said = fc.string({
       unit: fc.constantFrom("\n", " ", "    at secret (", "x", ")", "\u2028"),
     });
@@ -39,7 +39,7 @@ describe("a line for what went wrong", () => {
     expect(JSON.parse(toErrorLine(error))).toMatchObject({ stack: [] });
   });
 
-  test("has the code of an error that has one", () => {
+  test("has the code of a coded error", () => {
     const line = toErrorLine(new BackscrollError("store_busy", "walrus"), new Date(0));
     expect(JSON.parse(line)).toMatchObject({
       time: "1970-01-01T00:00:00.000Z",

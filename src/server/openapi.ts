@@ -8,12 +8,12 @@ import { problem } from "./schemas/store.ts";
 type Schema = Record<string, unknown>;
 
 const TAGS: Readonly<Record<string, string>> = {
-  sessions: "Conversations: made, found, changed, forked, deleted.",
+  sessions: "Conversations: create, find, change, fork, delete.",
   messages: "Messages, appended and read by page.",
   streams: "Messages that are written piece by piece.",
   entries: "The nodes of a session's tree.",
   branches: "Paths other than the active one.",
-  search: "Where was that said?",
+  search: "Full-text search, by words and by meaning.",
   context: "The context of a model, and its compaction.",
   facts: "Statements taken from conversations.",
   memories: "Small named notes of an agent.",
@@ -26,7 +26,7 @@ const TAGS: Readonly<Record<string, string>> = {
 };
 
 const DESCRIPTION =
-  "Every answer is of the tenant that the token belongs to; what is another tenant's does not exist. Errors are problem+json with a `code` to act on. Bodies may be packed with gzip, and answers are if they may.";
+  "The token determines the tenant; resources of other tenants are not found. Errors are problem+json (RFC 9457) with a `code`. Request bodies may be compressed with gzip; responses are, if `Accept-Encoding` allows it.";
 
 export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
   const components: Record<string, Schema> = {};
@@ -66,7 +66,12 @@ function operation(route: Route, components: Record<string, Schema>): Schema {
       ...parameters(route.params, "path", components),
       ...parameters(route.query, "query", components),
       ...(route.takesKey
-        ? [header("Idempotency-Key", "The same request under the same key is done once.")]
+        ? [
+            header(
+              "Idempotency-Key",
+              "Idempotency: the same request under the same key is carried out once.",
+            ),
+          ]
         : []),
       ...(route.takesLeaf
         ? [header("If-Match", 'The leaf that was seen, in quotes; `""` if there was none.')]

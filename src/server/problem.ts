@@ -81,7 +81,8 @@ export function toProblemResponse(error: unknown, requestId: string): Response {
     title: code.replaceAll("_", " "),
     status,
     // An unexpected error is a bug: do not send its message, which may hold content.
-    detail: code === "internal_error" ? "something went wrong in the server" : wire.message,
+    detail:
+      code === "internal_error" ? "internal error; the server's log has the cause" : wire.message,
     code,
     details: wire.details,
     request_id: requestId,
@@ -104,6 +105,6 @@ function retryAfter(error: unknown): string {
 export function routeNotFound(): BackscrollError {
   return new BackscrollError(
     "route_not_found",
-    "there is nothing at this path, or not under this method; /docs lists what there is",
+    "no route has this path and method; /docs lists the routes",
   );
 }

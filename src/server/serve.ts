@@ -140,7 +140,7 @@ function checkOrigin(origin: string): string {
   if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
   throw new BackscrollError(
     "invalid_input",
-    `"${origin.slice(0, 80)}" is no origin; write it as in https://app.example`,
+    `"${origin.slice(0, 80)}" is not an origin; write it as in https://app.example`,
     { details: { field: "allow-origin" } },
   );
 }

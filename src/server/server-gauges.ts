@@ -39,7 +39,7 @@ export async function serverGauges(
     ),
     gauge(
       "index_lag",
-      "Changes that are in no segment of the index yet.",
+      "Changes in the tail: not in a segment of the index yet.",
       total((tenant) => tenant.index.lag),
     ),
     gauge("database_bytes", "Bytes of the database, without its log.", databaseBytes),
@@ -47,30 +47,26 @@ export async function serverGauges(
     gauge("followers", "Followers that reads may run on.", followers.length),
     gauge(
       "followers_there",
-      "Followers that answered when they were last asked.",
+      "Followers that answered the last probe.",
       followers.filter(({ isThere }) => isThere).length,
     ),
     gauge(
       "follower_lag_seconds",
-      "For how long the latest of the followers lacks a change.",
+      "Replication lag of the slowest follower, in seconds.",
       worst(({ lagMs }) => lagMs) / 1_000,
     ),
     gauge(
       "follower_changes_behind",
-      "Changes that the latest of the followers does not have yet.",
+      "Changes that the slowest follower lacks.",
       worst(({ behind }) => behind),
     ),
-    gauge(
-      "requests_in_progress",
-      "Requests that were let in and wait for an answer.",
-      used.requests,
-    ),
+    gauge("requests_in_progress", "Admitted requests without an answer.", used.requests),
     gauge("body_bytes_in_progress", "Bytes of bodies that are held in memory.", used.bytes),
     gauge("subscribers", "Callers that follow the change feed.", live.count),
     {
       ...gauge(
         "subscribers_dropped_total",
-        "Readers that took nothing for too long.",
+        "Subscribers dropped because they stalled.",
         live.dropped,
       ),
       type: "counter",

@@ -26,7 +26,7 @@ describe("JsonMeter", () => {
     expect(measure('["\\"", "\\\\", "[{,:"]').values).toBe(4);
   });
 
-  test("counts as a parser does for any JSON, however it is chunked", () => {
+  test("counts as a parser does, for any JSON in chunks of any size", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 9 }), (value, size) => {
         const text = JSON.stringify(value, null, size % 3);

@@ -36,7 +36,7 @@ describe("parseSlices", () => {
     for (const text of texts) expect(JSON.stringify(await sliced(text))).toBe(jsonOf(text));
   });
 
-  test("refuses what the parser refuses", async () => {
+  test("refuses the same texts as the parser", async () => {
     const texts = [
       '{"a":[1,,2]}',
       '{"a":[1,]}',

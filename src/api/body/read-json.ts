@@ -134,7 +134,7 @@ function noJson(message: string): BackscrollError {
       .split(/[,"'`(]/, 1)[0]
       ?.trim()
       .slice(0, 80) ?? "";
-  return invalid(`the body is no JSON${reason === "" ? "" : `: ${reason}`}`);
+  return invalid(`the body is not JSON${reason === "" ? "" : `: ${reason}`}`);
 }
 
 function invalid(message: string): BackscrollError {

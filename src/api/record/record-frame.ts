@@ -1,6 +1,7 @@
 /**
- * Records with their values as one body: the length of a JSON part in four bytes, big-endian; the
- * JSON; then the values in order, with their sizes in the JSON. So bytes are sent unencoded.
+ * Length-prefixed framing of records with their values: the length of a JSON part in four bytes,
+ * big-endian; the JSON; then the values in order, with their sizes in the JSON. Values are sent
+ * unencoded.
  */
 
 const LENGTH_BYTES = 4;

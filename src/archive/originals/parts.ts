@@ -51,7 +51,7 @@ export async function keepParts(
     try {
       file = await TranscriptFile.open(join(dirname(copy), name));
     } catch {
-      // Deleted since it was read: the parsed entries are stored all the same.
+      // Deleted since it was read: the parsed entries are stored nevertheless.
       continue;
     }
     try {

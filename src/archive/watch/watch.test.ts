@@ -136,7 +136,7 @@ test("a step in its own file is found too", async () => {
   await found(engine, "bandicoot");
 });
 
-test("a deleted file is no failure, and its session stays", async () => {
+test("the session of a deleted file stays, without an error", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const file = machine.put("notes/a.jsonl", notes("bilby"));

@@ -47,7 +47,7 @@ export function readHookInput(text: string): HookInput {
 }
 
 function notHookInput(why: string): BackscrollError {
-  return new BackscrollError("invalid_input", `what a hook is given on standard input ${why}`, {
+  return new BackscrollError("invalid_input", `the hook's input on standard input ${why}`, {
     details: { field: "stdin" },
   });
 }

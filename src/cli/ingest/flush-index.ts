@@ -4,12 +4,12 @@ import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { type Context, isServer } from "../context.ts";
 
-/** A search reads fewer changes than these in a few milliseconds. */
+/** A shorter tail is searched in a few milliseconds. */
 const WORTH_A_SEGMENT = 64;
 
 /**
- * More segments than a load leaves, so they are of many small runs. After a load they are not
- * merged here: that may take longer than the load.
+ * More segments than one load leaves: many small runs wrote them, so they are merged. Segments of
+ * a load are not merged here, which may take longer than the load.
  */
 const TOO_MANY_SEGMENTS = 96;
 

@@ -38,11 +38,11 @@ export function ingestAgain(context: Context, force: boolean): Promise<number> {
       } else {
         const { originals, read, sessions, extended } = report;
         await terminal.print(
-          `Read ${counted(read, "file")} of ${originals} that are kept: ${counted(sessions, "session")} derived anew.`,
+          `Read ${counted(read, "file")} of ${originals} kept: ${counted(sessions, "session")} derived again.`,
         );
         if (extended > 0) {
           await terminal.print(
-            `${counted(extended, "session")} that somebody has written in here got what is new.`,
+            `${counted(extended, "session")} with messages of their own got only new entries.`,
           );
         }
         for (const { path, how, message } of failures) terminal.note(`${path}: ${message ?? how}`);

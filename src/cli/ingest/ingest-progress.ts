@@ -23,7 +23,7 @@ export class IngestProgress {
   }
 
   showIndexing(): void {
-    this.#progress.show(() => "Adding what is new to the index");
+    this.#progress.show(() => "Indexing new messages");
   }
 
   end(): void {

@@ -1,6 +1,6 @@
 /** Prints the report of an ingest for people. */
 
-import type { IngestReport } from "../../archive/ingest.ts";
+import type { IngestInput, IngestReport } from "../../archive/ingest.ts";
 import type { FileOutcome, How, SourceTotals } from "../../archive/outcome.ts";
 import type { ImportProblemCode } from "../../ingest/problems.ts";
 import type { Environment } from "../../ingest/source.ts";
@@ -51,14 +51,15 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
 export function summaryLines(
   { totals, skipped }: IngestReport,
   seconds: number,
-  looked: { readonly environment: Environment; readonly paths?: readonly string[] },
+  looked: Pick<IngestInput, "environment" | "paths" | "source">,
   places: string,
 ): string[] {
   const { files, sources } = totals;
-  const { environment, paths } = looked;
+  const { environment, paths, source: only } = looked;
+  const searched = placesOf(environment, only);
   if (totals.found === 0) {
     return paths === undefined
-      ? ["No transcripts found.", "Looked in:", ...placeLines(environment, 1)]
+      ? ["No transcripts found.", "Looked in:", ...placeLines(searched, environment, 1)]
       : [`No transcripts found in ${paths.join(", ")}.`, ...WHICH_FILES];
   }
   const done = files.read + files.continued;
@@ -80,7 +81,7 @@ export function summaryLines(
     const total = source.files + source.unchanged;
     lines.push(`  ${name.padEnd(width)}  ${counted(total, "file")}${where}: ${news(source)}`);
   }
-  const others = [...placesOf(environment).keys()].filter((name) => !sources.has(name)).length;
+  const others = [...searched.keys()].filter((name) => !sources.has(name)).length;
   if (paths === undefined && others > 0) {
     lines.push(`No files of ${formatCount(others)} others; ${places} lists where it looked.`);
   }
@@ -111,9 +112,12 @@ const WHICH_FILES: readonly string[] = [
   "Name a file to read it whatever its ending.",
 ];
 
-/** The searched folders of each agent that keeps its files in known ones. */
-export function placesOf(environment: Environment): ReadonlyMap<string, readonly string[]> {
-  const all = SOURCES.map(({ name, places }): [string, readonly string[]] => [
+type Places = ReadonlyMap<string, readonly string[]>;
+
+/** The folders of each agent with known ones, or of `only` one. */
+export function placesOf(environment: Environment, only?: string): Places {
+  const sources = SOURCES.filter(({ name }) => only === undefined || name === only);
+  const all = sources.map(({ name, places }): [string, readonly string[]] => [
     name,
     [...(places?.(environment) ?? [])].map(({ root }) => root),
   ]);
@@ -121,8 +125,7 @@ export function placesOf(environment: Environment): ReadonlyMap<string, readonly
 }
 
 /** An agent's name beside its folders, a line each; the first `limit` of each agent. */
-export function placeLines(environment: Environment, limit?: number): string[] {
-  const places = placesOf(environment);
+export function placeLines(places: Places, environment: Environment, limit?: number): string[] {
   const width = Math.max(...[...places.keys()].map((name) => name.length));
   return [...places].flatMap(([name, roots]) =>
     roots.slice(0, limit).map((root, i) => {

@@ -96,7 +96,7 @@ async function resumeNative(
   if (registered !== null) terminal.note(`registered in ${registered}`);
   if (losses.length > 0) {
     const parts = losses.map((loss) => `${formatCount(loss.count)} ${loss.what}`);
-    terminal.note(`not as it was: ${parts.join(", ")}`);
+    terminal.note(`changed: ${parts.join(", ")}`);
   }
   await terminal.print(command);
   return EXIT.ok;

@@ -7,7 +7,7 @@ import { maintainTenants } from "../maintain-tenants.ts";
 import { counted } from "../print.ts";
 import { withOwnEngine } from "../store.ts";
 
-/** Unindexed changes; with fewer, segments of an older analysis are why the index is not current. */
+/** With fewer unindexed changes, the index is stale because its segments have an older analysis. */
 const MANY_CHANGES = 256;
 
 /** When to say why the search takes longer; on a terminal the progress line does. */

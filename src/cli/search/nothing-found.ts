@@ -56,8 +56,8 @@ export async function explainNothing(
   if (aside !== undefined) {
     const what =
       aside.branch === "late"
-        ? "Messages of a file that came late, which are a branch, have it"
-        : "Messages that were edited or left behind on another branch have it";
+        ? "It occurs on the branch of a file that came late"
+        : "It occurs in edited messages or on another branch";
     lines.push(`${what}: ${again("--branches")}`);
   }
   const filters = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter(
@@ -114,7 +114,7 @@ async function unknownWords(
   );
   if (unknown.length === 0) {
     return words.size > 1
-      ? ["Each of these words is there, but no message has them as asked."]
+      ? ["Each of these words occurs, but no message matches the whole query."]
       : [];
   }
   const list = unknown.map((term) => `"${term}"`).join(", ");

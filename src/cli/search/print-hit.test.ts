@@ -155,6 +155,9 @@ test("shows part of a call as plain text", () => {
 });
 
 test("leaves an assistant's own words as they are", () => {
+  expect(foundInCall('He said "yes", "no" [«maybe»]', true)[0]).toBe(
+    `    He said "yes", "no" [${marked("maybe")}]`,
+  );
   expect(foundInCall('Write "\\n" as «newline» \\u000a.')).toEqual([
     `    Write "\\n" as ${marked("newline")} \\u000a.`,
   ]);

@@ -116,12 +116,13 @@ function linesOf(item: Item): Line[] {
 
 const CALL = /^([\w.:-]{1,80})\((?=\{)/;
 
-/** A call, or the rest of one that the snippet cuts off: then it has escapes or delimiters of JSON. */
+/** An escape, or the end of one field and the name of the next. */
+const JSON_MARK = /\\[nrtu"\\]|"\s*,\s*"[\w-]+"\s*:/;
+
+/** A call, or the part of a call at the start of a truncated snippet. */
 function isCall({ start, text }: Line, { role, toolName, truncated }: Item): boolean {
   if (role !== "assistant" || toolName === null) return false;
-  return (
-    CALL.test(text) || (start === 0 && truncated && /\\[nrtu"\\]|"\s*[,:]\s*["{[\d]/.test(text))
-  );
+  return CALL.test(text) || (start === 0 && truncated && JSON_MARK.test(text));
 }
 
 function readable({ start, text, matches }: Line): Line {

@@ -1,5 +1,5 @@
 /**
- * Files of other programs: read, backed up, and replaced atomically.
+ * Files of other programs: read, backed up, and replaced atomically by rename.
  *
  * The copy lies beside the file with `COPY_SUFFIX`; `--remove` uses it to restore the file byte for
  * byte.
@@ -91,9 +91,13 @@ export async function editConfig(
   } finally {
     await release();
   }
-  throw new BackscrollError("store_busy", `${file} changes all the time; close what writes it`, {
-    details: { file },
-  });
+  throw new BackscrollError(
+    "store_busy",
+    `${file} changes all the time; close the program that writes it`,
+    {
+      details: { file },
+    },
+  );
 }
 
 /** False if the file has changed since `before`. */

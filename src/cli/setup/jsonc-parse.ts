@@ -35,7 +35,7 @@ export function parseJsonc(text: string): JsonNode {
   const start = skipTrivia(text, 0);
   const node = parseValue(text, start, 0);
   const rest = skipTrivia(text, node.end);
-  if (rest < text.length) throw new ConfigError("there is text behind the end", text, rest);
+  if (rest < text.length) throw new ConfigError("unexpected text after the end", text, rest);
   return node;
 }
 
@@ -58,7 +58,7 @@ export function commentEnd(text: string, at: number): number {
   }
   if (!text.startsWith("/*", at)) return at;
   const end = text.indexOf("*/", at + 2);
-  if (end < 0) throw new ConfigError("a comment has no end", text, at);
+  if (end < 0) throw new ConfigError("a comment is not terminated", text, at);
   return end + 2;
 }
 
@@ -92,7 +92,7 @@ function parseContainer(text: string, start: number, depth: number): JsonNode {
     if (text[at] === ",") at = skipTrivia(text, at + 1);
     else if (text[at] !== close) {
       const found = at < text.length ? `, not ${quoted(text, at)}` : "";
-      throw new ConfigError(`a comma or ${close} must stand here${found}`, text, at);
+      throw new ConfigError(`expected a comma or ${close}${found}`, text, at);
     }
   }
   return { start, end: at + 1, value: valueIn(isObject, children), children };
@@ -101,11 +101,11 @@ function parseContainer(text: string, start: number, depth: number): JsonNode {
 function parseMember(text: string, at: number, depth: number): JsonChild {
   if (text[at] !== '"') {
     const found = at < text.length ? `, not ${quoted(text, at)}` : "";
-    throw new ConfigError(`a name in double quotes must stand here${found}`, text, at);
+    throw new ConfigError(`expected a name in double quotes${found}`, text, at);
   }
   const end = stringEnd(text, at);
   const colon = skipTrivia(text, end);
-  if (text[colon] !== ":") throw new ConfigError("a name has no colon behind it", text, colon);
+  if (text[colon] !== ":") throw new ConfigError("expected a colon after the name", text, colon);
   const node = parseValue(text, skipTrivia(text, colon + 1), depth + 1);
   return { key: stringValue(text, at, end), start: at, node };
 }
@@ -127,14 +127,14 @@ function stringEnd(text: string, start: number): number {
     else if (character === '"') return i + 1;
     else if (character === "\n") break;
   }
-  throw new ConfigError("a text in double quotes has no end", text, start);
+  throw new ConfigError("a string is not terminated", text, start);
 }
 
 function stringValue(text: string, start: number, end: number): string {
   try {
     return JSON.parse(text.slice(start, end)) as string;
   } catch {
-    throw new ConfigError("a text in double quotes is not valid JSON", text, start);
+    throw new ConfigError("a string is not valid JSON", text, start);
   }
 }
 

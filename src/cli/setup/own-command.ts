@@ -49,7 +49,7 @@ export function serverCommand(context: Context, machine: Environment): ServerCom
 export function storeOptions(context: Context, { variables }: Environment): string[] {
   const db = context.given.db ?? (variables["BACKSCROLL_DB"] || undefined);
   if (db === MEMORY) {
-    throw usageError("a store in memory ends with its process; name one that lasts", "--db");
+    throw usageError("an in-memory store ends with its process; name a file or a server", "--db");
   }
   return [
     ...(db === undefined ? [] : ["--db", /^\w{2,}:\/\//.test(db) ? db : resolve(db)]),

@@ -181,7 +181,7 @@ class Setup {
     if (planned.presence === "absent" && check) return { ...done, outcome: "absent" };
     const server = await readServer(agent, file);
     if (server !== undefined) return { ...done, check: await tryServer(server, this.#machine) };
-    const error = "its entry names no command that could be started";
+    const error = "its entry names no command";
     return { ...done, check: { ok: false, tools: 0, ms: 0, error } };
   }
 

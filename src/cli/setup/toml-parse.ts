@@ -93,7 +93,7 @@ class Parser {
     const character = this.#text[this.#at];
     if (character === '"' || character === "'") return this.#string(character);
     const [bare] = /^[\w-]+/.exec(this.#text.slice(this.#at, this.#at + 1_000)) ?? [];
-    if (bare === undefined) this.#fail("a key must stand here");
+    if (bare === undefined) this.#fail("expected a key");
     this.#at += bare.length;
     return bare;
   }
@@ -110,7 +110,7 @@ class Parser {
     for (const word of ["true", "false"]) if (this.#take(word)) return word === "true";
     RAW.lastIndex = this.#at;
     const [raw] = RAW.exec(this.#text) ?? [];
-    if (raw === undefined) this.#fail("a value must stand here; texts need quotes");
+    if (raw === undefined) this.#fail("expected a value; strings need quotes");
     this.#at += raw.length;
     return { raw };
   }
@@ -123,7 +123,7 @@ class Parser {
       values.push(this.#value());
       this.#skipLines();
       if (this.#take(",")) this.#skipLines();
-      else if (this.#text[this.#at] !== "]") this.#fail("a comma or ] must stand here");
+      else if (this.#text[this.#at] !== "]") this.#fail("expected a comma or ]");
     }
     return values;
   }
@@ -137,7 +137,7 @@ class Parser {
       pairs.push({ path, value });
       this.#skipLines();
       if (this.#take(",")) this.#skipLines();
-      else if (this.#text[this.#at] !== "}") this.#fail("a comma or } must stand here");
+      else if (this.#text[this.#at] !== "}") this.#fail("expected a comma or }");
     }
     return { pairs };
   }
@@ -152,7 +152,7 @@ class Parser {
         return quote === '"' ? unescaped(inner) : inner;
       }
     }
-    return this.#fail("a text has no closing quote");
+    return this.#fail("a string is not terminated");
   }
 
   #longString(quote: string): string {
@@ -167,7 +167,7 @@ class Parser {
         return quote === '"' ? unescaped(inner.replace(/\\[^\S\n]*\r?\n\s*/g, "")) : inner;
       }
     }
-    return this.#fail("a text of several lines has no end");
+    return this.#fail("a multi-line string is not terminated");
   }
 
   #endOfLine(): void {
@@ -204,7 +204,7 @@ class Parser {
 
   #expect(token: string): void {
     this.#skipSpaces();
-    if (!this.#take(token)) this.#fail(`${token} must stand here`);
+    if (!this.#take(token)) this.#fail(`expected ${token}`);
   }
 
   #fail(message: string): never {

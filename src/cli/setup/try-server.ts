@@ -93,7 +93,7 @@ async function listTools(child: ChildProcessWithoutNullStreams): Promise<number>
     });
     connection.notify("notifications/initialized");
     const { tools } = await connection.request("tools/list", {});
-    if (!Array.isArray(tools)) throw new Error("the server's list of tools is no list");
+    if (!Array.isArray(tools)) throw new Error("the server's answer to tools/list is not a list");
     return tools.length;
   } finally {
     connection.stop();
@@ -156,7 +156,7 @@ class Connection {
     try {
       message = JSON.parse(line);
     } catch {
-      this.#fail("it writes other data than MCP to standard output");
+      this.#fail("its standard output is not MCP");
       return;
     }
     if (message.id !== this.#id) return;

@@ -26,7 +26,7 @@ test("a process that cannot start for lack of descriptors is an ordinary error",
   expect([ran.status, ran.stderr.toString()]).toEqual([42, ""]);
 });
 
-test("an abandoned one is not started", async () => {
+test("an abandoned backup process is not started", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
   const file = join(folder, "copy.db");
   const copying = copyInProcess(join(folder, "store.db"))(file, AbortSignal.abort());
@@ -35,7 +35,7 @@ test("an abandoned one is not started", async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("one with unreadable output has ended before that is reported", async () => {
+test("a backup process with unreadable output is reported after it has ended", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-test-"));
   // It continues for a while after it was told to stop, and writes.
   const program = `process.on("SIGTERM", () => setTimeout(() => {

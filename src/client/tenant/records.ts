@@ -175,7 +175,7 @@ export class RemoteRecords implements RecordsApi {
   }
 
   #cutShort(): BackscrollError {
-    return notOurs(this.#connection.address, "its answer ends too early");
+    return notOurs(this.#connection.address, "its answer is truncated");
   }
 }
 

@@ -59,14 +59,14 @@ describe.each([
       expect(next.decision).toMatchObject({ reason: "below_threshold", numbers: { turns: 26 } });
     });
 
-    test("counts the tokens of what is not summarised, whatever the provider reports", async () => {
+    test("counts the tokens of unsummarised messages, independent of the provider's report", async () => {
       const session = await start();
       await talk(session, 5, 900, 100);
       const { decision } = await autoCompaction().afterTurn(session);
       expect(decision.reason).toBe("over_tokens");
     });
 
-    test("follows the session's own settings and reports those that it does not understand", async () => {
+    test("follows the session's own settings, and reports invalid ones", async () => {
       const never = await start({ compaction: { strategy: "never" } });
       await talk(never, 30);
       expect((await autoCompaction().afterTurn(never)).decision.reason).toBe("disabled");
@@ -85,7 +85,7 @@ describe.each([
     const contextWindow = 10_000;
     const auto = (policy = piPolicy()) => autoCompaction({ policy, contextWindow });
 
-    test("compacts over the threshold, to well below it, and comes to rest", async () => {
+    test("compacts over the threshold to well below it, and then stops", async () => {
       const session = await start();
       await talk(session, 12, 300, 5_001);
       const { compaction } = await auto().afterTurn(session);
@@ -95,7 +95,7 @@ describe.each([
       expect(after.decision.numbers["contextTokens"]).toBeLessThan(5_000);
     });
 
-    test("uses an estimate, and says so, where no provider reports usage", async () => {
+    test("uses an estimate, marked as such, if no provider reports usage", async () => {
       const session = await start();
       await talk(session, 12, 300);
       const { events, compaction } = await auto().afterTurn(session);

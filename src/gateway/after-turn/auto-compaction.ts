@@ -207,7 +207,7 @@ function unusedModel(
   if (typeof wanted !== "string" || !String(data?.["summarizer"]).startsWith("mechanical")) {
     return undefined;
   }
-  return `compaction.summarizerModel ${wanted} did not write the summary: the mechanical one stands`;
+  return `compaction.summarizerModel ${wanted} did not write the summary: a mechanical summary replaces it`;
 }
 
 /** Accepts a ready instance, settings for one, or false for none. */

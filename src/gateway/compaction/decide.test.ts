@@ -68,7 +68,7 @@ describe("claw", () => {
 });
 
 describe("pi", () => {
-  test("compacts when less is free than the reserve, lifted to its floor", () => {
+  test("compacts when less is free than the reserve, raised to its floor", () => {
     expect(reason(piPolicy(), { contextTokens: 180_000 })).toBe("no: below_threshold");
     expect(reason(piPolicy(), { contextTokens: 180_001 })).toBe("yes: over_threshold");
     const bare = piPolicy({ reserveTokensFloor: 0 });
@@ -107,7 +107,7 @@ describe("turns", () => {
     expect(reason(turnsPolicy(), { unsummarized: { turns, tokens } })).toBe(expected);
   });
 
-  test("a session sets its own triggers, and may want none", () => {
+  test("a session overrides the triggers, or switches them off", () => {
     const own = (compaction: unknown) =>
       sessionPolicy(turnsPolicy(), { compaction } as { compaction: never });
     expect(own({ triggerTurns: 5 }).policy).toEqual(turnsPolicy({ triggerTurns: 5 }));

@@ -107,7 +107,7 @@ describe("a configuration", () => {
     expect(readConfig({}, variables).config.compaction.inputTokens).toBe(200_000);
   });
 
-  test("reports unknown keys and goes on", () => {
+  test("reports unknown keys and ignores them", () => {
     const input = JSON.parse(
       '{"session":{"dmscope":"main","reset":{"hour":4},"__proto__":{"a":1}},"gateway":{"port":1}}',
     );
@@ -187,7 +187,7 @@ describe("the configuration file", () => {
     const variables = { BACKSCROLL_CONFIG: path };
     expect(() => loadConfig(home, variables)).toThrow(/there is no file .*bad\.json/);
     writeFileSync(path, '{ "session": ');
-    expect(() => loadConfig(home, variables)).toThrow(/bad\.json is no JSON/);
+    expect(() => loadConfig(home, variables)).toThrow(/bad\.json is not JSON/);
     writeFileSync(path, '{"session":{"dmScope":1}}');
     expect(() => loadConfig(home, variables)).toThrow(/session\.dmScope must be.*see .*bad\.json/);
   });

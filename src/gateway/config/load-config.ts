@@ -45,7 +45,7 @@ function parse(text: string, path: string): GatewayConfigInput {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, "")) as GatewayConfigInput;
   } catch (cause) {
-    throw invalid(`${path} is no JSON: ${(cause as Error).message}`, path, cause);
+    throw invalid(`${path} is not JSON: ${(cause as Error).message}`, path, cause);
   }
 }
 

@@ -53,7 +53,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.mainKey",
     kind: TEXT,
     preset: "main",
-    help: "The name of the conversation that direct messages share, if they do.",
+    help: "The name of the conversation that direct messages share, under dmScope main.",
   },
   {
     key: "session.identityLinks.*",
@@ -82,7 +82,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "session.idleMinutes",
     kind: NUMBER,
     preset: null,
-    help: "The older place of session.reset.idleMinutes.",
+    help: "The older name of session.reset.idleMinutes.",
   },
   {
     key: "session.parentForkMaxTokens",
@@ -173,7 +173,7 @@ export const SETTINGS: readonly Setting[] = [
     key: "agents.defaults.model",
     kind: TEXT,
     preset: null,
-    help: "The store's model that answers messages, such as default; if not set, none does.",
+    help: "The store's model that answers messages, such as default; if not set, the host passes one.",
   },
   {
     key: "agents.defaults.instructions",

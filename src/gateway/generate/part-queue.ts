@@ -1,5 +1,6 @@
 /**
- * A replayable queue of answer parts: each reader gets all parts from the first, at its own pace.
+ * A replayable broadcast of answer parts: each reader gets all parts from the first, at its own
+ * pace.
  *
  * All parts of one answer stay in memory until the queue is collected.
  */

@@ -63,7 +63,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("that throws gives the model the error, and the turn goes on", async () => {
+  test("that throws gives the model the error, and the turn continues", async () => {
     const broken = tool(() => {
       throw new Error("no such file");
     });
@@ -72,11 +72,11 @@ describe("a call", () => {
   });
 
   test.each([
-    ["a value that is no JSON", () => ({ n: 1n }), /^!.*BigInt/],
+    ["a value outside JSON", () => ({ n: 1n }), /^!.*BigInt/],
     ["nothing", () => undefined, /^$/],
     ["a number", () => 3, /^3$/],
     ["text", () => "as it is", /^as it is$/],
-  ])("that gives %s has a result all the same", async (_, execute, expected) => {
+  ])("that gives %s has a result", async (_, execute, expected) => {
     const { results } = await resultsOf({ odd: tool(execute) }, ["odd"]);
     expect(results[0]).toMatch(expected);
   });
@@ -108,7 +108,7 @@ describe("a call", () => {
   });
 });
 
-test("an abort while tools run leaves no call without a result, and keeps what was done", async () => {
+test("after an abort while tools run, every call has a result, and finished calls keep theirs", async () => {
   const stop = new AbortController();
   const tools = {
     quick: tool(() => "done"),

@@ -27,7 +27,7 @@ function plan(sessions: readonly MaintainedSession[], maintenance: object = {}) 
   return { gone, ...planned };
 }
 
-describe("sessions go", () => {
+describe("sessions are deleted", () => {
   test("when the last write is older than the limit, to the millisecond", () => {
     const just = { lastInteractionAt: NOW - 30 * DAY };
     const over = { lastInteractionAt: NOW - 30 * DAY - 1 };
@@ -46,7 +46,7 @@ describe("sessions go", () => {
     expect(plan(all, { maxEntries: 0 }).gone).toEqual([]);
   });
 
-  test("when they take too much, down to the mark", () => {
+  test("over the disk budget, down to the high-water mark", () => {
     const all = [1, 2, 3, 4, 5].map((n) => session(`s${n}`, old(10 - n)));
     const none = plan(all, { maxDiskBytes: 50 });
     expect([none.gone, none.contentBytesAfter]).toEqual([[], 50]);

@@ -1,5 +1,5 @@
 /**
- * Finds a redelivered message that was stored before a reset.
+ * Idempotency across resets: finds a redelivered message that was stored before a reset.
  *
  * Idempotency keys hold within one session. A reset starts another session, so the previous session
  * must be searched as well.

@@ -10,7 +10,7 @@ export interface FoundRoute {
   readonly route: SessionRoute | undefined;
 }
 
-/** Prefers the key that leads to the session now over one that did before. */
+/** Prefers the current key of the session over a former one. */
 export async function routeOf(
   tenant: TenantEngine,
   sessionId: string,

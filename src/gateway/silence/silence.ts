@@ -1,5 +1,5 @@
 /**
- * Silent answers.
+ * Silent answers: a streaming match of a token.
  *
  * An agent with nothing to say answers `NO_REPLY`. The filter never delivers any part of that
  * token, and delivers answers that only mention it: it holds text back only while the text can

@@ -32,7 +32,7 @@ export function readThinking({ thinkingLevel = "" }: RouteFields): ReadThinking 
   if (meant !== undefined) return { reasoning: meant };
   const known = [...Object.keys(MEANINGS), ...REASONING_EFFORTS].join(", ");
   const shown = JSON.stringify(thinkingLevel.slice(0, 40));
-  return { problem: `the route's thinkingLevel ${shown} means nothing here; known are ${known}` };
+  return { problem: `the route's thinkingLevel ${shown} is unknown; known are ${known}` };
 }
 
 /** The model's thinking, if `reasoningLevel` permits it. */

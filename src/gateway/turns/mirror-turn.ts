@@ -1,5 +1,6 @@
 /**
- * Copies a turn's counters and marks to the route, under the names that gateways use.
+ * Denormalisation: copies a turn's counters and marks to the route, under the names that gateways
+ * use.
  *
  * The session's values are authoritative. The route has copies so that one read gives the state of
  * a conversation.

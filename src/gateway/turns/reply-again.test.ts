@@ -31,7 +31,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   }
 
   describe("a message that is delivered again", () => {
-    test("gets the stored answer, however late", async () => {
+    test("gets the stored answer after any delay", async () => {
       const { gateway, model } = await answering([say("One."), say("Other.")]);
       await gateway.reply(hello);
       for (let i = 0; i < 30; i++) await gateway.reply({ ...ana, text: `more ${i}` });

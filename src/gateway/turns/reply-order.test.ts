@@ -63,7 +63,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     expect(asked[4]).toContain("assistant: Red.");
   });
 
-  test("one that failed is answered after the later ones", async () => {
+  test("a failed message is answered after the later ones", async () => {
     const model = scriptedModel(fails, say("Red."), say("5."));
     const { gateway } = await testGateway({}, { model });
     const price = { ...ana, id: "1", text: "price?" };

@@ -90,7 +90,7 @@ describe("a history of Aider", () => {
     expect(ids).toHaveLength(3);
   });
 
-  test("is found where the variable says", () => {
+  test("is found at the path in the environment variable", () => {
     const environment = { home: "/home/ana", variables: {}, platform: "linux" };
     expect(AIDER.places?.(environment)).toEqual([]);
     const named = { ...environment, variables: { AIDER_CHAT_HISTORY_FILE: "~/chat.md" } };

@@ -220,7 +220,7 @@ describe("a file of version 2", () => {
   test.each([
     { preservedSegment: { headUuid: "b", anchorUuid: "s", tailUuid: "c" } },
     { preservedMessages: { anchorUuid: "s", uuids: ["b", "c"] } },
-  ])("goes on behind the summary where some lines were kept: %j", async (compactMetadata) => {
+  ])("continues after the summary where some lines were kept: %j", async (compactMetadata) => {
     const lines = [
       { type: "user", uuid: "a", parentUuid: null, message: { content: "one" } },
       { type: "user", uuid: "b", parentUuid: "a", message: { content: "two" } },

@@ -36,7 +36,7 @@ describe("edge cases", () => {
     expect(await handle.meta()).toMatchObject({ messageCount: 0 });
   });
 
-  test("Malformed JSON line: skipped and counted, and reading goes on", async () => {
+  test("Malformed JSON line: skipped and counted, and later lines are read", async () => {
     const lines = [said("user", "one"), '{"type":"user",', said("assistant", "two"), "[1]"];
     const { entries, problems } = await read(`${lines.join("\n")}\n`);
     expect(entries.map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -244,7 +244,7 @@ describe("resumed reading", () => {
     },
   );
 
-  test("a line that is read again is no problem", async () => {
+  test("a line that is read again is not a problem", async () => {
     const lines = fixture("claude-code/version-2.jsonl").trimEnd().split("\n");
     const first = await take(open(lines.slice(0, 9).join("\n")));
     const second = await take(open(lines.slice(8).join("\n"), first.state, 8));

@@ -24,7 +24,7 @@ test("an output file beside the transcript is put in its place", async () => {
   expect(found).toEqual(["first line\nsecond line\n", "from JSON", PREVIEW]);
 });
 
-test("the order stays, whatever lies apart", async () => {
+test("entries keep their order beside external outputs", async () => {
   const files = { [`${SESSION}/tool-results/b1.txt`]: "x" };
   const { sessions } = await readWith(CLAUDE_CODE, FILE, { path: `/p/${SESSION}.jsonl`, files });
   expect(sessions[0]?.entries.map(({ sourceId }) => sourceId)).toEqual([

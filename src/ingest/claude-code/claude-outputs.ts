@@ -97,7 +97,7 @@ export class ClaudeOutputs {
   }
 }
 
-/** The only result; of several the one that the file is named after, or the only replaced one. */
+/** The only result; else the result that the file is named after, or the only replaced one. */
 function ownerOf(blocks: readonly Block[], file: string): ToolResultBlock | undefined {
   const results = blocks.filter((block) => block.type === "tool_result");
   if (results.length === 1) return results[0];

@@ -149,7 +149,7 @@ test("a prompt with its own line appears once", async () => {
   ]);
 });
 
-test("a prompt that was taken back, or that no answer follows, is no message", async () => {
+test("a retracted prompt, or one without a following answer, is not a message", async () => {
   const begin = [user("u1", null, "begin"), answer("a1", "u1", "first")];
   const back = [...begin, queue("enqueue", "never mind"), queue("popAll", "never mind")];
   const edited = [...begin, queue("enqueue", "draft"), queue("remove")];
@@ -170,7 +170,7 @@ test("a prompt that was taken back, or that no answer follows, is no message", a
   }
 });
 
-test("a queued line of Claude Code itself is no user request", async () => {
+test("a queued line of Claude Code itself is not a user request", async () => {
   await using engine = await open(":memory:");
   const notice = "<task-notification>\n<task-id>a</task-id>\n</task-notification>";
   const lines = [

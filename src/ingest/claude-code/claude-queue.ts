@@ -6,8 +6,8 @@
  * a turn, beside the results of tools; newer versions then write an `attachment` line of the type
  * `queued_command`, older ones write nothing. `popAll` takes it back into the input field.
  *
- * So a prompt that was removed or dequeued counts as delivered once the model answers, unless
- * another line has its text. One that was taken back, or that no answer follows, is no message.
+ * So a removed or dequeued prompt counts as delivered once the model answers, unless another line
+ * has its text. A retracted prompt, or one without a following answer, is not a message.
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";

@@ -76,7 +76,7 @@ export class ClaudeTree {
   readonly #open = new RecentMap<string, Group>(KEPT_CALLS);
   /** The uuids of the last lines. */
   readonly #recent: string[] = [];
-  /** The uuids before prompts: a user who goes back continues from there. */
+  /** The uuids before prompts: a rewind continues from one of them. */
   readonly #turns = new RecentMap<string, true>(2 * TURNS);
   /** Ids from the resume state, not met in this reading. */
   readonly #earlier = new Set<string>();

@@ -1,5 +1,5 @@
 /**
- * Attaches an answer's usage to one entry.
+ * A sliding window that attaches an answer's usage to one entry.
  *
  * Claude Code writes a line per block of an answer, and each repeats the usage so far: the first
  * lines have few output tokens, the last has all. So the figure moves to the newest line of its

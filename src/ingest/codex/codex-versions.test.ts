@@ -8,7 +8,7 @@ const PAGINATED = fixture("codex/paginated.jsonl");
 const OLDEST = fixture("codex/oldest.json");
 
 describe("a file of a version that writes every item twice", () => {
-  test("has each item once, and content that is nowhere else", async () => {
+  test("has each item once, and content that only events have", async () => {
     const { sessions, problems } = await readWith(CODEX, PAGINATED, { path: "/rollout-a.jsonl" });
     const entries = sessions[0]?.entries ?? [];
     expect(outline(entries).map((line) => line.replace(/^record-(\d+)\S*/, "$1"))).toEqual([
@@ -49,7 +49,7 @@ describe("a file of a version that writes every item twice", () => {
     );
   });
 
-  test("is read from its copies where it has nothing else", async () => {
+  test("is read from its events if it has no items", async () => {
     const copies = PAGINATED.split("\n").filter((line) => !line.includes('"response_item"'));
     const { sessions } = await readWith(CODEX, copies.join("\n"), { path: "/rollout-a.jsonl" });
     const said = (sessions[0]?.entries ?? []).filter(({ kind }) => kind === "message");
@@ -62,8 +62,8 @@ describe("a file of a version that writes every item twice", () => {
 
 test.each([
   ["task_started", "a turn begins"],
-  ["token_count", "what a call took"],
-  ["weather", "an event that nobody knows"],
+  ["token_count", "the usage of a call"],
+  ["weather", "an unknown event"],
 ])("an event of the type %s is read: %s", (type) => {
   const line = { timestamp: "t", type: "event_msg", payload: { type } };
   expect(skimEvent(JSON.stringify(line))).toBeUndefined();

@@ -230,7 +230,7 @@ describe("damaged and odd files", () => {
     expect((await read("", path)).session).toMatchObject({ id: ID, cwd: null });
   });
 
-  test("a summary that only the provider can read says so", async () => {
+  test("an encrypted summary is replaced by a note", async () => {
     const [header] = CURRENT.split("\n");
     const history = [{ type: "compaction", encrypted_content: "x" }];
     const payload = { message: "", replacement_history: history };

@@ -1,5 +1,6 @@
 /**
- * Finds the byte ranges of the elements of a JSON document's long list.
+ * A streaming structural scanner: finds the byte ranges of the elements of a JSON document's long
+ * list.
  *
  * A conversation in one document can exceed memory, and nearly all of it is one list. The scanner
  * tracks only strings and brackets, so it is cheap. The parser validates the elements.

@@ -48,11 +48,11 @@ test("a session of Droid is a conversation, without its markers", async () => {
   expect(Object.fromEntries(ignored)).toEqual({ hook: 1, todo_state: 1, agent_turn_outcome: 1 });
 });
 
-test("read line by line it is the same", async () => {
+test("line-by-line reading gives the same session", async () => {
   expect(outline(await readInSteps(DROID, FILE, { path: PATH }))).toEqual(OUTLINE);
 });
 
-test("a sub-agent's session names the one that called it", async () => {
+test("a sub-agent's session names its caller", async () => {
   const called = FILE.replace('"owner":"ana"', '"owner":"ana","callingSessionId":"p1"');
   const { sessions, source } = await readWhole(called, { path: "" });
   expect(source).toBe("droid");
@@ -75,7 +75,7 @@ test("a resumed reading with an unknown reference asks for the whole file", asyn
   expect(read.isLost?.()).toBe(true);
 });
 
-test("sessions lie in the home, or in the one that a variable names", () => {
+test("sessions lie in the home folder, or in the folder that a variable names", () => {
   const roots = (variables: Record<string, string>) =>
     DROID.places?.({ home: "/home/ana", variables, platform: "linux" }).map(({ root }) => root);
   expect(roots({})).toEqual(["/home/ana/.factory/sessions"]);

@@ -27,7 +27,7 @@ const TEXT = '{"a":"ä😀"}\n{"b":2}\n';
 describe.each([
   ["at once", (content: Uint8Array | string) => ({ foundSize: Buffer.byteLength(content) })],
   ["in pieces", () => ({})],
-])("what is in a file is read %s", (_how, found) => {
+])("a file is read %s", (_how, found) => {
   const utf16 = Buffer.from(`\uFEFF${TEXT}`, "utf16le");
   test.each([
     ["plain", Buffer.from(TEXT), true],
@@ -76,7 +76,7 @@ describe.each([
     expect(await file.head(new ProblemLog())).toHaveLength(0);
   });
 
-  test("and has the same hash before an offset", async () => {
+  test("with the same hash before an offset", async () => {
     await using file = await opened(TEXT, found(TEXT));
     const hash = createHash("sha256").update(TEXT.slice(0, 5)).digest();
     expect(Buffer.from((await file.tailHash(5)) ?? [])).toEqual(hash);
@@ -110,7 +110,7 @@ describe("an unreadable file is a problem", () => {
   test.each([
     ["gzip", gzipSync],
     ["zstd", zstdCompressSync],
-  ])("a %s bomb ends at the limit of what it unpacks to", async (_name, pack) => {
+  ])("a %s bomb ends at the limit of the decompressed size", async (_name, pack) => {
     const bomb = pack(Buffer.alloc(8 * 1024 * 1024, "x\n"));
     expect(bomb.length).toBeLessThan(20_000);
     await using file = await opened(bomb, { maxUnpackedBytes: 1024 * 1024 });

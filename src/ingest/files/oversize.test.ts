@@ -30,13 +30,13 @@ describe("INV-006: a line over 1 MB", () => {
     return { texts, problems: problems.first.map(({ code, line }) => [code, line]) };
   }
 
-  test("is skipped with a warning on request, and the rest goes on", async () => {
+  test("is skipped with a warning on request, and later lines are read", async () => {
     const { texts, problems } = await limited("skip");
     expect(texts).toEqual(["{}", "[]"]);
     expect(problems).toEqual([["line_too_long", 2]]);
   });
 
-  test("is cut in its long values otherwise, and says so", async () => {
+  test("has its long values cut by default, with a problem", async () => {
     const { texts, problems } = await limited("cut");
     expect(texts).toHaveLength(3);
     const cut = JSON.parse(texts[1] ?? "") as { id: string; text: string };

@@ -44,7 +44,7 @@ test("does not enter folders that a place skips", async () => {
   ]);
 });
 
-test("a missing folder has no files, and is no error", async () => {
+test("a missing folder has no files, without an error", async () => {
   const counts = noCounts();
   expect(await found(join(createFolder(), "nowhere"), {}, counts)).toEqual([]);
   expect(counts).toEqual(noCounts());
@@ -59,7 +59,7 @@ test("a place may be a single file, or a link to its folder", async () => {
   expect(await found(link)).toHaveLength(1);
 });
 
-test("follows no link: not in circles, not outside, not to files found anyway", async () => {
+test("follows no link, whether cyclic, outward, or to a file in the place", async () => {
   const root = createFolder();
   const outside = createFolder();
   put(outside, "secret.jsonl");
@@ -106,7 +106,7 @@ async function asNobody<Result>(action: () => Promise<Result>): Promise<Result> 
   }
 }
 
-test("endless nesting is left at some depth", async () => {
+test("the walk stops at a maximum depth", async () => {
   const root = createFolder();
   put(root, `${"d/".repeat(70)}deep.jsonl`);
   const counts = noCounts();

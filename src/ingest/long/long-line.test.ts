@@ -41,7 +41,7 @@ describe("a line that is cut as it comes", () => {
     }
   });
 
-  test("is unchanged if no value is long, however it arrives", () => {
+  test("is unchanged if no value is long, in chunks of any size", () => {
     const value = fc.object({ maxDepth: 3, withNullPrototype: false });
     const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 });
     fc.assert(
@@ -81,7 +81,7 @@ describe("a line that is cut as it comes", () => {
     expect(cut(many(700_000))).toEqual({ text: "", damage: "too_long" });
   });
 
-  test("stays valid with much between its values, however short these are cut", () => {
+  test("stays valid if the text between its values is long, at any cut", () => {
     const numbers = Array.from({ length: 400 }, (_, i) => 1_000_000 + i);
     for (let shift = 0; shift < 24; shift++) {
       const blocks = Array.from({ length: 900 }, (_, i) => [
@@ -89,7 +89,7 @@ describe("a line that is cut as it comes", () => {
         numbers,
       ]);
       const { text, damage } = cut(JSON.stringify({ shift: "-".repeat(shift * 97), blocks }));
-      // Values of 1,200 characters are cut to 1,024, and the numbers are what they were.
+      // Values of 1,200 characters are cut to 1,024, and numbers are unchanged.
       expect(damage).toBeUndefined();
       const given = JSON.parse(text) as { blocks: [string, number[]][] };
       expect(given.blocks).toHaveLength(900);

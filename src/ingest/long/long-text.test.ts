@@ -19,7 +19,7 @@ describe("a text that is collected line by line", () => {
   test.each([
     ["nothing", [], ""],
     ["a line", ["one"], "one"],
-    ["lines, without what is blank round them", ["", " one", "", "two "], "one\n\ntwo"],
+    ["lines, without blank lines around them", ["", " one", "", "two "], "one\n\ntwo"],
     ["as much as there is room for", ["12345", "123456"], "12345\n123456"],
   ])("is kept whole: %s", (_, lines, expected) => {
     const { taken, problems } = collect(lines);
@@ -31,7 +31,7 @@ describe("a text that is collected line by line", () => {
     ["in its first line", ["1234567890123"], "1234\n[cut: 9 more characters]", 13],
     ["by many lines", Array(5000).fill("ab"), "ab\na\n[cut: 14995 more characters]", 14_999],
     ["inside of a character", ["abc😀", "12345678"], "abc\uFFFD\n[cut: 10 more characters]", 14],
-  ])("that is too long %s is cut, and says so", (_, lines, expected, length) => {
+  ])("that is too long %s is cut, with a mark", (_, lines, expected, length) => {
     const { taken, problems, held } = collect(lines);
     expect(taken).toBe(expected);
     const message = `a message of ${length} characters was shortened`;

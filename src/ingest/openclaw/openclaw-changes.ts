@@ -3,8 +3,9 @@
  *
  * A record has its message's time, and may enter the database weeks later, with an imported or
  * restored file, so timestamps do not help. A session's fingerprint has its number of records, the
- * last one and its archives. There may be many thousands: their hashes are summed in a fixed number
- * of groups, and where a sum differs, the sessions of its group are read.
+ * last one and its archives. Bucketed checksums, as in anti-entropy repair, keep the state small:
+ * fingerprints are summed in a fixed number of groups, and the sessions of a group are read if its
+ * sum differs.
  */
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";

@@ -134,7 +134,7 @@ test("a conversation of the older versions is its events", async () => {
   expect(outline(sessions[0]?.entries ?? [])).toEqual(OLD);
 });
 
-test("the file of one event is no conversation", () => {
+test("the file of one event is not a conversation", () => {
   const [line = ""] = EVENTS.split("\n");
   const recognised = (path: string) => OPENHANDS.recognise(Buffer.from(line), path);
   expect(recognised("/tmp/c1.jsonl")).toBe(true);

@@ -68,7 +68,7 @@ export const OPENHANDS: TranscriptSource = {
       return /"(workspace|persistence_dir|execution_status|agent)"/.test(text);
     }
     if (isFirst(path)) return /"source"/.test(text) && /"(action|observation)"/.test(text);
-    // In a folder that a person named every file is asked: an event alone would be a session of its own.
+    // In a named folder every file is checked, and an event alone would become a session.
     if (isPart(path)) return false;
     const first = firstRecord(head);
     if (first === undefined || textField(first, "source") === undefined) return false;

@@ -46,7 +46,7 @@ describe("a chat of Qwen Code", () => {
     expect(summary?.data).toMatchObject({ tokensBefore: 900 });
   });
 
-  test("is the same when it is read line by line", async () => {
+  test("is the same in line-by-line reading", async () => {
     expect(outline(await readInSteps(QWEN_CODE, CHAT, { path: PATH }))).toEqual(EXPECTED);
   });
 

@@ -7,7 +7,7 @@ import { name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 /** The author of a note where neither the caller nor its token names one. */
-const NOBODY = "default";
+const ANONYMOUS = "default";
 
 export const remember: Tool = defineTool({
   name: "remember",
@@ -33,7 +33,7 @@ export const remember: Tool = defineTool({
     truncated: TRUNCATED,
   }),
   run: async ({ tenant, access }, { session_id: sessionId, ...input }) => {
-    const agent = actorFor(access, input.agent) ?? NOBODY;
+    const agent = actorFor(access, input.agent) ?? ANONYMOUS;
     // Refuses unknown sessions and those of other tenants.
     const named = sessionId === undefined ? undefined : await tenant.getSessionMeta(sessionId);
     const metadata = named === undefined ? {} : { sessionId: named.id };

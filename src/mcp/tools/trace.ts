@@ -57,7 +57,7 @@ export const trace: Tool = defineTool({
   show: async (host, input, maxBytes) => {
     const { subject, sessions, unread } = await read(host, input);
     if (sessions.length === 0) {
-      const none = `No session has this ${subject.kind}. A shorter part of it may be found; search_sessions finds what was only spoken of.`;
+      const none = `No session has this ${subject.kind}. Try a shorter part of it; search_sessions also finds mentions.`;
       return [none, ...(await ownNotes(host))].join(" ");
     }
     const now = nowOf(host);

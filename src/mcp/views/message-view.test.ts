@@ -46,7 +46,7 @@ test("a message shows its readable parts", () => {
   );
 });
 
-test("text beyond the size is left out, and the answer says so", () => {
+test("text beyond the size is left out, with a note", () => {
   const view = toMessageView({ ...ENTRY, blocks: BLOCKS }, 12);
   expect(view.blocks).toEqual([
     { type: "text", text: "Look." },

@@ -1,8 +1,8 @@
 /**
  * The change feed as server-sent events.
  *
- * Changes are read as the reader takes them, so a slow one costs no memory; one that takes nothing
- * for too long is dropped. Each event's id is its cursor: reconnecting with `Last-Event-ID` gives
+ * Back-pressure: changes are read as the reader takes them, so a slow reader costs no memory; a
+ * stalled one is dropped. Each event's id is its cursor: reconnecting with `Last-Event-ID` gives
  * no gap and no repeat.
  */
 

@@ -18,7 +18,7 @@ function stoppedClock() {
   };
 }
 
-test("a tenant beside others gets its share of the time, after a burst", async () => {
+test("after its burst, a tenant beside others gets its share of the time", async () => {
   const clock = stoppedClock();
   const share = new WorkShare(OPTIONS, clock);
   share.saw("quiet");
@@ -108,7 +108,7 @@ test("waiting for the tenant's own earlier work counts", async () => {
   expect(clock.now()).toBeLessThanOrEqual(OPTIONS.patienceMs + 100);
 });
 
-test("a tenant in debt settles it before it goes on, and is released in the end", async () => {
+test("a tenant in debt waits until it is paid, or until the maximum wait", async () => {
   const clock = stoppedClock();
   const wait = async (ms: number) => {
     clock.pass(ms);

@@ -23,7 +23,7 @@ export const ACCESS_ROUTES: readonly Route[] = [
     tag: "store",
     summary: "The caller's scope and tenant.",
     scope: "read",
-    answer: { status: 200, description: "As the token says.", schema: access },
+    answer: { status: 200, description: "The access that the token grants.", schema: access },
     handle: async ({ access: held }) => toWireAccess(held),
   }),
 ];

@@ -28,7 +28,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/stats",
     operation: "stats",
     tag: "store",
-    summary: "Sessions, messages, tokens and cost added up.",
+    summary: "Totals of sessions, messages, tokens and cost.",
     scope: "read",
     query: z.strictObject({
       agent: key.optional(),
@@ -64,9 +64,13 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/index",
     operation: "indexStatus",
     tag: "store",
-    summary: "How far the index is.",
+    summary: "The status of the index.",
     scope: "read",
-    answer: { status: 200, description: "Figures of the index.", schema: indexReport },
+    answer: {
+      status: 200,
+      description: "The index's lag, segments and sizes.",
+      schema: indexReport,
+    },
     handle: async ({ tenant }) => toWireIndexReport(await tenant.indexStatus()),
   }),
   defineRoute({
@@ -74,11 +78,15 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/index",
     operation: "maintainIndex",
     tag: "admin",
-    summary: "Run the maintenance of the index now.",
+    summary: "Run index maintenance now: flush, merge, rebuild or purge.",
     scope: "admin",
     act: "maintain_index",
     body: z.strictObject({ task: z.enum(INDEX_TASKS) }),
-    answer: { status: 200, description: "Figures afterwards.", schema: indexReport },
+    answer: {
+      status: 200,
+      description: "The status of the index afterwards.",
+      schema: indexReport,
+    },
     handle: async ({ tenant }, { body }) =>
       toWireIndexReport(await tenant.maintainIndex(body.task)),
   }),
@@ -87,7 +95,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     path: "/v1/admin/sweep",
     operation: "sweep",
     tag: "admin",
-    summary: "Delete what outlived its time.",
+    summary: "Delete expired sessions and records.",
     scope: "admin",
     act: "sweep",
     answer: { status: 200, description: "Counts of the sweep.", schema: sweep },
@@ -101,7 +109,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     scope: "admin",
     summary: "Delete sessions that are too old, too many or too large, as the settings say.",
     body: z.strictObject({
-      dry_run: z.boolean().optional().meta({ description: "Only say what would be deleted." }),
+      dry_run: z.boolean().optional().meta({ description: "Reports the plan only." }),
     }),
     answer: { status: 200, description: "Sessions to delete, with reasons.", schema: maintenance },
     handle: async ({ tenant, gateway }, { body }) => {
@@ -119,7 +127,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     scope: "admin",
     operator: true,
     body: z.strictObject({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),
-    answer: { status: 204, description: "It is done." },
+    answer: { status: 204, description: "No content." },
     handle: async ({ tenant }, { body }) => tenant.setQuota(fromWireFields(body)),
   }),
   defineRoute({
@@ -156,7 +164,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     operator: true,
     answer: {
       status: 200,
-      description: "Empty if all is well.",
+      description: "The damage found; empty if there is none.",
       schema: z.object({ problems: z.array(z.string()) }).meta({ id: "Integrity" }),
     },
     handle: async ({ engine }) => ({ problems: await engine.checkIntegrity() }),

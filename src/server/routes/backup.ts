@@ -24,13 +24,13 @@ export const BACKUP_ROUTES: readonly Route[] = [
     path: "/v1/backup",
     operation: "backup",
     tag: "admin",
-    summary: "A copy of the whole store, as of one moment.",
+    summary: "A snapshot of the whole store.",
     scope: "admin",
     operator: true,
     answer: {
       status: 200,
       description:
-        "A SQLite store, whatever the original is. `Content-Digest` has its SHA-256, `Backscroll-Rows` how many rows it holds.",
+        "A SQLite store, whatever the original is. `Content-Digest` has its SHA-256, `Backscroll-Rows` its number of rows.",
       types: [TYPE],
     },
     handle: sendBackup,

@@ -17,13 +17,13 @@ const query = z.strictObject({
   }),
   limit: limitQuery.optional(),
   include_entries: flagQuery.optional().meta({
-    description: "Events also carry appended entries and pieces of open messages.",
+    description: "Events also carry appended entries and chunks of open messages.",
   }),
 });
 
 const answer = {
   status: 200,
-  description: `A page; with \`Accept: ${EVENTS}\`, events until the caller goes.`,
+  description: `A page; with \`Accept: ${EVENTS}\`, events until the caller disconnects.`,
   schema: changePage,
   types: [EVENTS],
 } as const;

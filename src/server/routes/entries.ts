@@ -19,7 +19,7 @@ import {
 import { branches, content, entry, entryPage, messageInput } from "../schemas/entry.ts";
 import { readMessage } from "./messages.ts";
 
-const done = { status: 204, description: "It is done." } as const;
+const done = { status: 204, description: "No content." } as const;
 
 export const ENTRY_ROUTES: readonly Route[] = [
   defineRoute({
@@ -79,7 +79,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     path: "/v1/entries/{entry_id}",
     operation: "getEntry",
     tag: "entries",
-    summary: "One entry, also one that is being written.",
+    summary: "One entry, also a pending one.",
     scope: "read",
     params: z.strictObject({ entry_id: key }),
     answer: { status: 200, description: "The entry.", schema: entry },
@@ -105,7 +105,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     operation: "edit",
     tag: "entries",
     scope: "write",
-    summary: "Put a new message in the place of an old one.",
+    summary: "Edit a message: a new one takes its place, on a branch.",
     takesKey: true,
     takesLeaf: true,
     params: entryParams,
@@ -134,7 +134,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     operation: "regenerate",
     tag: "entries",
     scope: "write",
-    summary: "Put another answer in the place of an old one.",
+    summary: "Regenerate an answer: a new one takes its place, on a branch.",
     takesKey: true,
     takesLeaf: true,
     params: entryParams,
@@ -154,7 +154,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     operation: "label",
     tag: "entries",
     scope: "write",
-    summary: "Name an entry; null takes the name away.",
+    summary: "Label an entry; null removes the label.",
     params: entryParams,
     body: z.strictObject({ label: z.string().nullable() }),
     answer: done,
@@ -186,7 +186,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/entries/{entry_id}/pin",
     operation: "pin",
     tag: "entries",
-    summary: "Keep an entry from being summarised.",
+    summary: "Pin an entry: it is never summarised.",
     scope: "write",
     params: entryParams,
     answer: done,
@@ -199,7 +199,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/entries/{entry_id}/pin",
     operation: "unpin",
     tag: "entries",
-    summary: "Allow it again.",
+    summary: "Unpin an entry.",
     scope: "write",
     params: entryParams,
     answer: done,

@@ -47,7 +47,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/inbound",
     operation: "inbound",
     tag: "gateway",
-    summary: "Take a message in, and answer it.",
+    summary: "Route an inbound message, store it, and answer it.",
     scope: "write",
     limits: APPEND_LIMITS,
     body: z.strictObject({
@@ -72,7 +72,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       authorized: z.boolean().optional(),
       id: key
         .optional()
-        .meta({ description: "The channel's own id: delivered twice counts once." }),
+        .meta({ description: "The channel's message id: a redelivery counts once." }),
       append: z
         .boolean()
         .optional()
@@ -83,7 +83,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       space: label,
       display_name: label,
     }),
-    answer: { status: 200, description: "Its session, and what to send back.", schema: inbound },
+    answer: { status: 200, description: "Its session, and the reply.", schema: inbound },
     handle: async ({ tenant, access, gateway, signal }, { body }) => {
       const { sender: named, append = true, ...rest } = body;
       // A channel's token writes as its peers; any other caller writes as itself.
@@ -117,7 +117,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/routes/{key}",
     operation: "getRoute",
     tag: "gateway",
-    summary: "Where a session key leads.",
+    summary: "The route of a session key.",
     scope: "read",
     params,
     answer: { status: 200, description: "The route.", schema: route },
@@ -128,16 +128,20 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/routes/{key}",
     operation: "putRoute",
     tag: "gateway",
-    summary: "Lead a session key to a session.",
+    summary: "Point a session key at a session.",
     scope: "write",
     params,
     body: z.strictObject({
       session_id: key.optional(),
       create: newSession
         .optional()
-        .meta({ description: "In place of session_id: a session that is made with the route." }),
-      fields: jsonObject.optional().meta({ description: "All of them; none if left out." }),
-      expected_version: count.optional().meta({ description: "0: there must be no route yet." }),
+        .meta({ description: "In place of session_id: creates a session with the route." }),
+      fields: jsonObject
+        .optional()
+        .meta({ description: "Replaces all fields; empty if left out." }),
+      expected_version: count
+        .optional()
+        .meta({ description: "Compare-and-swap; 0: there must be no route yet." }),
       reason: key.optional(),
     }),
     answer: { status: 200, description: "The route.", schema: route },
@@ -174,10 +178,10 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/routes/{key}",
     operation: "deleteRoute",
     tag: "gateway",
-    summary: "Forget a session key; its sessions stay.",
+    summary: "Delete a session key; its sessions stay.",
     scope: "write",
     params,
-    answer: { status: 204, description: "It is forgotten." },
+    answer: { status: 204, description: "No content." },
     handle: async ({ tenant }, { params }) => tenant.routes.delete(params.key),
   }),
   defineRoute({
@@ -214,7 +218,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/status",
     operation: "sessionStatus",
     tag: "gateway",
-    summary: "How a session stands, and when it ends.",
+    summary: "The status of a session, and its next reset.",
     scope: "read",
     params: sessionParams,
     answer: { status: 200, description: "Its status.", schema: status },
@@ -226,7 +230,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/title",
     operation: "generateTitle",
     tag: "gateway",
-    summary: "Have a model find a title, and set it.",
+    summary: "Generate a title with a model, and set it.",
     scope: "write",
     params: sessionParams,
     body: z.strictObject({

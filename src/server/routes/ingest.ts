@@ -44,7 +44,7 @@ export const INGEST_ROUTES: readonly Route[] = [
     operation: "importSession",
     tag: "transfer",
     scope: "write",
-    summary: "Store a session that was read elsewhere; needs a token that acts for any.",
+    summary: "Store a session parsed elsewhere; needs a token that may act as any actor.",
     takesKey: true,
     bytes: "JSON lines: `session` and `options`, then one `entry` each, then `end`.",
     answer: { status: 200, description: "Counts of the import.", schema: importResult },
@@ -71,7 +71,7 @@ export const INGEST_ROUTES: readonly Route[] = [
         cost_usd: z.number().nullable(),
       }),
     }),
-    answer: { status: 200, description: "The session as it is now.", schema: session },
+    answer: { status: 200, description: "The changed session.", schema: session },
     handle: async ({ tenant }, { params, body: { figures, ...rest } }) => {
       const handle = tenant.session(params.session_id);
       const patch = { ...fromWireFields(rest), ...fromWireFigures(figures) };
@@ -83,11 +83,11 @@ export const INGEST_ROUTES: readonly Route[] = [
     path: "/v1/ingest/files/find",
     operation: "findIngestedFiles",
     tag: "transfer",
-    summary: "How far files of a workstation were read.",
+    summary: "Read offsets of a workstation's files.",
     scope: "read",
     limits: APPEND_LIMITS,
     body: z.strictObject({ workstation: key, paths: z.array(path).max(MAX_FILES) }),
-    answer: { status: 200, description: "Those that are known.", schema: ingestedFiles },
+    answer: { status: 200, description: "The known files.", schema: ingestedFiles },
     handle: async ({ tenant }, { body: { workstation, paths } }) => ({
       files: (await tenant.findIngestedFiles(workstation, paths)).map(toWireIngestedFile),
     }),
@@ -97,11 +97,11 @@ export const INGEST_ROUTES: readonly Route[] = [
     path: "/v1/ingest/files",
     operation: "putIngestedFiles",
     tag: "transfer",
-    summary: "Remember how far files were read.",
+    summary: "Store read offsets of files.",
     scope: "write",
     limits: APPEND_LIMITS,
     body: z.strictObject({ workstation: key, files: z.array(ingestedFile).max(MAX_FILES) }),
-    answer: { status: 204, description: "It is done." },
+    answer: { status: 204, description: "No content." },
     handle: ({ tenant }, { body: { workstation, files } }) =>
       tenant.putIngestedFiles(workstation, files.map(fromWireIngestedFile)),
   }),
@@ -187,7 +187,7 @@ class ImportedLines {
       );
       yield { ...entry, blocks };
     }
-    throw invalid("end", "the body ended without a line that says so; send it again");
+    throw invalid("end", "the body is truncated: the line `end` is missing; send it again");
   }
 }
 
@@ -219,7 +219,7 @@ function parseLine({ number, text, damage }: Line): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(`line ${number}`, `line ${number} is no JSON`);
+    throw invalid(`line ${number}`, `line ${number} is not JSON`);
   }
 }
 

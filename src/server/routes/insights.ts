@@ -59,7 +59,9 @@ const countedFacets = {
 } as const;
 
 const askedOf = {
-  query: text.optional().meta({ description: "Counts what a search finds; left out, a list." }),
+  query: text
+    .optional()
+    .meta({ description: "Counts the hits of a search; if left out, the sessions of a list." }),
   participant: key.optional(),
   model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
@@ -75,7 +77,7 @@ const review: z.ZodType = z
         unread: count.meta({ description: "Older messages that were not read." }),
         calls: count,
         failed: count,
-        retries: count.meta({ description: "Calls that repeat one that had failed." }),
+        retries: count.meta({ description: "Calls that repeat a failed call." }),
         unfinished: z.enum(["request", "call"]).nullable().meta({
           description: "The unfinished end of the session.",
         }),
@@ -94,7 +96,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     path: "/v1/facets",
     operation: "facets",
     tag: "search",
-    summary: "How many sessions a list or a search has for each value of a filter.",
+    summary: "Facets: the number of sessions for each value of a filter.",
     scope: "read",
     query: z.strictObject({
       ...askedOf,
@@ -128,7 +130,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     path: "/v1/review",
     operation: "review",
     tag: "sessions",
-    summary: "Which sessions went wrong, and the tools and files in them.",
+    summary: "Sessions with failures, and their tools and files.",
     scope: "read",
     query: z.strictObject({
       ...filter,

@@ -39,7 +39,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}/messages",
     operation: "append",
     tag: "messages",
-    summary: "Append messages, all or none.",
+    summary: "Append messages, atomically.",
     scope: "write",
     takesKey: true,
     takesLeaf: true,

@@ -20,7 +20,7 @@ import { asked, splitQuery } from "../schemas/search.ts";
 
 const named = z.strictObject({ agent: key, name: key });
 const byId = z.strictObject({ fact_id: key });
-const done = { status: 204, description: "It is done." } as const;
+const done = { status: 204, description: "No content." } as const;
 const memoryList = { status: 200, description: "Whole memories.", schema: memories } as const;
 const factList = { status: 200, description: "Facts.", schema: facts } as const;
 
@@ -82,7 +82,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     path: "/v1/memories/{agent}/{name}",
     operation: "putMemory",
     tag: "memories",
-    summary: "Keep a note of an agent.",
+    summary: "Write a memory of an agent, replacing one of the same name.",
     scope: "write",
     params: named,
     body: z.strictObject({ content: z.string().min(1), metadata: jsonObject.optional() }),
@@ -131,7 +131,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     path: "/v1/facts/search",
     operation: "searchFacts",
     tag: "facts",
-    summary: "Find facts that hold, the best first.",
+    summary: "Find current facts, the best first.",
     scope: "read",
     query: z.strictObject({
       ...asked,
@@ -213,7 +213,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     operation: "extractFacts",
     tag: "facts",
     scope: "write",
-    summary: "Take facts from what no extraction has read yet, by a model.",
+    summary: "Extract facts from messages since the last extraction, with a model.",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
     answer: { status: 200, description: "The added facts, and counts.", schema: extraction },

@@ -89,7 +89,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     scope: "write",
     params: place,
     query: z.strictObject({ expected_version: z.string().optional() }),
-    answer: { status: 204, description: "It is done." },
+    answer: { status: 204, description: "No content." },
     handle: ({ tenant }, { params, query }) =>
       tenant.records.delete(params.namespace, params.record_key, fromWireFields(query)),
   }),
@@ -187,7 +187,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     path: "/v1/records/write",
     operation: "writeRecords",
     tag: "records",
-    summary: "Put and delete records, all or none.",
+    summary: "Put and delete records, atomically.",
     scope: "write",
     bytes:
       "The length of some JSON in four bytes, the JSON (`operations`, each with `put`, `delete` or `check`), then the values one after another.",
@@ -223,7 +223,7 @@ async function wholeBody({ request, allowance }: Caller): Promise<Uint8Array> {
 async function readOperations(caller: Caller): Promise<RecordOperation[]> {
   const { run } = caller.allowance;
   const frame = splitFrame(await wholeBody(caller));
-  if (frame === undefined) throw badFrame("ends before its JSON does");
+  if (frame === undefined) throw badFrame("ends inside its JSON");
   const json = await readBoundedJson([frame.json], APPEND_LIMITS, run);
   const { operations } = check(recordWrites, json ?? {}, "body") as WireRecordWrites;
   const sizes = operations.flatMap(({ put }) => (put === undefined ? [] : [put.size]));

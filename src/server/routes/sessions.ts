@@ -130,7 +130,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     scope: "write",
     params: sessionParams,
     body: z.strictObject({ ...settable, summary: z.string().nullable().optional() }),
-    answer: { status: 200, description: "The session as it is now.", schema: session },
+    answer: { status: 200, description: "The changed session.", schema: session },
     handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);
       const { owner, participants, ...rest } = body;
@@ -150,7 +150,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/sessions/{session_id}",
     operation: "deleteSession",
     tag: "sessions",
-    summary: "Delete a session and all inside it.",
+    summary: "Delete a session with its content.",
     scope: "write",
     params: sessionParams,
     query: z.strictObject({ cascade: flagQuery.optional() }),
@@ -214,7 +214,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     path: "/v1/origins",
     operation: "findSessionByOrigin",
     tag: "sessions",
-    summary: "The session that an outside source knows under a key.",
+    summary: "The session with an origin key.",
     scope: "read",
     query: z.strictObject({ key: path }),
     answer: { status: 200, description: "The session.", schema: session },
@@ -233,7 +233,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     scope: "write",
     body: z.strictObject({
       ...newSessionFields,
-      key: path.meta({ description: "The caller's own name of the session: any text." }),
+      key: path.meta({ description: "The caller's key of the session: any text." }),
       origin: keyedOriginInput.optional(),
     }),
     answer: { status: 200, description: "The session.", schema: session },
@@ -268,10 +268,7 @@ export const SESSION_ROUTES: readonly Route[] = [
           ? await tenant.findTombstoneByOrigin(origin_key ?? "")
           : await tenant.findTombstone(session_id);
       if (found !== undefined) return toWireTombstone(found);
-      throw new BackscrollError(
-        "session_not_found",
-        "no session that was deleted is known by this",
-      );
+      throw new BackscrollError("session_not_found", "no deleted session has this id or key");
     },
   }),
 ];

@@ -21,7 +21,7 @@ const share: z.ZodType = z
 
 const shares = {
   status: 200,
-  description: "Those that still open something.",
+  description: "Only links that are still valid.",
   schema: z.object({ shares: z.array(share) }).meta({ id: "ShareList" }),
 } as const;
 
@@ -41,7 +41,7 @@ export const SHARE_ROUTES: readonly Route[] = [
     }),
     answer: {
       status: 201,
-      description: "The link, shown this once. It ends no later than the token that made it.",
+      description: "The link, shown once. It ends no later than the token that made it.",
       schema: z.object({ token: text, path: text, url: text, share }).meta({ id: "CreatedShare" }),
     },
     handle: async ({ tenant, access, request }, { params, body }) => {
@@ -82,10 +82,10 @@ export const SHARE_ROUTES: readonly Route[] = [
     path: "/v1/shares/{share_id}",
     operation: "revokeShare",
     tag: "shares",
-    summary: "Make a link open nothing any more.",
+    summary: "Revoke a link.",
     scope: "write",
     params: z.strictObject({ share_id: key }),
-    answer: { status: 204, description: "It is done." },
+    answer: { status: 204, description: "No content." },
     handle: async ({ tenant }, { params }) => tenant.shares.revoke(params.share_id),
   }),
 ];

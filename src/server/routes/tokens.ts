@@ -50,7 +50,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     path: "/v1/admin/tokens",
     operation: "createToken",
     tag: "admin",
-    summary: "Make an access token; its text is shown this once.",
+    summary: "Create an access token; its text is shown once.",
     scope: "admin",
     body: z.strictObject({
       scope: z.enum(ACCESS_SCOPES),

@@ -93,7 +93,7 @@ export const context: Command = defineCommand({
         `${formatCount(shown.tokens)} of ${formatCount(tokenBudget)} tokens, ${counted(shown.messages.length, "message")}.`,
       );
       for (const { part, reason, count } of shown.omitted) {
-        const why = reason === "budget" ? "they do not fit" : "there are newer turns enough";
+        const why = reason === "budget" ? "they do not fit" : "newer turns fill the limit";
         await terminal.print(`Left out: ${formatCount(count)} of ${part}, because ${why}.`);
       }
       return EXIT.ok;

@@ -14,7 +14,7 @@ export const config: Command = defineCommand({
   name: "config",
   summary: "Show the gateway's settings, and where each comes from; change how a store is indexed.",
   details:
-    "How text is indexed is a setting of the store itself, the same for every process: --index-tools and --index-language change it and build the index of every tenant again. The gateway's file is ~/.backscroll/config.json, or the one that BACKSCROLL_CONFIG names; it need not be there. A value of the wrong kind is an error that names its key, and keys that mean nothing are told of.",
+    "How text is indexed is a setting of the store itself, the same for every process: --index-tools and --index-language change it and build the index of every tenant again. The gateway's file is ~/.backscroll/config.json, or the one that BACKSCROLL_CONFIG names; the file is optional. A value of the wrong type is an error that names its key; unknown keys are reported.",
   options: {
     explain: {
       type: "boolean",
@@ -43,7 +43,7 @@ export const config: Command = defineCommand({
       await terminal.printJson({ path, exists, settings, unknown });
       return EXIT.ok;
     }
-    await terminal.print(`${path}${exists ? "" : " (there is none: everything has its default)"}`);
+    await terminal.print(`${path}${exists ? "" : " (missing: every setting has its default)"}`);
     const shown = options.explain ? settings : settings.filter(isSet);
     const header = ["SETTING", "VALUE", "FROM", ...(options.explain ? ["WHAT IT DOES"] : [])];
     const rows = shown.map(({ key, value, from, help }) => [
@@ -53,7 +53,7 @@ export const config: Command = defineCommand({
       ...(options.explain ? [help] : []),
     ]);
     for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-    for (const key of unknown) terminal.note(`${key} means nothing here: is it spelt right?`);
+    for (const key of unknown) terminal.note(`${key} is not a setting: check its spelling`);
     return EXIT.ok;
   },
 });

@@ -15,7 +15,7 @@ export const maintain: Command = defineCommand({
   name: "maintain",
   summary: "Delete sessions that are too old, too many or too large, as the configuration says.",
   details:
-    "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in which something is going on stay, and so do those that groups and threads go on in and those that were ingested, unless session.maintenance.ingested names their agent. Of a server, its own configuration counts.",
+    "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in use stay, and so do current sessions of groups and threads, and ingested sessions unless session.maintenance.ingested names their agent. A server uses its own configuration.",
   options: {
     "dry-run": { type: "boolean", help: "Only report the plan, in any mode." },
   },
@@ -50,7 +50,9 @@ function formatReport(report: MaintenanceReport, columns: number): string[] {
     `${done} ${count} of ${report.sessions} (${bytes}).`,
     `Spared: ${spared.running} in use, ${spared.shared} of groups and threads, ${spared.ingested} ingested.`,
     ...(skipped.length === 0 ? [] : [`${counted(skipped.length, "session")} changed meanwhile.`]),
-    ...(report.overBudget ? ["The budget is exceeded even so: nothing else may go."] : []),
+    ...(report.overBudget
+      ? ["The budget is still exceeded: the rules spare all other sessions."]
+      : []),
     ...(mode === "enforce" ? [] : [`session.maintenance.mode is ${mode}: nothing is deleted.`]),
   ];
 }

@@ -40,7 +40,7 @@ export const sessions: Command = defineCommand({
         return EXIT.ok;
       }
       if (rows.length === 0) {
-        await terminal.print("No keys lead anywhere yet.");
+        await terminal.print("There are no session keys yet.");
         return EXIT.ok;
       }
       const header = ["KEY", "SESSION", "LAST ACTIVE", "MESSAGES", "NAME"];

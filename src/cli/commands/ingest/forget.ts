@@ -5,7 +5,7 @@ export const forget: Command = defineCommand({
   name: "forget",
   summary: "Delete a session, and do not ingest it again.",
   details:
-    "As delete does. A tombstone stays, with the hash of what there was and no content; by it the session is known when its file is met again. To have it back: ingest FILE --force.",
+    "Deletes as delete does. The tombstone, a hash without content, keeps the session from being ingested again. To restore it: ingest FILE --force.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     yes: { type: "boolean", help: "Confirms the deletion." },

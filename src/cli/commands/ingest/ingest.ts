@@ -78,7 +78,6 @@ export const ingestCommand: Command = defineCommand({
   },
   examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {
-    if (options.places) return printPlaces(context);
     if (options.again) {
       for (const name of ["source", "dry-run", "no-originals"] as const) {
         if (options[name] !== undefined) {
@@ -93,6 +92,7 @@ export const ingestCommand: Command = defineCommand({
       const known = [...NAMES, "auto"].join(", ");
       throw usageError(`--source must be one of ${known}, not "${source}"`, "--source");
     }
+    if (options.places) return printPlaces(context, source);
     const input: IngestInput = {
       environment: thisMachine(),
       ...given({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
@@ -107,12 +107,13 @@ export const ingestCommand: Command = defineCommand({
   },
 });
 
-async function printPlaces({ terminal, json }: Context): Promise<number> {
+async function printPlaces({ terminal, json }: Context, only?: string): Promise<number> {
   const environment = thisMachine();
+  const places = placesOf(environment, only);
   if (json) {
-    const all = [...placesOf(environment)].map(([source, folders]) => ({ source, folders }));
+    const all = [...places].map(([source, folders]) => ({ source, folders }));
     await terminal.printJson({ places: all });
-  } else for (const line of placeLines(environment)) await terminal.print(line.slice(2));
+  } else for (const line of placeLines(places, environment)) await terminal.print(line.slice(2));
   return EXIT.ok;
 }
 

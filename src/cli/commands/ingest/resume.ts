@@ -21,7 +21,7 @@ export const resume: Command = defineCommand({
   name: "resume",
   summary: "Print the command that continues a session, in its own agent or another.",
   details:
-    "Prints, and runs nothing. Without --in: exit code 1 if its agent has no such command. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. What cannot be carried over is counted on standard error.",
+    "Prints, and runs nothing. Without --in: exit code 1 if its agent has no such command. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     in: {

@@ -27,7 +27,7 @@ export const stats: Command = defineCommand({
   name: "stats",
   summary: "Add up sessions, tokens and cost: by model, agent, project and day.",
   details:
-    "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and names the models that have none; a file may override them (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. What a sub-agent did is its parent's, and is no session of its own. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
+    "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and models without a price are listed; a file may override the prices (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. A sub-agent's work counts for its parent session. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     project: PROJECT,

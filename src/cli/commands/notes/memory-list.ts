@@ -69,5 +69,8 @@ function parseCursor(cursor: string | undefined): { agent: string; name: string 
   } catch {
     // Not ours: fall through.
   }
-  throw usageError("--cursor is none that memory list has given; start without one", "--cursor");
+  throw usageError(
+    "--cursor must be the cursor of a page of memory list; start without one",
+    "--cursor",
+  );
 }

@@ -14,7 +14,7 @@ export const recap: Command = defineCommand({
   name: "recap",
   summary: "List what was done: requests, outcomes, files changed, commands run.",
   details:
-    "In a period, a project or a session; made without a model. #12 is the number of a message, which show SESSION --offset 12 begins with. Commands that only look at something are left out, and so are sessions of sub-agents. Days count whole at both ends. Secrets are masked. Exits with 1 if nothing was done.",
+    "Covers a period, a project or a session, and needs no model. #12 is a message's number: show SESSION --offset 12 begins there. Read-only commands and sessions of sub-agents are left out. Both days of a period are included. Secrets are masked. Exits with 1 if nothing was done.",
   arguments: [{ name: "SESSION", optional: true, help: "Only this session, by any of its ids." }],
   options: {
     ...workOptions(DEFAULT_RECAP_SESSIONS),
@@ -35,7 +35,7 @@ export const recap: Command = defineCommand({
         await terminal.printJson(maskJson(toWireRecap(told) as unknown as JsonValue));
         return code;
       }
-      if (sessions.length === 0) await terminal.print("Nothing was done, as far as it is stored.");
+      if (sessions.length === 0) await terminal.print("No stored session matches.");
       await printParts(
         terminal,
         sessions.map((each) => showRecap(each, Date.now())),

@@ -17,7 +17,7 @@ export const related: Command = defineCommand({
   name: "related",
   summary: "Find sessions like one, and where the same question was asked before.",
   details:
-    "Of a session, its title and the user's first messages are looked for in other sessions, and its first question among the questions there. With an embedder the comparison is by meaning, else by words: then the same question is one with all of its words. Secrets are masked. Exits with 1 if there is nothing.",
+    "Searches other sessions for the session's title and first requests, and their questions for its first question. With an embedder it compares by meaning; otherwise by words, and the same question is one that contains all of them. Secrets are masked. Exits with 1 if none match.",
   arguments: [{ name: "SESSION", optional: true, help: "By any of its ids." }],
   options: {
     question: { type: "string", value: "TEXT", help: "Instead of a session: the question." },

@@ -13,7 +13,7 @@ export const trace: Command = defineCommand({
   name: "trace",
   summary: "List the sessions that touched a file, ran a command or met an error.",
   details:
-    "Takes one of --file, --command and --error, and tells what cleared an error or a failure: the next success of the same, with the changes before it. Sessions are found by searching, and their tool calls are read: one that only mentions a file has not touched it. #12 is the number of a message. Secrets are masked. Exits with 1 if there is none.",
+    "Takes one of --file, --command and --error. For an error or a failure it also shows the fix: the next success of the same command, with the changes before it. It searches for sessions and reads their tool calls, so a session that only mentions a file does not count. #12 is a message's number. Secrets are masked. Exits with 1 if none match.",
   options: {
     file: { type: "string", value: "PATH", help: "A path, or the end of one." },
     command: { type: "string", value: "TEXT", help: "A command, or part of one." },
@@ -42,7 +42,7 @@ export const trace: Command = defineCommand({
       }
       if (sessions.length === 0) {
         await terminal.print(
-          `No session has this ${subject.kind}. A shorter part of it may be found; search finds what was only spoken of.`,
+          `No session has this ${subject.kind}. Try a shorter part of it; search also finds mentions.`,
         );
       }
       await printParts(

@@ -18,7 +18,7 @@ export const hook: Command = defineCommand({
   name: "hook",
   summary: "Answer a hook of an agent; setup --hooks adds the calls.",
   details:
-    "Reads the hook's JSON from standard input. SessionStart: a line that says how much memory there is (startup, clear), what was asked, decided, changed and run (compact, 4 KiB at most), nothing (resume). PreCompact and SessionEnd: the transcript's new lines are stored. What a compaction lost is read from the last 4 MiB of the transcript. Storing takes less than a second (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out, after starting; what is left is then read by a process of its own). It exits with 0 whatever happens: what goes wrong is a line on standard error.",
+    "Reads the hook's JSON from standard input. SessionStart prints a line on the amount of memory (startup, clear), a hand-over of requests, decisions, changes and commands (compact, at most 4 KiB), or nothing (resume). PreCompact and SessionEnd store the transcript's new lines. The hand-over comes from the last 4 MiB of the transcript. Storing has a deadline (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out), after which a detached process continues. It always exits with 0; errors are a line on standard error.",
   arguments: [{ name: "AGENT", help: `${AGENTS.join(", ")}.` }],
   examples: ["hook claude-code < /dev/null"],
   run: async (context, args) => {

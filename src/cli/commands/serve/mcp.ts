@@ -19,10 +19,10 @@ export const mcp: Command = defineCommand({
   name: "mcp",
   summary: "Serve agents over MCP, on standard input and output.",
   details:
-    "An agent starts this itself: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores what is new in the transcripts of this machine, for at most 300 ms; the rest it stores in the background. Of several processes that share a store, one does that, and none where --db is a server. Ends when the agent closes its end.",
+    "Agents start it themselves: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores new lines of this machine's transcripts for at most 300 ms, and the rest in the background. Of the processes that share a store, one does the background work; with a server as --db, none. Ends when the agent closes its input.",
   options: {
     "read-only": { type: "boolean", help: "Only tools that change nothing." },
-    "no-ingest": { type: "boolean", help: "Leave the transcripts on this machine alone." },
+    "no-ingest": { type: "boolean", help: "Do not ingest this machine's transcripts." },
     actor: {
       type: "string",
       value: "NAME",
@@ -36,7 +36,7 @@ export const mcp: Command = defineCommand({
     "final-read": {
       type: "string",
       value: "SECONDS",
-      help: `When the agent has closed its end, a detached process stores what it still writes, until nothing is written for so long; 0: none, ${QUIET_SECONDS} if left out.`,
+      help: `After the agent has closed the input, a detached process stores its last lines, until this long without a write; 0: no such process, ${QUIET_SECONDS} if left out.`,
     },
   },
   examples: ["mcp --read-only --no-ingest < /dev/null"],

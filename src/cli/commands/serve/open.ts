@@ -18,7 +18,7 @@ export const openPage: Command = defineCommand({
   name: "open",
   summary: "Open the store in a browser: a search, or a session.",
   details:
-    "Uses the server of this store that runs on this machine; where none does, it starts one and goes on until Ctrl-C. With --db http://… it opens that server's page. Prints the address, also where there is no browser. BROWSER names another program than the system's own.",
+    "Uses a running server of this store on this machine; otherwise it starts one, which runs until Ctrl-C. With --db http://… it opens that server's page. Prints the address, also where there is no browser. BROWSER names another program than the system's browser.",
   arguments: [
     {
       name: "QUERY",

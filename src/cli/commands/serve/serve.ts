@@ -23,7 +23,7 @@ export const serve: Command = defineCommand({
   name: "serve",
   summary: "Serve REST, MCP and live events over the store.",
   details:
-    "On this machine alone no token is needed; any other address needs one: see token create. /docs lists the routes, /healthz, /readyz and /metrics are for its operator. Expired sessions and records are deleted every minute. Ends on Ctrl-C or SIGTERM, after what is under way. Creates the store, too, if there is none.",
+    "A loopback address needs no token; any other address does: see token create. /docs lists the routes; /healthz, /readyz and /metrics are for operators. Expired sessions and records are deleted every minute. Stops gracefully on Ctrl-C or SIGTERM: requests in progress are completed. Creates the store, too, if there is none.",
   options: {
     host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
     port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },

@@ -10,7 +10,7 @@ export const deleteSession: Command = defineCommand({
   name: "delete",
   summary: "Delete a session and everything inside it, permanently.",
   details:
-    "A tombstone stays, with the hash of what there was and no content. Forks hold copies of its messages, and an agent may have taken a memory from it: without --yes the command lists what would be deleted and what would stay.",
+    "A tombstone stays: a hash of the content, without the content. Forks hold copies of its messages, and memories may derive from it: without --yes the command lists what would be deleted and what would stay.",
   arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
   options: {
     yes: { type: "boolean", help: "Confirms the deletion." },

@@ -20,7 +20,7 @@ export const exportSessions: Command = defineCommand({
   name: "export",
   summary: "Write a session in another format, or everything as JSON lines.",
   details:
-    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; what the format cannot hold is counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
+    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; losses are counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
   arguments: [
     { name: "SESSION", optional: true, help: "The session's id; left out with --all." },
     {

@@ -31,7 +31,7 @@ export const changes: Command = defineCommand({
       const { session, after } = options;
       const limit = toCount(options.limit, "--limit");
       if (options.follow) {
-        if (limit !== undefined) throw usageError("--follow has no end, so no --limit", "--limit");
+        if (limit !== undefined) throw usageError("--follow takes no --limit", "--limit");
         const id = session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
         return follow(context, tenant, given({ session: id, after }));
       }

@@ -21,7 +21,7 @@ export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for unfinished messages. For a PostgreSQL server it reports wrong settings (durability, connections, standbys, vacuum, backups) with remedies, which alone do not cause exit code 1. With --verify it also recomputes every hash of every entry and of the change feed, and finds what was changed or cut off behind our back. A loss that was found when the store was opened, such as commits behind a damaged part of its write-ahead log, is told by every command until --accept-loss; what was kept of it stays beside the store. It only reads, unless it is told to accept a loss or to mend the index: --rebuild and --purge do so for every tenant (of a server: for the token's), or for the one that is named, while others go on reading and writing.",
+    "Asks the database to check itself and looks for unfinished messages. For a PostgreSQL server it reports wrong settings (durability, connections, standbys, vacuum, backups) with remedies, which alone do not cause exit code 1. With --verify it also recomputes every hash of every entry and of the change feed, and detects tampering and truncation. A loss detected when the store was opened, such as commits behind a damaged part of its write-ahead log, is reported by every command until --accept-loss; the damaged log is kept beside the store. doctor only reads, except with --accept-loss, --rebuild and --purge. The last two work on every tenant (of a server: on the token's), or on the named one, beside readers and writers.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {

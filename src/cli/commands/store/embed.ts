@@ -13,7 +13,7 @@ export const embed: Command = defineCommand({
   name: "embed",
   summary: "Embed stored messages without a vector, for search by meaning.",
   details:
-    "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. What is written while such a process runs gets its vectors by itself; what was there before costs what this command says before it begins. Stopped, it goes on the next time. It says how many vectors, tokens, minutes and dollars it will take, about, and asks; --yes is needed with --json and without a terminal. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
+    "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. A process with an embedder embeds new messages itself; this command embeds the older ones. It first estimates vectors, tokens, minutes and dollars, and asks; after an interruption it resumes. --yes is needed with --json and without a terminal. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
   options: {
     estimate: { type: "boolean", help: "Only print the estimated cost." },
     yes: { type: "boolean", help: "Do not ask." },
