@@ -63,6 +63,8 @@ export async function takePicture(page: Page, file: string): Promise<void> {
     await page.locator("#query").fill("cron lock");
     await page.locator('[data-answers="cron lock"] mark').first().waitFor();
     await page.getByRole("button", { name: "Project" }).waitFor();
+    // The origins of the sessions come after the hits.
+    await page.locator(".hit .about").filter({ hasText: "shop · main" }).waitFor();
     await page.screenshot({ path: file });
   } finally {
     await server.stop(0);

@@ -51,6 +51,8 @@ export class VirtualList extends Component<VirtualListProps> {
   /** The last `scrollTop` set by the list itself: a scroll event with this position is ignored. */
   #expected = 0;
   #heights: number[] = [];
+  /** The number of rows and the height of the last one when the list was last placed. */
+  #end = { total: -1, height: 0 };
   #observer: ResizeObserver | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #frame = 0;
@@ -110,6 +112,7 @@ export class VirtualList extends Component<VirtualListProps> {
     const { total } = this.props;
     this.#atEnd = true;
     this.#anchor = { index: Math.max(0, total - 1), offset: 0 };
+    this.#end = { total: -1, height: 0 };
     if (this.#range.peek().last < total) this.#moveTo(total - 1);
     else this.#settle();
   }
@@ -193,8 +196,9 @@ export class VirtualList extends Component<VirtualListProps> {
     this.#heights = [...rows.children].map((row) => row.getBoundingClientRect().height);
     if (this.#heights.length !== range.last - range.first) return;
     const measured = this.#measured(view);
-    const followsEnd = this.#atEnd && range.last >= total;
-    if (followsEnd) this.#anchor = this.#endAnchor(view, total);
+    if (this.#atEnd && range.last >= total && this.#hasGrown(total)) {
+      this.#anchor = this.#endAnchor(view, total);
+    }
     const { scrollTop } = scroller;
     const placed = place(this.#anchor, scrollTop, measured);
     this.#apply(placed, scrollTop);
@@ -217,6 +221,18 @@ export class VirtualList extends Component<VirtualListProps> {
       this.#isWide = true;
       this.#settle();
     }, WIDEN_MS);
+  }
+
+  /**
+   * Whether the end of the list has moved by new content. Rows that are all in view stay where they are
+   * when one above the last grows, as by an image that has loaded: its reader has not scrolled.
+   */
+  #hasGrown(total: number): boolean {
+    const height = this.#heights.at(-1) ?? 0;
+    const { index, offset } = this.#anchor;
+    const isSame = total === this.#end.total && Math.abs(height - this.#end.height) < 0.5;
+    this.#end = { total, height };
+    return !isSame || index !== 0 || offset !== 0;
   }
 
   /** Aligns the last row with the lower edge, or the first with the upper edge if all rows fit. */

@@ -258,6 +258,23 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("a session that fits the view stays at its start when an image makes it longer", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="900"/>';
+    const image = { type: "image", mediaType: "image/svg+xml", data: btoa(svg) } as const;
+    await session.append([
+      { role: "user", actor: "ana", content: [{ type: "text", text: "Look" }, image, image] },
+      { role: "assistant", actor: "coder", content: "Seen" },
+    ]);
+    const { page } = await openWatched(world, `#/session/${session.id}`, { onTestFinished });
+    const hasGrown = () =>
+      page.locator(".scroller").evaluate((list) => list.scrollHeight > list.clientHeight + 100);
+    await expect.poll(hasGrown).toBe(true);
+    expect(await scrollTop(page)).toBe(0);
+  });
+
   test("a row of tool calls has a link to copy, and does not grow under the pointer", async ({
     onTestFinished,
   }) => {
