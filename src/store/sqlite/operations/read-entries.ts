@@ -93,8 +93,11 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   const scope: Scope = { db, tenant, session: number, sessionId, rootHash: state.rootHash };
 
   if (query.select === "tree") {
-    const { afterSequence, limit } = query;
+    const { limit, after } = query;
     const { lastSequence, rootHash } = state;
+    const point = after === undefined ? undefined : findPoint(db, tenant, number, after);
+    if (after !== undefined && point === undefined) throw entryNotFound(after, sessionId);
+    const afterSequence = point?.sequence ?? query.afterSequence;
     const rows = isRaw
       ? db.records(SQL.rawTree, RAW_TREE_NAMES, tenant, number, afterSequence, limit)
       : db.records(SQL.tree, STORED_NAMES, tenant, number, afterSequence, limit);
