@@ -115,7 +115,8 @@ export async function listEntries(
     ? await store.readEntries(tenant, {
         select: "tree",
         sessionId,
-        afterSequence: await sequenceOf(engine, sessionId, input.after),
+        afterSequence: 0,
+        ...(input.after === undefined ? {} : { after: checkKey(input.after, "after") }),
         limit,
         payloads,
       })
@@ -232,18 +233,6 @@ async function offsetAround(
   if (record === undefined || record.sessionId !== sessionId)
     throw entryNotFound(entryId, sessionId);
   return Math.max(0, record.ordinal - 1 - Math.floor(limit / 2));
-}
-
-async function sequenceOf(
-  engine: EngineContext,
-  sessionId: string,
-  after: string | undefined,
-): Promise<number> {
-  if (after === undefined) return 0;
-  const page = await engine.store.findEntries(engine.tenant, [checkKey(after, "after")], false);
-  const record = page.entries[0];
-  if (record === undefined || record.sessionId !== sessionId) throw entryNotFound(after, sessionId);
-  return record.sequence;
 }
 
 /** Moves each compaction before the first entry that it kept, where a reader expects it. */

@@ -67,6 +67,8 @@ export type EntryQuery =
       readonly select: "tree";
       readonly sessionId: string;
       readonly afterSequence: number;
+      /** The last entry of the previous page, in place of its sequence. */
+      readonly after?: string;
       readonly limit: number;
       readonly payloads: boolean;
       /** Entries as stored, unchecked: for `verify`. */

@@ -11,66 +11,80 @@ import type { Entry } from "../../model/entry.ts";
 import { treePages } from "../common/tree-pages.ts";
 import { messageIdOf } from "./stored-message.ts";
 
-export interface TreeMessage {
+export interface TreeMessage<Kept> {
   readonly id: string;
   readonly parentId: string | null;
-  /** The entries of the message, the newest last. */
-  readonly entries: readonly Entry[];
+  /** Of the entries of the message, the newest last. */
+  readonly entries: readonly Kept[];
 }
 
-export interface MessageTree {
+export interface MessageTree<Kept> {
   /** A message comes after its parent. */
-  readonly messages: ReadonlyMap<string, TreeMessage>;
+  readonly messages: ReadonlyMap<string, TreeMessage<Kept>>;
   /** The last message of the active path. */
   readonly headId: string | null;
   /** The entries of the active path that move the leaf, the oldest first. */
-  readonly path: readonly Entry[];
+  readonly path: readonly Kept[];
 }
 
-/** Reads the whole session, for a reader of `format`. `leaf`: the active leaf. */
-export async function readTree(
+interface Node<Kept> {
+  readonly parentId: string | null;
+  /** The message that the entry holds. */
+  readonly messageId: string | undefined;
+  readonly kept: Kept;
+}
+
+/**
+ * Reads the whole session, for a reader of `format`. `leaf`: the active leaf. `keep` gives the part of an
+ * entry that the caller needs; it runs while the next page is read, and the rest of the page is dropped.
+ */
+export async function readTree<Kept>(
   session: SessionApi,
   leaf: string | null,
   format: string,
-): Promise<MessageTree> {
-  const entries = new Map<string, Entry>();
+  keep: (entry: Entry, messageId: string | undefined) => Kept,
+): Promise<MessageTree<Kept>> {
+  const nodes = new Map<string, Node<Kept>>();
   for await (const page of treePages(session)) {
-    for (const entry of page) entries.set(entry.id, entry);
+    for (const entry of page) {
+      const messageId = messageIdOf(entry, format);
+      const { id, parentId } = entry;
+      nodes.set(id, { parentId, messageId, kept: keep(entry, messageId) });
+    }
   }
-  return toTree(entries, leaf, format);
+  return toTree(nodes, leaf);
 }
 
-/** `entries` are in the order of writing. */
-function toTree(
-  entries: ReadonlyMap<string, Entry>,
+/** `nodes` are in the order of writing. */
+function toTree<Kept>(
+  nodes: ReadonlyMap<string, Node<Kept>>,
   leaf: string | null,
-  format: string,
-): MessageTree {
+): MessageTree<Kept> {
   /** The id of the nearest message from an entry upwards, other than `own`. */
   const messageFrom = (from: string | null, own?: string): string | null => {
-    for (const entry of pathFrom(entries, from)) {
-      const id = messageIdOf(entry, format);
-      if (id !== undefined && id !== own) return id;
+    for (const { messageId } of pathFrom(nodes, from)) {
+      if (messageId !== undefined && messageId !== own) return messageId;
     }
     return null;
   };
-  const messages = new Map<string, TreeMessage & { readonly entries: Entry[] }>();
-  for (const entry of entries.values()) {
-    const id = messageIdOf(entry, format);
+  const messages = new Map<string, TreeMessage<Kept>>();
+  for (const { messageId: id, parentId: from, kept } of nodes.values()) {
     if (id === undefined) continue;
     const versions = messages.get(id)?.entries ?? [];
-    const parentId = messageFrom(entry.parentId, id);
-    messages.set(id, { id, parentId, entries: [...versions, entry] });
+    messages.set(id, { id, parentId: messageFrom(from, id), entries: [...versions, kept] });
   }
   return {
     messages,
     headId: lastBelow(messages, messageFrom(leaf)),
-    path: [...pathFrom(entries, leaf)].reverse(),
+    path: [...pathFrom(nodes, leaf)].map(({ kept }) => kept).reverse(),
   };
 }
 
 /** The newest message of those that follow `from`: the page would drop what follows a head. */
-function lastBelow(messages: ReadonlyMap<string, TreeMessage>, from: string | null): string | null {
+function lastBelow(
+  messages: ReadonlyMap<string, TreeMessage<unknown>>,
+  from: string | null,
+): string | null {
   const newest = new Map<string | null, string>();
   for (const { id, parentId } of messages.values()) newest.set(parentId, id);
   let head = from;
@@ -79,13 +93,13 @@ function lastBelow(messages: ReadonlyMap<string, TreeMessage>, from: string | nu
 }
 
 /** The entry, its parent, and so on up to the root. */
-function* pathFrom(
-  entries: ReadonlyMap<string, Entry>,
+function* pathFrom<Kept>(
+  nodes: ReadonlyMap<string, Node<Kept>>,
   from: string | null,
-): Generator<Entry, void> {
-  let entry = from === null ? undefined : entries.get(from);
-  while (entry !== undefined) {
-    yield entry;
-    entry = entry.parentId === null ? undefined : entries.get(entry.parentId);
+): Generator<Node<Kept>, void> {
+  let node = from === null ? undefined : nodes.get(from);
+  while (node !== undefined) {
+    yield node;
+    node = node.parentId === null ? undefined : nodes.get(node.parentId);
   }
 }

@@ -89,16 +89,11 @@ class StoredHistory implements ThreadHistory {
   }
 
   load(): Promise<History<ThreadItem>> {
-    return this.#load(THREAD_MESSAGE, ({ id, parentId, entries }) => {
-      const entry = entries.at(-1) as Entry;
-      const stored = toStored(entry);
-      if (stored?.format !== THREAD_MESSAGE) {
-        return { parentId, message: toPlainMessage(entry, id) };
-      }
-      const item: ThreadItem = { parentId, message: toThreadMessage(stored.content) };
-      if (stored.runConfig !== undefined) item.runConfig = stored.runConfig as object;
-      return item;
-    });
+    return this.#load(
+      THREAD_MESSAGE,
+      toThreadItem,
+      ({ parentId }, item): ThreadItem => ({ parentId, ...item }),
+    );
   }
 
   async append(item: ThreadItem): Promise<void> {
@@ -123,7 +118,13 @@ class StoredHistory implements ThreadHistory {
       await this.#store({ id, format: format.format, content }, item.parentId);
     };
     return {
-      load: () => this.#load(format.format, (message) => decode(format, message)),
+      load: () =>
+        this.#load(
+          format.format,
+          (entry) => toContent<Content>(format.format, entry),
+          ({ id, parentId: parent_id }, content) =>
+            format.decode({ id, parent_id, format: format.format, content }),
+        ),
       append,
       update: append,
       delete: async (items) => {
@@ -133,15 +134,25 @@ class StoredHistory implements ThreadHistory {
     };
   }
 
-  async #load<Item>(
+  /** `keep` gives the part of a message's newest entry that its item is made of. */
+  async #load<Kept, Item>(
     format: string,
-    toItem: (message: TreeMessage) => Item,
+    keep: (entry: Entry, id: string) => Kept,
+    toItem: (message: TreeMessage<unknown>, kept: Kept) => Item,
   ): Promise<History<Item>> {
     const key = await this.#key("load");
     const session = key === undefined ? undefined : await this.#sessions.find(key);
     if (session === undefined) return { headId: null, messages: [] };
-    const { headId, messages } = await readTree(session, (await session.meta()).leaf, format);
-    return { headId, messages: [...messages.values()].map(toItem) };
+    const { leaf } = await session.meta();
+    const { headId, messages } = await readTree(session, leaf, format, (entry, id) =>
+      id === undefined ? undefined : keep(entry, id),
+    );
+    return {
+      headId,
+      messages: [...messages.values()].map((message) =>
+        toItem(message, message.entries.at(-1) as Kept),
+      ),
+    };
   }
 
   async #store(stored: StoredMessage, parentId: string | null): Promise<void> {
@@ -176,9 +187,9 @@ class StoredHistory implements ThreadHistory {
   async #remove(format: string, ids: readonly string[]): Promise<void> {
     await this.#write(async (session) => {
       this.#ends.delete(session.id);
-      const { messages } = await readTree(session, null, format);
+      const { messages } = await readTree(session, null, format, (entry) => entry.id);
       const entries = ids.flatMap((id) => messages.get(id)?.entries ?? []);
-      for (const entry of entries) await session.removeEntry(entry.id);
+      for (const id of entries) await session.removeEntry(id);
     });
   }
 
@@ -242,7 +253,7 @@ async function storeAnywhere(
   authors: Authors,
 ): Promise<void> {
   const { leaf: expectedLeaf } = await session.meta();
-  const tree = await readTree(session, expectedLeaf, stored.format);
+  const tree = await readTree(session, expectedLeaf, stored.format, (entry) => entry);
   const input = toEntryInput(stored, authors);
   const known = tree.messages.get(stored.id)?.entries.at(-1);
   if (known === undefined) {
@@ -269,7 +280,7 @@ async function storeAnywhere(
 }
 
 /** The entry below which a message that follows `parentId` is stored. */
-function entryToFollow(tree: MessageTree, parentId: string | null): string | null {
+function entryToFollow(tree: MessageTree<Entry>, parentId: string | null): string | null {
   // The leaf may be a compaction or a tombstone: the new message goes below it.
   if (parentId === tree.headId && tree.path.length > 0) return tree.path.at(-1)?.id ?? null;
   if (parentId === null) return null;
@@ -305,15 +316,18 @@ function toStoredThread({ message, runConfig }: ThreadItem): StoredMessage {
   return runConfig === undefined ? stored : { ...stored, runConfig: toJson(runConfig) };
 }
 
-function decode<Message, Content extends Record<string, unknown>>(
-  format: MessageFormat<Message, Content>,
-  { id, parentId, entries }: TreeMessage,
-): HistoryItem<Message> {
-  const entry = entries.at(-1) as Entry;
+function toThreadItem(entry: Entry, id: string): Omit<ThreadItem, "parentId"> {
   const stored = toStored(entry);
-  const isOwn = stored?.format === format.format;
-  const content = (isOwn ? stored.content : toPlainContent(entry)) as Content;
-  return format.decode({ id, parent_id: parentId, format: format.format, content });
+  if (stored?.format !== THREAD_MESSAGE) return { message: toPlainMessage(entry, id) };
+  const message = toThreadMessage(stored.content);
+  return stored.runConfig === undefined
+    ? { message }
+    : { message, runConfig: stored.runConfig as object };
+}
+
+function toContent<Content>(format: string, entry: Entry): Content {
+  const stored = toStored(entry);
+  return (stored?.format === format ? stored.content : toPlainContent(entry)) as Content;
 }
 
 function checkId(id: unknown): string {

@@ -132,9 +132,8 @@ export class ChannelValues {
     for (const piece of pieces) {
       const [id, , , , count] = piece;
       const content = held.get(id);
-      const slice = members.slice(start, start + count);
-      if (content === undefined || slice.length < count) break;
-      if (!(await this.#pieces.isSame(content, slice))) break;
+      if (content === undefined || start + count > members.length) break;
+      if (!(await this.#pieces.isSame(content, members, start, count))) break;
       kept.push(piece);
       start += count;
     }

@@ -7,9 +7,9 @@ import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
+import { type FlatCopy, fromFlatCopy, isAsCopied, toFlatCopy } from "./flat-copies.ts";
 import { type Line, valueKey } from "./keys.ts";
 import type { Serializer } from "./sdk-types.ts";
-import { copyAll, isAsCopied } from "./value-copies.ts";
 
 /** As it stands in a checkpoint's record. */
 export type Piece = readonly [
@@ -29,7 +29,7 @@ export interface Held {
   readonly type: string;
   readonly bytes: Uint8Array;
   /** The members as they were, for comparisons and for callers; undefined if they cannot be copied. */
-  readonly copies: readonly unknown[] | undefined;
+  readonly copy: FlatCopy | undefined;
 }
 
 export interface Draft {
@@ -58,7 +58,7 @@ export class PieceStore {
   /** A new piece of some members of a list, or of a whole value. */
   async draft(members: readonly unknown[], isWhole: boolean, at: number): Promise<Draft> {
     const [type, bytes] = await this.#serde.dumpsTyped(isWhole ? members[0] : members);
-    const held = { type, bytes, copies: copyAll(members) };
+    const held = { type, bytes, copy: toFlatCopy(members) };
     return { piece: [newPieceId(), bytes.length, type, at, members.length, 0], held };
   }
 
@@ -71,18 +71,21 @@ export class PieceStore {
     this.#hold(valueKey(line, id), held);
   }
 
-  /** Whether a list has these members, copied or written again. */
-  async isSame(held: Held, members: readonly unknown[]): Promise<boolean> {
-    const { copies } = held;
-    if (copies !== undefined) return members.every((member, i) => isAsCopied(member, copies[i]));
-    const [type, bytes] = await this.#serde.dumpsTyped(members);
-    return type === held.type && Buffer.compare(bytes, held.bytes) === 0;
+  /** Whether a piece has the `count` members of a list from `start` on, copied or written again. */
+  async isSame(
+    { type, bytes, copy }: Held,
+    list: readonly unknown[],
+    start: number,
+    count: number,
+  ): Promise<boolean> {
+    if (copy !== undefined) return isAsCopied(list, start, count, copy);
+    const [ownType, own] = await this.#serde.dumpsTyped(list.slice(start, start + count));
+    return ownType === type && Buffer.compare(own, bytes) === 0;
   }
 
   /** The members of a piece, which are the caller's to change. */
-  async members({ type, bytes, copies }: Held, isWhole: boolean): Promise<readonly unknown[]> {
-    const fresh = copies && copyAll(copies);
-    if (fresh !== undefined) return fresh;
+  async members({ type, bytes, copy }: Held, isWhole: boolean): Promise<readonly unknown[]> {
+    if (copy !== undefined) return fromFlatCopy(copy);
     const value: unknown = await this.#serde.loadsTyped(type, bytes);
     return isWhole ? [value] : (value as readonly unknown[]);
   }
@@ -123,7 +126,7 @@ export class PieceStore {
     const value: unknown = await this.#serde.loadsTyped(type, bytes);
     const members = tier === WHOLE ? [value] : value;
     const isList = Array.isArray(members) && members.length === count;
-    return { type, bytes, copies: isList ? copyAll(members) : undefined };
+    return { type, bytes, copy: isList ? toFlatCopy(members) : undefined };
   }
 
   #recall(key: string): Held | undefined {

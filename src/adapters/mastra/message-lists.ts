@@ -1,4 +1,4 @@
-/** Lists of messages: of threads, or of a resource. Only the messages of a page are read. */
+/** Lists of messages: of threads, or of a resource. Only the messages of a page, or all, are read. */
 
 import type { MessageRecords } from "./message-records.ts";
 import {
@@ -41,6 +41,17 @@ export async function listMessages(
     (resourceId === undefined || place.resourceId === resourceId) &&
     isWithin(place.time, input.filter?.dateRange);
 
+  if (slice.perPage === false && include.length === 0 && input.filter?.dateRange === undefined) {
+    const found: (readonly [MessagePlace, MastraMessage])[] = [];
+    for (const threadId of new Set(threadIds)) {
+      for await (const each of records.messages(messagesOf(threadId))) {
+        const [place, { content }] = each;
+        if (isMatch(place) && hasAll(Object(content).metadata, wanted)) found.push(each);
+      }
+    }
+    found.sort(([a], [b]) => inOrder(a, b));
+    return { messages: found.map(([, message]) => message), ...pageOf(slice, found.length) };
+  }
   const { offset, limit } = slice;
   const isBounded = direction < 0 && input.includeTotal === false && wanted.length === 0;
   // One more than the page has tells whether there are more.

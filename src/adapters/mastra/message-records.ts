@@ -129,6 +129,13 @@ export class MessageRecords {
     for await (const { key } of this.#store.infos(prefix, limit)) yield readMessagePlace(key);
   }
 
+  /** The messages of a thread with their places, the newest first. */
+  async *messages(prefix: string): AsyncGenerator<readonly [MessagePlace, MastraMessage]> {
+    for await (const record of this.#store.values(prefix)) {
+      yield [readMessagePlace(record.key), toMessage(record)];
+    }
+  }
+
   async #known(ids: readonly string[]): Promise<Known> {
     const records = await this.#store.findAll(ids.map((id) => idKey(checkName(id, "message.id"))));
     const places = [...records.values()].map(({ value }) => readMessagePlace(String(value)));

@@ -254,7 +254,8 @@ function readValue(record: RecordRecord): RecordValue {
   // A driver may return a subclass of Uint8Array.
   if (record.type === "bytes") return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   const damaged = (cause: unknown) => rowDamaged(nameOf(record), "its value is no JSON", cause);
-  return parseStored(Buffer.from(bytes).toString(), damaged) as RecordValue;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return parseStored(text, damaged) as RecordValue;
 }
 
 function formatCursor(key: string): string {

@@ -62,7 +62,8 @@ export function appendCases({ store, tenant }: Cases): void {
         contentBytes: entry.contentBytes,
         contentHash: null,
       });
-      expect(record?.nonce).toHaveLength(16);
+      const [found] = (await store().findEntries(acme, [entry.id], false)).entries;
+      expect(found?.nonce).toHaveLength(16);
       expect(record?.hash).toHaveLength(64);
     });
 

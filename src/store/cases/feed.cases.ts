@@ -130,6 +130,7 @@ export function feedCases({ store, tenant }: Cases): void {
         afterSequence: 0,
         limit: 100,
         payloads: false,
+        isRaw: true,
       });
       const hashes = new Map<string | null, Uint8Array>([[null, page.rootHash ?? ZERO_HASH]]);
       for (const entry of page.entries) {

@@ -110,13 +110,22 @@ export function pathCases({ store, tenant }: Cases): void {
   });
 
   test("the tree gives every entry in the order of the log", async () => {
-    const { acme, id } = await branched();
-    const tree = (afterSequence: number, limit: number) =>
-      store().readEntries(acme, { ...TREE, sessionId: id, afterSequence, limit });
+    const { acme, id, ids } = await branched();
+    const tree = (afterSequence: number, limit: number, after?: string) =>
+      store().readEntries(acme, {
+        ...TREE,
+        sessionId: id,
+        afterSequence,
+        limit,
+        ...(after === undefined ? {} : { after }),
+      });
     expect(texts(await tree(0, 100))).toEqual(["m1", "m2", "m3", "m4", "m5", "m6", "b4", "b5"]);
     const middle = await tree(3, 2);
     expect(texts(middle)).toEqual(["m4", "m5"]);
     expect(middle.total).toBe(8);
+    expect(texts(await tree(0, 2, ids["m3"]))).toEqual(["m4", "m5"]);
+    expect(texts(await tree(0, 100, ids["b5"]))).toEqual([]);
+    await expectCode(tree(0, 2, "none"), "entry_not_found", { sessionId: id });
     expect(Buffer.from(middle.rootHash ?? [])).toEqual(Buffer.alloc(32));
   });
 

@@ -97,8 +97,11 @@ export async function readEntries(tx: Transaction, wanted: EntryQuery): Promise<
   const { number, state } = toState(stateRows, sessionId, isRaw);
   const session: Scope = { sessionId, rootHash: state.rootHash };
   if (wanted.select === "tree") {
-    const { afterSequence, limit } = wanted;
+    const { limit, after } = wanted;
     const { lastSequence, rootHash } = state;
+    const point = after === undefined ? undefined : toPoints(pointRows).get(after);
+    if (after !== undefined && point === undefined) throw entryNotFound(after, sessionId);
+    const afterSequence = point?.sequence ?? wanted.afterSequence;
     const [rows = [], chains = []] = await tx.together([
       query(SQL.tree, tx.tenant, number, afterSequence, limit),
       isRaw && afterSequence === 0 ? allChainsQuery(tx, number) : undefined,
@@ -171,7 +174,7 @@ export async function listLeaves(
 /** The entry that bounds a page. */
 function boundOf(wanted: EntryQuery): string | undefined {
   if (wanted.select === "history") return wanted.before;
-  return wanted.select === "path" ? wanted.after : undefined;
+  return wanted.select === "path" || wanted.select === "tree" ? wanted.after : undefined;
 }
 
 /** An entry that must be on the path of `ranges`. */

@@ -82,7 +82,8 @@ export async function readRecords(
   if ("limit" in which) {
     const rows = await rangeOf(tx, which, now);
     const { page, more } = cutPage(rows.map(toCurrent), which, parts);
-    return { records: (await rowsAt(tx, page, parts)).map(toRecord), more };
+    const whole = parts === "info" ? rows.slice(0, page.length) : await rowsAt(tx, page, parts);
+    return { records: whole.map(toRecord), more };
   }
   if (maxBytes === undefined) {
     const rows = await rowsAt(tx, which, parts);

@@ -47,7 +47,9 @@ const SQL = statements("read_entries", {
       AND (e.ordinal, e.depth, e.sequence) > (?, ?, ?)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT ?`,
   parentHash: `SELECT lower(hex(hash)) AS hash FROM entries WHERE tenant = ? AND id = ?`,
-  tree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
+  tree: `SELECT ${ENTRY_COLUMNS} FROM entries e
+    WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
+  rawTree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
   findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id, s.root_hash, e.session
     FROM entries e
@@ -79,8 +81,8 @@ const SQL = statements("read_entries", {
       WHERE tenant = ? AND session = ? AND pinned = 1) AS pinned`,
 });
 
-/** Readers of the tree may verify its hashes. */
-const TREE_NAMES = [...STORED_NAMES, "nonce"];
+/** A verification computes the hashes anew. */
+const RAW_TREE_NAMES = [...STORED_NAMES, "nonce"];
 
 export function readEntries(db: SqliteConnection, name: string, query: EntryQuery): EntryPage {
   const tenant = findTenant(db, name);
@@ -91,9 +93,14 @@ export function readEntries(db: SqliteConnection, name: string, query: EntryQuer
   const scope: Scope = { db, tenant, session: number, sessionId, rootHash: state.rootHash };
 
   if (query.select === "tree") {
-    const { afterSequence, limit } = query;
+    const { limit, after } = query;
     const { lastSequence, rootHash } = state;
-    const rows = db.records(SQL.tree, TREE_NAMES, tenant, number, afterSequence, limit);
+    const point = after === undefined ? undefined : findPoint(db, tenant, number, after);
+    if (after !== undefined && point === undefined) throw entryNotFound(after, sessionId);
+    const afterSequence = point?.sequence ?? query.afterSequence;
+    const rows = isRaw
+      ? db.records(SQL.rawTree, RAW_TREE_NAMES, tenant, number, afterSequence, limit)
+      : db.records(SQL.tree, STORED_NAMES, tenant, number, afterSequence, limit);
     const page = toPage(scope, rows, lastSequence, query.payloads, isRaw);
     if (!isRaw) checkTree(sessionId, page.entries, { afterSequence, limit, lastSequence });
     const isFirst = isRaw && afterSequence === 0;

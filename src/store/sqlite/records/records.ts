@@ -33,6 +33,9 @@ const SQL = statements("records", {
       AND r.key > ?3 AND r.key >= ?4 AND (?5 IS NULL OR r.key < ?5)
       AND (r.expires_at IS NULL OR r.expires_at > ?6)
     ORDER BY r.key LIMIT ?7`,
+  pageValues: `SELECT ${PART_COLUMNS.all} FROM records r WHERE r.tenant = ? AND r.namespace = ?
+      AND r.key BETWEEN ? AND ? AND (r.expires_at IS NULL OR r.expires_at > ?)
+    ORDER BY r.key`,
   everything: `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.tenant = ?1
       AND (r.namespace, r.key) > (?2, ?3) AND (r.expires_at IS NULL OR r.expires_at > ?4)
     ORDER BY r.namespace, r.key LIMIT ?5`,
@@ -73,8 +76,16 @@ export function readRecords(
   const read = (places: readonly RecordPlace[], wanted: RecordParts) =>
     places.flatMap((place) => rowsAt(db, tenant, place, wanted));
   if ("limit" in which) {
-    const { page, more } = cutPage(rangeOf(db, tenant, which, now).map(toCurrent), which, parts);
-    return { records: read(page, parts).map(toRecord), more };
+    const rows = rangeOf(db, tenant, which, now);
+    const { page, more } = cutPage(rows.map(toCurrent), which, parts);
+    const [first, last] = [page[0]?.key ?? "", page.at(-1)?.key ?? ""];
+    const whole =
+      parts === "info"
+        ? rows.slice(0, page.length)
+        : which.namespace === undefined
+          ? read(page, parts)
+          : db.all(SQL.pageValues, tenant, which.namespace, first, last, now);
+    return { records: whole.map(toRecord), more };
   }
   if (maxBytes === undefined) {
     return { records: read(which, parts).map(toRecord).filter(isThere), more: false };

@@ -1,0 +1,138 @@
+/**
+ * Copies of plain values and of LangChain's messages, each as a flat list of its parts. LangGraph's serializer
+ * takes 15 to 200 µs a message; a copy, and a comparison with one, take less than one. A value of any other
+ * class is not copied.
+ *
+ * The parts of an object are its prototype, its names and values in their order, and `END`; those of a list
+ * are `LIST`, its length and its members. A comparison so reads the list once, from its start to its end.
+ */
+
+/** The brand of LangChain's messages. */
+const MESSAGE = Symbol.for("langchain.message");
+
+const LIST = Symbol("list");
+const END = Symbol("end");
+
+export type FlatCopy = readonly unknown[];
+
+type Fields = Record<PropertyKey, unknown>;
+
+/** Undefined if one of the values cannot be copied. */
+export function toFlatCopy(values: readonly unknown[]): FlatCopy | undefined {
+  const parts: unknown[] = [];
+  return values.every((value) => addParts(value, parts)) ? parts : undefined;
+}
+
+/** The values, which are the caller's to change. */
+export function fromFlatCopy(copy: FlatCopy): unknown[] {
+  const reader = new Reader(copy);
+  const values: unknown[] = [];
+  while (!reader.isAtEnd) values.push(reader.next());
+  return values;
+}
+
+/**
+ * Whether `count` values from `start` on are as they were when they were copied. Objects whose fields have
+ * another order count as changed.
+ */
+export function isAsCopied(
+  values: readonly unknown[],
+  start: number,
+  count: number,
+  copy: FlatCopy,
+): boolean {
+  const reader = new Reader(copy);
+  for (let i = start; i < start + count; i++) {
+    if (!reader.matches(values[i])) return false;
+  }
+  return reader.isAtEnd;
+}
+
+/** False: the value cannot be copied. */
+function addParts(value: unknown, parts: unknown[]): boolean {
+  if (typeof value === "object" && value !== null) return addObject(value as Fields, parts);
+  const isPlain = typeof value === "number" ? Number.isFinite(value) : !isOdd(value);
+  if (isPlain) parts.push(value);
+  return isPlain;
+}
+
+function isOdd(value: unknown): boolean {
+  return typeof value === "bigint" || typeof value === "symbol" || typeof value === "function";
+}
+
+function addObject(value: Fields, parts: unknown[]): boolean {
+  if (Array.isArray(value)) {
+    parts.push(LIST, value.length);
+    for (let i = 0; i < value.length; i++) if (!addParts(value[i], parts)) return false;
+    return true;
+  }
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if ((value[MESSAGE] === true) === (prototype === Object.prototype)) return false;
+  parts.push(prototype);
+  for (const name in value) {
+    if (!Object.hasOwn(value, name)) return false;
+    parts.push(name);
+    if (!addParts(value[name], parts)) return false;
+  }
+  parts.push(END);
+  return true;
+}
+
+class Reader {
+  readonly #parts: FlatCopy;
+  #at = 0;
+
+  constructor(parts: FlatCopy) {
+    this.#parts = parts;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#parts.length;
+  }
+
+  next(): unknown {
+    const part = this.#parts[this.#at++];
+    if (part === LIST) {
+      const length = this.#parts[this.#at++] as number;
+      return Array.from({ length }, () => this.next());
+    }
+    return typeof part === "object" && part !== null ? this.#object(part) : part;
+  }
+
+  /** Reads the next value, and compares. After a difference the rest cannot be read. */
+  matches(value: unknown): boolean {
+    const part = this.#parts[this.#at++];
+    if (typeof value !== "object" || value === null) return value === part;
+    if (Array.isArray(value)) return part === LIST && this.#matchesList(value);
+    if (Object.getPrototypeOf(value) !== part) return false;
+    for (const name in value) {
+      if (this.#parts[this.#at++] !== name) return false;
+      const member = (value as Fields)[name];
+      if (typeof member === "string") {
+        if (this.#parts[this.#at++] !== member) return false;
+      } else if (!this.matches(member)) return false;
+    }
+    return this.#parts[this.#at++] === END;
+  }
+
+  #matchesList(values: readonly unknown[]): boolean {
+    if (this.#parts[this.#at++] !== values.length) return false;
+    for (let i = 0; i < values.length; i++) if (!this.matches(values[i])) return false;
+    return true;
+  }
+
+  #object(prototype: object): unknown {
+    const copy = Object.create(prototype) as Fields;
+    for (let name = this.#parts[this.#at++]; name !== END; name = this.#parts[this.#at++]) {
+      const member = this.next();
+      // A name that the prototype has, `__proto__` included, may be a setter there.
+      if ((name as string) in copy) {
+        Object.defineProperty(copy, name as string, { value: member, ...PLAIN_FIELD });
+      } else copy[name as string] = member;
+    }
+    if (prototype !== Object.prototype && copy[MESSAGE] !== true) copy[MESSAGE] = true;
+    return copy;
+  }
+}
+
+const PLAIN_FIELD = { writable: true, enumerable: true, configurable: true };
