@@ -9,6 +9,7 @@ import { Fold } from "./fold.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { Markdown, Plain } from "./text.tsx";
 import { callLine, editOf, oneLine, parseInput, readable } from "./tool-call.ts";
+import { typedCommand } from "./typed-command.ts";
 
 type ToolResult = BlockOf<"tool_result">;
 
@@ -41,7 +42,11 @@ function OneBlock(props: BlockProps & { readonly block: Block; readonly name: st
   const { block, name } = props;
   switch (block.type) {
     case "text":
-      return <Markdown text={block.text} />;
+      return props.entry.role === "user" ? (
+        <UserText text={block.text} />
+      ) : (
+        <Markdown text={block.text} />
+      );
     case "thinking":
       return (
         <Fold
@@ -69,6 +74,23 @@ function OneBlock(props: BlockProps & { readonly block: Block; readonly name: st
         </Fold>
       );
   }
+}
+
+function UserText({ text }: { readonly text: string }) {
+  const typed = typedCommand(text);
+  if (typed === undefined) return <Markdown text={text} />;
+  const { command, output } = typed;
+  return (
+    <>
+      {command !== "" && (
+        <div>
+          <code dir="ltr">{command}</code>
+        </div>
+      )}
+      {output !== "" && <Plain class="output" text={output} />}
+      {command === "" && output === "" && <p class="about">no output</p>}
+    </>
+  );
 }
 
 function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonly name: string }) {
