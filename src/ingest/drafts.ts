@@ -2,10 +2,11 @@
 
 import type { Block } from "../model/block.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
+import { RecentMap } from "../model/recent-map.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
 import { type Fields, presentFields, textField } from "./fields.ts";
+import { KEPT_IDS } from "./kept-counts.ts";
 import type { ProblemLog } from "./problems.ts";
-import { KEPT_IDS, RecentMap } from "./recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "./source.ts";
 
 /** A draft of an entry. `fields` has the source's other fields verbatim. */

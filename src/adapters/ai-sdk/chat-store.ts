@@ -6,11 +6,11 @@
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { RecentMap } from "../../ingest/recent-map.ts";
 import type { Entry } from "../../model/entry.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
 import { readAhead } from "../common/read-ahead.ts";
 import { untilSettled } from "../common/settle.ts";

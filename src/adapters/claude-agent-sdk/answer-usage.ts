@@ -1,7 +1,7 @@
 /** Usage of answers, counted once: each line of an answer repeats the usage so far. */
 
-import { RecentMap } from "../../ingest/recent-map.ts";
 import type { Usage } from "../../model/entry.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { combineUsage } from "../../model/usage.ts";
 
 /** The lines of an answer stand near each other. */

@@ -9,11 +9,11 @@
 import { KeyedQueue } from "../../async/keyed-queue.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { RecentMap } from "../../ingest/recent-map.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
 import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../../transcript/title/made-title.ts";
 import { treePages } from "../common/tree-pages.ts";

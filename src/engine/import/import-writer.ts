@@ -1,12 +1,13 @@
 /** Writes imported entries in batches, skipping known ones. */
 
+import { KEPT_IDS } from "../../ingest/kept-counts.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
-import { KEPT_IDS, RecentMap } from "../../ingest/recent-map.ts";
 import { type ImportedEntry, UNREADABLE_SUMMARY } from "../../ingest/source.ts";
 import { textOf } from "../../model/block.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";

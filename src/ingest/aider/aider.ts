@@ -6,13 +6,14 @@
  */
 
 import type { Block } from "../../model/block.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
+import { KEPT_IDS } from "../kept-counts.ts";
 import type { Line } from "../lines.ts";
 import { LongText } from "../long/long-text.ts";
 import { fileName, folderOf } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 
 const FORMAT = "aider";

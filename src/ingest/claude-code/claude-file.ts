@@ -2,13 +2,14 @@
 
 import { textOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, isEmpty, textField, type Writable } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
 import { toCompaction } from "./claude-compaction.ts";
 import {

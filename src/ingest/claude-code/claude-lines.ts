@@ -3,6 +3,7 @@
 import type { Block, ToolResultBlock } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import type { RecentMap } from "../../model/recent-map.ts";
 import {
   type Fields,
   isEmpty,
@@ -13,7 +14,6 @@ import {
   timeField,
   type Writable,
 } from "../fields.ts";
-import type { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
 import type { QueuedPrompt } from "./claude-queue.ts";

@@ -12,7 +12,8 @@
  */
 
 import type { JsonValue } from "../../model/json.ts";
-import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
+import { RecentMap } from "../../model/recent-map.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 
 export interface TreePlace {
   /** The nearest ancestor that moves the leaf; null for a root. */

@@ -2,12 +2,13 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { KEPT_CALLS } from "../kept-counts.ts";
 import type { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import type { ModelCall } from "./cline-usage.ts";
 

@@ -9,6 +9,7 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import {
@@ -21,9 +22,9 @@ import {
   timeField,
 } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
+import { KEPT_CALLS } from "../kept-counts.ts";
 import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import { type ImportedEntry, UNREADABLE_SUMMARY } from "../source.ts";
 import { isCopiedItem, isCopyOf, isIgnoredEvent, USAGE_RECORD } from "./codex-events.ts";
 import { toBlocks, toItem } from "./codex-items.ts";

@@ -3,8 +3,8 @@
 import type { Block } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { RecentMap } from "../../model/recent-map.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
-import type { RecentMap } from "../recent-map.ts";
 
 export interface MappedItem {
   readonly role: Role;

@@ -1,6 +1,7 @@
 /** Maps Copilot's events to entries with their places. */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
 import {
   countField,
@@ -11,7 +12,6 @@ import {
   timeField,
 } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
-import { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import {
   FORMAT,

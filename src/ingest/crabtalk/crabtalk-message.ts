@@ -3,9 +3,9 @@
 import type { Block } from "../../model/block.ts";
 import { ROLES } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import type { RecentMap } from "../../model/recent-map.ts";
 import type { EntryDraft } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
-import type { RecentMap } from "../recent-map.ts";
 
 export const FORMAT = "crabtalk";
 

@@ -6,14 +6,15 @@
  */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { KEPT_CALLS } from "../kept-counts.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import { FORMAT, toMessage } from "./crabtalk-message.ts";

@@ -8,9 +8,9 @@
 
 import type { Block } from "../../model/block.ts";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { LongText } from "../long/long-text.ts";
 import type { ProblemLog } from "../problems.ts";
-import { RecentMap } from "../recent-map.ts";
 
 /** One entry's content. */
 export interface Said {

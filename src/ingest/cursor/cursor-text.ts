@@ -1,11 +1,12 @@
 /** Transcripts of Cursor as plain text: `user:` and `assistant:` on separate lines. */
 
+import { RecentMap } from "../../model/recent-map.ts";
 import { toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry } from "../drafts.ts";
+import { KEPT_CALLS } from "../kept-counts.ts";
 import type { Line } from "../lines.ts";
 import { LongText } from "../long/long-text.ts";
 import type { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
 import { CursorAnswer, type Said } from "./cursor-answer.ts";
 import { FORMAT, unwrapQuery } from "./cursor-query.ts";

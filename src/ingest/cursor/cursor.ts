@@ -4,13 +4,14 @@
  */
 
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, nameOf, otherFields } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
+import { KEPT_CALLS } from "../kept-counts.ts";
 import { applicationFolder, fileName, folderName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, RecentMap } from "../recent-map.ts";
 import { commandFor } from "../resume-command.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type {

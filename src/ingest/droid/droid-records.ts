@@ -9,11 +9,12 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { type EntryDraft, KnownIds, toCustomEntry, toImportedEntry } from "../drafts.ts";
 import { type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import type { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "droid";

@@ -1,10 +1,10 @@
 /** A chat of Gemini CLI from its log records: messages, rewinds, replacements of all. */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { type EntryDraft, toCustomEntry, toImportedEntry } from "../drafts.ts";
 import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
-import { RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 import { FORMAT, toDrafts } from "./gemini-message.ts";
 

@@ -2,11 +2,11 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
+import type { RecentMap } from "../../model/recent-map.ts";
 import { toMessageDrafts } from "../anthropic-content.ts";
 import { toTime } from "../database/session-tables.ts";
 import type { EntryDraft } from "../drafts.ts";
 import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
-import type { RecentMap } from "../recent-map.ts";
 
 export const FORMAT = "goose";
 

@@ -6,6 +6,7 @@
  * content identify a message.
  */
 
+import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import {
   readSessionTables,
@@ -17,9 +18,9 @@ import { toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts"
 import { type Fields, otherFields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 import { commandFor } from "../resume-command.ts";
 import type { Environment, ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
 import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";

@@ -8,13 +8,14 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type EntryDraft, toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
 import { firstRecord, readRecords } from "../jsonl.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { KEPT_CALLS, KEPT_IDS, RecentMap } from "../recent-map.ts";
 import { commandFor } from "../resume-command.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
 

@@ -8,7 +8,8 @@
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";
-import { KEPT_IDS, RecentMap } from "../recent-map.ts";
+import { RecentMap } from "../../model/recent-map.ts";
+import { KEPT_IDS } from "../kept-counts.ts";
 
 export interface TreePlace {
   /** The nearest ancestor that moves the leaf; null for a root. */

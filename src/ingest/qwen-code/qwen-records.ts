@@ -2,11 +2,12 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
 import { countField, type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
 import { toGeminiUsage, toPartBlocks } from "../gemini-parts.ts";
+import { KEPT_IDS } from "../kept-counts.ts";
 import type { ProblemLog } from "../problems.ts";
-import { KEPT_IDS, RecentMap } from "../recent-map.ts";
 import type { ImportedEntry } from "../source.ts";
 
 export const FORMAT = "qwen-code";

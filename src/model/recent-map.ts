@@ -1,20 +1,11 @@
 /**
- * A two-generation FIFO cache: a bounded map that drops its oldest keys, so that a reader's memory
- * does not grow with the file.
+ * A two-generation FIFO cache: a bounded map that drops its oldest keys, so that memory
+ * does not grow with what is read.
  *
  * Two generations: once the newer map holds half of the limit, it becomes the older one, and the
  * older one is dropped. Deleting the oldest key for each new one would get slower with size, as a
  * Map iterates over the gaps of deleted keys. Up to half of the limit it is one Map.
  */
-
-/**
- * Ids of one session known at a time. The largest file seen, of 300 MB, has 150,000 lines. A
- * reference to an older id is a dangling one.
- */
-export const KEPT_IDS = 200_000;
-
-/** The limit of open calls: agents make a few at a time, and some never get a result. */
-export const KEPT_CALLS = 10_000;
 
 /** Values are never undefined, which means an unknown key. */
 export class RecentMap<K, V extends NonNullable<unknown> | null> {
