@@ -49,8 +49,14 @@ function build(sources: Sources, tokenBudget: number): AssembledContext {
   return assembleContext(window, { facts, recalled: [] });
 }
 
+/** The note in place of a cut: it may have more bytes than the text that it replaces, if fewer tokens. */
+const CUT_NOTE = /\[… [^…]* …\]/g;
+
+/** The messages, and the bytes that are kept of them. */
 function sizeOf(messages: readonly ContextMessage[]): [number, number] {
-  const bytes = messages.map(({ blocks }) => Buffer.byteLength(JSON.stringify(blocks)));
+  const bytes = messages.map(({ blocks }) =>
+    Buffer.byteLength(JSON.stringify(blocks).replace(CUT_NOTE, "")),
+  );
   return [messages.length, bytes.reduce((sum, each) => sum + each, 0)];
 }
 
