@@ -112,7 +112,7 @@ test("stores transcripts, leaves out the caller's session, and loads nothing unn
 });
 
 function leasesIn(file: string): unknown[] {
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 60_000 });
   try {
     return database
       .prepare("SELECT name FROM leases WHERE name LIKE 'ingest/%'")
