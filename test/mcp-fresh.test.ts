@@ -35,9 +35,9 @@ function machine(): { home: string; here: string; db: string; env: Record<string
   return { home, here, db: join(home, "store.db"), env: { HOME: home, WORKSTATION_ID: "desk" } };
 }
 
+/** Throws while a process that closes the store empties its write-ahead log: to be polled. */
 function rows(file: string, sql: string): Record<string, unknown>[] {
-  // A process that closes the store holds its lock while it empties the write-ahead log.
-  const database = new DatabaseSync(file, { readOnly: true, timeout: 60_000 });
+  const database = new DatabaseSync(file, { readOnly: true });
   try {
     return database.prepare(sql).all();
   } finally {
