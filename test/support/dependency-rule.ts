@@ -19,8 +19,9 @@ const TABLES_READER = {
  */
 export const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
   model: { folders: [], packages: [] },
-  // The only part of the model that the page imports.
+  // The parts of the model that the page imports.
   "model/project-name.ts": { folders: [], packages: [] },
+  "model/telling-fields.ts": { folders: [], packages: [] },
 
   // Detection and masking of secrets, shared by the index, facts and every surface.
   secrets: { folders: [], packages: [] },
@@ -198,7 +199,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Conversions to wire types: imports only types of the engine and the store. Masks secrets.
   api: {
     folders: names(
-      "model secrets search context compaction store engine ingest",
+      "model model/telling-fields.ts secrets search context compaction store engine ingest",
       "archive gateway",
     ),
     packages: [],
@@ -267,7 +268,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // folder that imports it.
   page: {
     folders: names(
-      "client model/project-name.ts",
+      "client model/project-name.ts model/telling-fields.ts",
       "page/markdown page/code page/difference page/chart",
     ),
     packages: ["preact", "preact/hooks", "@preact/signals"],

@@ -1,24 +1,7 @@
 /** A tool call on one line: its name and main argument. */
 
+import { TELLING_FIELDS } from "../../model/telling-fields.ts";
 import { readableJson } from "./readable-json.ts";
-
-/** The main arguments of calls, in order of preference. */
-const TELLING: readonly string[] = [
-  "command",
-  "cmd",
-  "file_path",
-  "path",
-  "filePath",
-  "notebook_path",
-  "pattern",
-  "query",
-  "url",
-  "description",
-  "prompt",
-  "subject",
-  "skill",
-  "name",
-];
 
 /** `Edit({"file_path": …})` as `Edit src/cart.ts`; undefined if it is not a call. */
 export function toolCallLine(snippet: string): string | undefined {
@@ -31,7 +14,7 @@ export function toolCallLine(snippet: string): string | undefined {
 /** The main argument of a call, also of a truncated one. */
 export function telling(input: string): string | undefined {
   const fields = parseObject(input);
-  for (const key of TELLING) {
+  for (const key of TELLING_FIELDS) {
     const value = fields === undefined ? valueIn(input, key) : fields[key];
     if (typeof value === "string" && value.trim() !== "") return value;
     if (Array.isArray(value) && value.every((part) => typeof part === "string")) {

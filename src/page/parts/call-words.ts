@@ -1,26 +1,10 @@
-/** The input fields that describe a tool call, and the first of them in a call's JSON. Pure. */
+/** The describing value of a tool call, and paths below a folder. Pure. */
 
-/** In order of preference. */
-export const TELLING: readonly string[] = [
-  "command",
-  "cmd",
-  "file_path",
-  "filePath",
-  "path",
-  "notebook_path",
-  "pattern",
-  "query",
-  "url",
-  "description",
-  "prompt",
-  "skill",
-  "subject",
-  "name",
-];
+import { TELLING_FIELDS } from "../../model/telling-fields.ts";
 
 /** The describing value of a call's input; undefined if there is none. The JSON may be cut off at its end. */
 export function tellingIn(json: string): string | undefined {
-  for (const field of TELLING) {
+  for (const field of TELLING_FIELDS) {
     const value = new RegExp(`"${field}":\\s*"((?:[^"\\\\]|\\\\.)+)`).exec(json)?.[1];
     if (value !== undefined) return value;
   }
