@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { isPlainObject } from "../../../model/json.ts";
-import { type ContextCases, outline, saying, turns } from "../../context/cases/fixture.cases.ts";
+import { barrierOf, type ContextCases, outline, saying, turns } from "../../context/cases/fixture.cases.ts";
 import type { SessionHandle } from "../../session-handle.ts";
 import type { CompactInput } from "../compact-options.ts";
 
@@ -77,9 +77,11 @@ export function compactCases({ tenant }: ContextCases): void {
 
     test("of two concurrent calls one wins, and the other has no effect", async () => {
       const handle = await session();
-      const one = handle.compact({ keep: { messages: 4 } });
-      const two = handle.compact({ keep: { messages: 2 } });
-      const outcomes = await Promise.allSettled([one, two]);
+      const summarizer = saying("So far.", barrierOf(2));
+      const outcomes = await Promise.allSettled([
+        handle.compact({ keep: { messages: 4 }, summarizer }),
+        handle.compact({ keep: { messages: 2 }, summarizer }),
+      ]);
       const codes = outcomes.map((outcome) =>
         outcome.status === "fulfilled" ? "done" : outcome.reason.code,
       );

@@ -37,3 +37,14 @@ export function saying(text: string, meanwhile?: () => Promise<unknown>): Summar
     },
   };
 }
+
+/** A barrier: each of `count` calls waits for the last of them. */
+export function barrierOf(count: number): () => Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let missing = count;
+  return () => {
+    missing--;
+    if (missing === 0) resolve();
+    return promise;
+  };
+}

@@ -3,7 +3,7 @@ import { textOf } from "../../../model/block.ts";
 import type { MessageInput } from "../../message-input.ts";
 import type { SessionHandle } from "../../session-handle.ts";
 import type { TenantEngine } from "../../tenant-engine.ts";
-import { type ContextCases, outline, saying, turns } from "./fixture.cases.ts";
+import { barrierOf, type ContextCases, outline, saying, turns } from "./fixture.cases.ts";
 
 /** Forks, edits, races and unusual sessions. */
 export function oddSessionCases({ tenant }: ContextCases): void {
@@ -177,9 +177,10 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     const handle = await talk(turns(6));
     const { entry } = await handle.compact({ keep: { messages: 4 }, summarizer: saying("one") });
     await handle.branch(entry?.parentId ?? null);
+    const barrier = barrierOf(2);
     const twice = await Promise.allSettled([
-      handle.compact({ keep: { messages: 4 }, summarizer: saying("two") }),
-      handle.compact({ keep: { messages: 4 }, summarizer: saying("three") }),
+      handle.compact({ keep: { messages: 4 }, summarizer: saying("two", barrier) }),
+      handle.compact({ keep: { messages: 4 }, summarizer: saying("three", barrier) }),
     ]);
     expect(twice.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
   });
