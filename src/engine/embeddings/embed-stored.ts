@@ -116,7 +116,8 @@ export async function embedStored(
   const most = limit === undefined ? Number.POSITIVE_INFINITY : checkCount(limit, "limit");
   const embedder = embedderOf(engine);
   const { store, tenant } = engine;
-  let progress: EmbedProgress | undefined;
+  let [isStarted, isDone] = [false, false];
+  let progress: EmbedProgress = { vectors: 0, changes: 0, total: 0 };
   const claim = {
     store,
     name: leaseNameOf(tenant),
@@ -125,14 +126,16 @@ export async function embedStored(
     patienceMs: PATIENCE_MS,
   };
   const held = signal === undefined ? claim : { ...claim, signal };
+  // After a loss of the lease the work starts again, and goes on with what has no vector yet.
   await holdLease(held, async (leased) => {
-    if (again || (await store.indexStatus(tenant)).vectors === null) {
+    if ((again && !isStarted) || (await store.indexStatus(tenant)).vectors === null) {
       await start(engine, embedder, leased);
     }
+    isStarted = true;
     const ranges = await rangesToEmbed(engine, false);
-    const total = lengthOf(ranges);
-    let [vectors, before] = [0, 0];
-    progress = { vectors, changes: 0, total };
+    let { vectors, changes: before } = progress;
+    const total = before + lengthOf(ranges);
+    progress = { vectors, changes: before, total };
     const work = { store, tenant, embedder, signal: leased, batch: BATCH };
     for (const { from, to } of ranges) {
       for (let at = from; at < to && vectors < most && !leased.aborted; ) {
@@ -148,9 +151,10 @@ export async function embedStored(
       before += to - from;
     }
     while ((await store.maintain(tenant, "maintain")).more && !leased.aborted);
+    isDone = !leased.aborted;
   });
   signal?.throwIfAborted();
-  if (progress !== undefined) return progress;
+  if (isDone) return progress;
   throw new BackscrollError("store_busy", "another process is embedding this store", {
     details: { retryAfterMs: 10_000 },
   });

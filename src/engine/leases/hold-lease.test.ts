@@ -276,6 +276,19 @@ describe("a lost lease", () => {
     expect(await store.takeLease("job", "the next", 1)).toBe(true);
   });
 
+  test("is waited for with fresh patience, however long the work had run", async () => {
+    const { store, steal, release } = await lockable();
+    let begun = 0;
+    await holdLease({ ...claimed, store, patienceMs: 50 }, async (signal) => {
+      if (++begun === 2) return;
+      steal();
+      await aborted(signal);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      release();
+    });
+    expect(begun).toBe(2);
+  });
+
   test("is lost when its time has passed without an answer, and then waited for", async () => {
     const { store, lock, unlock } = await lockable();
     let begun = 0;

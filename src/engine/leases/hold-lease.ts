@@ -39,13 +39,13 @@ export interface LeaseClaim extends HoldLeaseOptions {
  * FIFO order. When the lease is lost, the work's signal is aborted, and once the work has ended it
  * starts again.
  *
- * Resolves when the work has ended, when `signal` was aborted, or when the patience ended before
- * the work ran. Rejects with the work's error, or when the store is closed; a busy or unreachable
+ * Resolves when the work has ended, when `signal` was aborted, or when the patience ended while
+ * another held the lease, before the work ran or after a loss. Rejects with the work's error, or when the store is closed; a busy or unreachable
  * store is waited for.
  */
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
   const { store, name, patienceMs, signal } = claim;
-  const until = performance.now() + (patienceMs ?? Number.POSITIVE_INFINITY);
+  const until = endOfPatience(patienceMs);
   const leave = await waitInQueue(store, name, until, signal);
   if (leave === undefined) return;
   try {
@@ -55,8 +55,14 @@ export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<vo
   }
 }
 
-async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork): Promise<void> {
+/** When a wait that begins now ends, on the clock of `performance.now()`. */
+function endOfPatience(patienceMs = Number.POSITIVE_INFINITY): number {
+  return performance.now() + patienceMs;
+}
+
+async function workWhenHeld(claim: LeaseClaim, firstEnd: number, work: LeasedWork): Promise<void> {
   const { durationMs, patienceMs, signal } = claim;
+  let until = firstEnd;
   const isStopped = () => signal?.aborted === true;
   // With limited patience the work is short, so it polls more often.
   const roundMs = patienceMs === undefined ? durationMs / 3 : Math.min(durationMs / 3, ROUND_MS);
@@ -67,6 +73,8 @@ async function workWhenHeld(claim: LeaseClaim, until: number, work: LeasedWork):
       // After a slow answer little of the lease may be left: renew it first.
       if (performance.now() - asked > durationMs / 3) continue;
       if ((await workUnderLease(claim, asked, work)) === "done") return;
+      // The time of the work is no waiting.
+      until = endOfPatience(patienceMs);
     }
     const left = until - performance.now();
     if (left <= 0) return;

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { isPlainObject } from "../../../model/json.ts";
-import { barrierOf, type ContextCases, outline, saying, turns } from "../../context/cases/fixture.cases.ts";
+import {
+  barrierOf,
+  type ContextCases,
+  outline,
+  saying,
+  turns,
+} from "../../context/cases/fixture.cases.ts";
 import type { SessionHandle } from "../../session-handle.ts";
 import type { CompactInput } from "../compact-options.ts";
 
