@@ -14,8 +14,9 @@ const GROWTH = 10;
 const NODES = [1, 2, 4];
 /** Nodes that load at once. */
 const LOADERS = 2;
-/** Messages of the large tenant for each small one: 10,000 of these beside 2 million. */
+/** Messages of the large tenant for each small one, and the most small ones. */
 const MESSAGES_PER_TENANT = 200;
+const MOST_TENANTS = 10_000;
 const CALLS = ["append", "page", "question"];
 /** The index cache of a searching node: the store's default. */
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -37,7 +38,8 @@ export async function benchFleet(options: BenchOptions): Promise<boolean> {
     ["primary", []],
     ["follower", []],
   ]);
-  const tenants = Math.ceil((options.messages * GROWTH) / MESSAGES_PER_TENANT);
+  const perTenant = Math.ceil((options.messages * GROWTH) / MESSAGES_PER_TENANT);
+  const tenants = Math.min(perTenant, MOST_TENANTS);
   const small = { address: address(0), tenants, seed: 1 };
   const made = await run("fillTenants", small);
   report.measurement("postgres", `make ${tenants} small tenants`, 1, made);

@@ -24,6 +24,7 @@ import {
   MAX_REQUEST_VALUES,
 } from "../model/limits.ts";
 import { boundedStream, STREAM_BOUNDS } from "./bounded-stream.ts";
+import { isListen } from "./listen-request.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
 
@@ -116,10 +117,10 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
         scopes: [access.scope],
         extra: { access },
       };
-      const response = await servingOf(access.tenant).handler.fetch(request, {
-        authInfo,
-        ...(body === undefined ? {} : { parsedBody: body }),
-      });
+      const { handler, feed } = servingOf(access.tenant);
+      const answer = () =>
+        handler.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
+      const response = await (isListen(body) ? whileFollowed(feed, answer) : answer());
       const { body: events, headers } = response;
       const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
       if (events === null || !isStream) return response;
@@ -131,6 +132,17 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
       serving.clear();
     },
   };
+}
+
+/** `work` while the feed is followed: what it subscribes misses no change after its answer. */
+async function whileFollowed<T>(feed: SessionFeed, work: () => Promise<T>): Promise<T> {
+  const stop = feed.subscribe(() => undefined);
+  try {
+    await feed.started();
+    return await work();
+  } finally {
+    stop();
+  }
 }
 
 /** The body limit of read-only callers. */

@@ -17,11 +17,16 @@ const RETRY_MS = 1_000;
 
 type Listener = (event: ServerEvent) => void;
 
+interface Following {
+  readonly ended: AbortController;
+  readonly started: Promise<void>;
+}
+
 export class SessionFeed implements ServerEventBus {
   readonly #tenant: TenantApi;
   readonly #onError: (error: unknown) => void;
   readonly #listeners = new Set<Listener>();
-  #ended: AbortController | undefined;
+  #following: Following | undefined;
 
   constructor(tenant: TenantApi, onError: (error: unknown) => void = () => undefined) {
     this.#tenant = tenant;
@@ -45,32 +50,43 @@ export class SessionFeed implements ServerEventBus {
 
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
-    if (this.#ended === undefined) {
-      this.#ended = new AbortController();
-      void this.#follow(this.#ended.signal);
+    if (this.#following === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#following = { ended: new AbortController(), started: promise };
+      void this.#follow(this.#following.ended.signal, resolve);
     }
     return () => {
       this.#listeners.delete(listener);
       if (!this.idle) return;
-      this.#ended?.abort();
-      this.#ended = undefined;
+      this.#following?.ended.abort();
+      this.#following = undefined;
     };
   }
 
+  /**
+   * Resolves when the listeners get every later change, or when the store failed to tell the feed's
+   * end. A subscription is acknowledged after that.
+   */
+  async started(): Promise<void> {
+    await this.#following?.started;
+  }
+
   /** Never rejects: reports a failure and resumes from its cursor. */
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #follow(signal: AbortSignal, started: () => void): Promise<void> {
     const gathered = new Gathered((event) => this.publish(event));
     let after: string | undefined;
     while (!signal.aborted) {
       try {
-        const from = after === undefined ? {} : { after };
-        for await (const change of this.#tenant.subscribe({ signal, ...from })) {
+        after ??= (await this.#tenant.listChanges({ after: "end", limit: 1 })).next;
+        started();
+        for await (const change of this.#tenant.subscribe({ signal, after })) {
           after = change.cursor;
           gathered.add(change);
         }
         // The store was closed.
         break;
       } catch (error) {
+        started();
         this.#onError(error);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
       }

@@ -8,6 +8,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { McpHost } from "./host.ts";
+import { isListen } from "./listen-request.ts";
 import { serveSubscriptions } from "./resources/subscribe.ts";
 import { createMcpServer } from "./server.ts";
 import { SessionFeed } from "./session-feed.ts";
@@ -28,14 +29,15 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
     options.onMessage?.();
     // The SDK handles 2026 subscriptions itself and forwards only subscribed notifications, so all
     // are passed to it from the first such request on.
-    if (!("method" in message) || message.method !== "subscriptions/listen") return;
-    stop ??= feed.subscribe((event) => {
+    if (stop !== undefined || !isListen(message)) return undefined;
+    stop = feed.subscribe((event) => {
       const told =
         event.kind === "resource_updated"
           ? current?.sendResourceUpdated({ uri: event.uri })
           : current?.sendResourceListChanged();
       told?.catch((error) => host.onError?.(error));
     });
+    return feed.started();
   });
   const handle = serveStdio(
     ({ era }) => {
@@ -53,7 +55,10 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   stop?.();
 }
 
-/** Standard input and output with an observer. */
+/**
+ * Standard input and output with an observer. A promise of the observer delays the message and
+ * those behind it.
+ */
 class ObservedTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -61,14 +66,21 @@ class ObservedTransport implements Transport {
   readonly closed: Promise<void>;
   readonly #input = new PatientInput(process.stdin);
   readonly #inner = new StdioServerTransport(this.#input.stream);
+  #delay: Promise<void> | undefined;
 
-  constructor(observe: (message: JSONRPCMessage) => void) {
+  constructor(observe: (message: JSONRPCMessage) => Promise<void> | undefined) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      observe(message);
+      const delay = observe(message);
       this.#input.received(message);
-      this.onmessage?.(message, extra);
+      const deliver = () => this.onmessage?.(message, extra);
+      if (this.#delay === undefined && delay === undefined) return deliver();
+      const delivered = Promise.all([this.#delay, delay]).then(() => {
+        if (this.#delay === delivered) this.#delay = undefined;
+        deliver();
+      });
+      this.#delay = delivered;
     };
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {

@@ -28,6 +28,7 @@ export function serveSubscriptions(server: Server, host: McpHost, feed: SessionF
         server.sendResourceUpdated({ uri: asked }).catch((error) => host.onError?.(error));
       }
     });
+    await feed.started();
     return {};
   });
 
