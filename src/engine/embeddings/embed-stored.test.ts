@@ -5,12 +5,12 @@ import type { Embedder } from "../../model/embedder.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import { open } from "../../open.ts";
 
-/** Counts vowels. It calls `slow` before it embeds several texts. */
-function embedderOf(slow: () => void): Embedder {
+/** Counts vowels. It waits for `slow` before it embeds several texts. */
+function embedderOf(slow: () => unknown): Embedder {
   return {
     name: "vowels",
     embed: async (texts) => {
-      if (texts.length > 1) slow();
+      if (texts.length > 1) await slow();
       return texts.map((text) => [..."aeiou"].map((vowel) => text.split(vowel).length));
     },
   };
@@ -46,4 +46,28 @@ test("embedding goes on after its lease expired during a slow batch", async () =
     gaps: [],
     vectors: progress.vectors,
   });
+});
+
+test("embedding takes over from the process's own embedding of new messages", async () => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const slow = () => {
+    begin();
+    return released;
+  };
+  await using engine = await open(":memory:", { inThread: true, embedder: embedderOf(slow) });
+  const session = await engine.createSession({ agent: "a", createdBy: "ana" });
+  // More than one slice of the feed.
+  for (let i = 0; i < 300; i += 50) {
+    const turn = (j: number) => [
+      { role: "user" as const, content: `Question ${i + j}` },
+      { role: "assistant" as const, content: `Answer ${i + j}` },
+    ];
+    await session.append(Array.from({ length: 50 }, (_, j) => turn(j)).flat());
+  }
+  await begun;
+  const embedding = engine.embedStored();
+  release();
+  expect((await embedding).vectors).toBeGreaterThan(0);
+  expect((await engine.indexStatus()).vectors).toMatchObject({ gaps: [], vectors: 600 });
 });

@@ -11,6 +11,7 @@ import { BackscrollError, messageOf } from "../../model/errors.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
+import { isAwaited } from "../leases/lease-queue.ts";
 import { embedBatch } from "./embed-batch.ts";
 
 /** Messages written within this time are embedded together. */
@@ -112,16 +113,15 @@ export class VectorKeeper {
   /** Never rejects: reports a failure and retries later. */
   async #keep(name: string, tenant: Watched): Promise<void> {
     const { store, owner, onWarning } = this.#options;
-    let isHeld = false;
+    let isDone = false;
     try {
       const claim = { store, name: leaseNameOf(name), owner, durationMs: LEASE_MS, patienceMs: 0 };
       await holdLease({ ...claim, signal: this.#stop.signal }, async (signal) => {
-        isHeld = true;
-        await this.#catchUp(name, AbortSignal.any([signal, this.#stop.signal]));
+        isDone = await this.#catchUp(name, AbortSignal.any([signal, this.#stop.signal]));
       });
       tenant.hasFailed = false;
       tenant.pauseMs = FIRST_PAUSE_MS;
-      if (!isHeld) this.#again(tenant, BUSY_MS);
+      if (!isDone) this.#again(tenant, BUSY_MS);
     } catch (error) {
       if (this.#stop.signal.aborted || BackscrollError.is(error, "store_closed")) return;
       const why = messageOf(error);
@@ -139,11 +139,13 @@ export class VectorKeeper {
     tenant.pausedUntil = Date.now() + ms;
   }
 
-  async #catchUp(tenant: string, signal: AbortSignal): Promise<void> {
+  /** False if it was stopped, or gave way to a call that embeds what is stored. */
+  async #catchUp(tenant: string, signal: AbortSignal): Promise<boolean> {
     const { store, embedder, heads } = this.#options;
     const { vectors } = await store.indexStatus(tenant);
     let from = vectors?.through ?? heads.get(tenant) ?? 0;
-    for (let done = false; !done && !signal.aborted; ) {
+    for (let done = false; !done; ) {
+      if (signal.aborted || isAwaited(store, leaseNameOf(tenant))) return false;
       const batch = await embedBatch({ store, tenant, embedder, signal }, from);
       ({ through: from, done } = batch);
       if (batch.pieces > 0) this.#options.onVectors(tenant);
@@ -152,5 +154,6 @@ export class VectorKeeper {
       // Yields to searches.
       await pause(0, signal);
     }
+    return true;
   }
 }

@@ -17,6 +17,11 @@ const queues = new WeakMap<Pick<Store, "takeLease">, Map<string, Queue>>();
 /** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/** Whether another claim of this process waits behind the holder of a lease. */
+export function isAwaited(store: Pick<Store, "takeLease">, name: string): boolean {
+  return (queues.get(store)?.get(name)?.length ?? 0) > 1;
+}
+
 /**
  * Waits to be the first, up to `until` (of `performance.now()`) or until `signal` is aborted. Gives
  * a function that leaves the queue and must be called; undefined if the waiting ended before.
