@@ -16,6 +16,17 @@ function embedderOf(slow: () => unknown): Embedder {
   };
 }
 
+/** A clock that runs, and can be advanced. */
+function useFakeClock(): void {
+  vi.useFakeTimers({
+    toFake: ["setTimeout", "clearTimeout", "performance"],
+    shouldAdvanceTime: true,
+  });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+}
+
 test("embedding goes on after its lease expired during a slow batch", async () => {
   const path = join(createFolder(), "x.db");
   {
@@ -31,13 +42,7 @@ test("embedding goes on after its lease expired during a slow batch", async () =
     if (++batches === 1) vi.advanceTimersByTime(2 * LEASE_MS);
   };
   await using engine = await open(path, { inThread: true, embedder: embedderOf(expireOnce) });
-  vi.useFakeTimers({
-    toFake: ["setTimeout", "clearTimeout", "performance"],
-    shouldAdvanceTime: true,
-  });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
+  useFakeClock();
   const progress = await engine.embedStored({ again: true });
   expect(batches).toBe(2);
   expect(progress.vectors).toBeGreaterThan(0);
@@ -66,7 +71,10 @@ test("embedding takes over from the process's own embedding of new messages", as
     await session.append(Array.from({ length: 50 }, (_, j) => turn(j)).flat());
   }
   await begun;
+  useFakeClock();
   const embedding = engine.embedStored();
+  // Longer than it waits for another process.
+  vi.advanceTimersByTime(2 * LEASE_MS);
   release();
   expect((await embedding).vectors).toBeGreaterThan(0);
   expect((await engine.indexStatus()).vectors).toMatchObject({ gaps: [], vectors: 600 });

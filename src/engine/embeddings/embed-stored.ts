@@ -13,6 +13,7 @@ import type { FeedRange } from "../../search/vectors/vector-port.ts";
 import { checkCount, checkFlag, checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { holdLease } from "../leases/hold-lease.ts";
+import { claimsHere } from "../leases/lease-queue.ts";
 import { checkEmbedder, embedBatch } from "./embed-batch.ts";
 import { leaseNameOf } from "./vector-keeper.ts";
 
@@ -51,7 +52,7 @@ export interface EmbedEstimate {
 const BATCH = 512;
 /** A text that reveals nothing of the store. */
 const PROBE = "backscroll";
-/** How long to wait for a process that embeds new messages. */
+/** How long to wait for another process that embeds new messages. */
 const PATIENCE_MS = 30_000;
 /** Places of the feed that an estimate samples, and pieces read at each. */
 const SAMPLES = 8;
@@ -127,7 +128,7 @@ export async function embedStored(
   };
   const held = signal === undefined ? claim : { ...claim, signal };
   // After a loss of the lease the work starts again, and goes on with what has no vector yet.
-  await holdLease(held, async (leased) => {
+  const work = async (leased: AbortSignal) => {
     if ((again && !isStarted) || (await store.indexStatus(tenant)).vectors === null) {
       await start(engine, embedder, leased);
     }
@@ -136,10 +137,10 @@ export async function embedStored(
     let { vectors, changes: before } = progress;
     const total = before + lengthOf(ranges);
     progress = { vectors, changes: before, total };
-    const work = { store, tenant, embedder, signal: leased, batch: BATCH };
+    const embedding = { store, tenant, embedder, signal: leased, batch: BATCH };
     for (const { from, to } of ranges) {
       for (let at = from; at < to && vectors < most && !leased.aborted; ) {
-        const { through, pieces } = await embedBatch(work, at, to);
+        const { through, pieces } = await embedBatch(embedding, at, to);
         if (through === at) break;
         at = through;
         vectors += pieces;
@@ -152,7 +153,10 @@ export async function embedStored(
     }
     while ((await store.maintain(tenant, "maintain")).more && !leased.aborted);
     isDone = !leased.aborted;
-  });
+  };
+  // The patience is for other processes: the keeper of this one gives way after its batch.
+  do await holdLease(held, work);
+  while (!isDone && signal?.aborted !== true && claimsHere(store, claim.name) > 0);
   signal?.throwIfAborted();
   if (isDone) return progress;
   throw new BackscrollError("store_busy", "another process is embedding this store", {

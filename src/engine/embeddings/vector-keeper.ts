@@ -11,7 +11,7 @@ import { BackscrollError, messageOf } from "../../model/errors.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import type { Store } from "../../store/store.ts";
 import { holdLease } from "../leases/hold-lease.ts";
-import { isAwaited } from "../leases/lease-queue.ts";
+import { claimsHere } from "../leases/lease-queue.ts";
 import { embedBatch } from "./embed-batch.ts";
 
 /** Messages written within this time are embedded together. */
@@ -145,7 +145,7 @@ export class VectorKeeper {
     const { vectors } = await store.indexStatus(tenant);
     let from = vectors?.through ?? heads.get(tenant) ?? 0;
     for (let done = false; !done; ) {
-      if (signal.aborted || isAwaited(store, leaseNameOf(tenant))) return false;
+      if (signal.aborted || claimsHere(store, leaseNameOf(tenant)) > 1) return false;
       const batch = await embedBatch({ store, tenant, embedder, signal }, from);
       ({ through: from, done } = batch);
       if (batch.pieces > 0) this.#options.onVectors(tenant);

@@ -17,9 +17,9 @@ const queues = new WeakMap<Pick<Store, "takeLease">, Map<string, Queue>>();
 /** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Whether another claim of this process waits behind the holder of a lease. */
-export function isAwaited(store: Pick<Store, "takeLease">, name: string): boolean {
-  return (queues.get(store)?.get(name)?.length ?? 0) > 1;
+/** The claims of this process to a lease: its holder, if it is one of them, and those that wait. */
+export function claimsHere(store: Pick<Store, "takeLease">, name: string): number {
+  return queues.get(store)?.get(name)?.length ?? 0;
 }
 
 /**
