@@ -16,6 +16,7 @@ import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { isPlainObject } from "../model/json.ts";
 import {
   MAX_JSON_DEPTH,
   MAX_MCP_REQUEST_BYTES,
@@ -25,7 +26,7 @@ import {
 } from "../model/limits.ts";
 import { boundedStream, STREAM_BOUNDS } from "./bounded-stream.ts";
 import { createMcpServer } from "./server.ts";
-import { SessionFeed } from "./session-feed.ts";
+import { LISTEN, SessionFeed } from "./session-feed.ts";
 
 /** The header with the caller's session: our id, or the agent's. */
 export const SESSION_HEADER = "backscroll-session";
@@ -116,7 +117,10 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
         scopes: [access.scope],
         extra: { access },
       };
-      const response = await servingOf(access.tenant).handler.fetch(request, {
+      const { handler, feed } = servingOf(access.tenant);
+      // The acknowledgement promises all changes after it.
+      if (isPlainObject(body) && body["method"] === LISTEN) await feed.prepare();
+      const response = await handler.fetch(request, {
         authInfo,
         ...(body === undefined ? {} : { parsedBody: body }),
       });

@@ -8,7 +8,11 @@
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Change } from "../model/change.ts";
+import { BackscrollError } from "../model/errors.ts";
 import { urisOf } from "./resources/session-uri.ts";
+
+/** The request of the 2026 protocol for notifications. */
+export const LISTEN = "subscriptions/listen";
 
 /** Coalescing: changes within this time are announced together. */
 const GATHER_MS = 50;
@@ -22,6 +26,8 @@ export class SessionFeed implements ServerEventBus {
   readonly #onError: (error: unknown) => void;
   readonly #listeners = new Set<Listener>();
   #ended: AbortController | undefined;
+  /** The cursor from which the next listener follows the feed. */
+  #start: string | undefined;
 
   constructor(tenant: TenantApi, onError: (error: unknown) => void = () => undefined) {
     this.#tenant = tenant;
@@ -43,11 +49,21 @@ export class SessionFeed implements ServerEventBus {
     }
   }
 
+  /** The next listener is told of all changes after this call, however late it subscribes. */
+  async prepare(): Promise<void> {
+    try {
+      this.#start = (await this.#tenant.listChanges({ after: "end", limit: 1 })).next;
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     if (this.#ended === undefined) {
       this.#ended = new AbortController();
-      void this.#follow(this.#ended.signal);
+      void this.#follow(this.#ended.signal, this.#start);
+      this.#start = undefined;
     }
     return () => {
       this.#listeners.delete(listener);
@@ -58,9 +74,9 @@ export class SessionFeed implements ServerEventBus {
   }
 
   /** Never rejects: reports a failure and resumes from its cursor. */
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #follow(signal: AbortSignal, start: string | undefined): Promise<void> {
     const gathered = new Gathered((event) => this.publish(event));
-    let after: string | undefined;
+    let after = start;
     while (!signal.aborted) {
       try {
         const from = after === undefined ? {} : { after };
@@ -72,6 +88,8 @@ export class SessionFeed implements ServerEventBus {
         break;
       } catch (error) {
         this.#onError(error);
+        // The store was restored or has failed over: its changes from now on.
+        if (BackscrollError.is(error, "cursor_expired")) after = undefined;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
       }
     }

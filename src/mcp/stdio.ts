@@ -10,7 +10,7 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import type { McpHost } from "./host.ts";
 import { serveSubscriptions } from "./resources/subscribe.ts";
 import { createMcpServer } from "./server.ts";
-import { SessionFeed } from "./session-feed.ts";
+import { LISTEN, SessionFeed } from "./session-feed.ts";
 import { PatientInput } from "./stdio-input.ts";
 
 export interface StdioOptions {
@@ -24,11 +24,9 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   const feed = new SessionFeed(host.tenant, host.onError);
   let current: Server | undefined;
   let stop: (() => void) | undefined;
-  const transport = new ObservedTransport((message) => {
-    options.onMessage?.();
-    // The SDK handles 2026 subscriptions itself and forwards only subscribed notifications, so all
-    // are passed to it from the first such request on.
-    if (!("method" in message) || message.method !== "subscriptions/listen") return;
+  const follow = async () => {
+    // The acknowledgement promises all changes after it.
+    await feed.prepare();
     stop ??= feed.subscribe((event) => {
       const told =
         event.kind === "resource_updated"
@@ -36,6 +34,13 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
           : current?.sendResourceListChanged();
       told?.catch((error) => host.onError?.(error));
     });
+  };
+  const transport = new ObservedTransport((message) => {
+    options.onMessage?.();
+    // The SDK handles 2026 subscriptions itself and forwards only subscribed notifications, so all
+    // are passed to it from the first such request on.
+    const isFirst = stop === undefined && "method" in message && message.method === LISTEN;
+    return isFirst ? follow() : undefined;
   });
   const handle = serveStdio(
     ({ era }) => {
@@ -53,7 +58,7 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   stop?.();
 }
 
-/** Standard input and output with an observer. */
+/** Standard input and output with an observer, which may hold a message and those after it. */
 class ObservedTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -61,14 +66,17 @@ class ObservedTransport implements Transport {
   readonly closed: Promise<void>;
   readonly #input = new PatientInput(process.stdin);
   readonly #inner = new StdioServerTransport(this.#input.stream);
+  #held: Promise<void> | undefined;
 
-  constructor(observe: (message: JSONRPCMessage) => void) {
+  constructor(observe: (message: JSONRPCMessage) => Promise<void> | undefined) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      observe(message);
+      const observed = observe(message);
       this.#input.received(message);
-      this.onmessage?.(message, extra);
+      const pass = () => this.onmessage?.(message, extra);
+      if (observed === undefined && this.#held === undefined) pass();
+      else this.#hold(observed, pass);
     };
     this.#inner.onerror = (error) => this.onerror?.(error);
     this.#inner.onclose = () => {
@@ -76,6 +84,14 @@ class ObservedTransport implements Transport {
       this.onclose?.();
       resolve();
     };
+  }
+
+  #hold(observed: Promise<void> | undefined, pass: () => void): void {
+    const held = Promise.all([this.#held, observed]).then(() => {
+      if (this.#held === held) this.#held = undefined;
+      pass();
+    });
+    this.#held = held;
   }
 
   start(): Promise<void> {

@@ -22,6 +22,8 @@ export function serveSubscriptions(server: Server, host: McpHost, feed: SessionF
     } catch (error) {
       throw toProtocolFailure(error, host, uri);
     }
+    // The answer promises all changes after it.
+    if (stop === undefined) await feed.prepare();
     stop ??= feed.subscribe((event) => {
       if (event.kind !== "resource_updated") return;
       for (const asked of subscribed.get(event.uri) ?? []) {
