@@ -195,7 +195,8 @@ function meaningCases(name: string, address: () => Promise<string>): void {
       });
       await talk(memory, "The cat sleeps.");
       await embedded(memory, 1);
-      server.next(...Array.from({ length: 4 }, () => fails(500)));
+      // More than the retries of new messages use up until the searches.
+      server.next(...Array.from({ length: 1_000 }, () => fails(500)));
       const session = await talk(memory, "The payment is broken.");
       await expect.poll(() => warnings, PATIENT).toEqual([expect.stringContaining("500")]);
       expect(await find(memory, "payment")).toEqual([session.id]);

@@ -4,10 +4,14 @@ import type { TranscriptSource } from "../ingest/source.ts";
 import { open } from "../open.ts";
 import { createMachine, NOTES, notes } from "./archive.cases.ts";
 
-/** The test's format, which records how many of its files were read concurrently. */
-function counting(over: Partial<TranscriptSource> = {}) {
+/**
+ * The test's format, which records how many of its files were read concurrently. The first `meeting` files wait
+ * for each other (a barrier): if fewer are read concurrently, the test does not end.
+ */
+function counting(meeting: number, over: Partial<TranscriptSource> = {}) {
   let reading = 0;
   const seen = { most: 0 };
+  const { promise: met, resolve: meet } = Promise.withResolvers<void>();
   const source: TranscriptSource = {
     ...NOTES,
     ...over,
@@ -15,7 +19,8 @@ function counting(over: Partial<TranscriptSource> = {}) {
       const transcript = NOTES.read(input);
       async function* sessions() {
         seen.most = Math.max(seen.most, ++reading);
-        await new Promise((resolve) => setImmediate(resolve));
+        if (reading === meeting) meet();
+        await met;
         yield* transcript.sessions;
         reading--;
       }
@@ -41,16 +46,16 @@ async function most(
 }
 
 test("many small files are read concurrently", async () => {
-  const { source, seen } = counting();
+  const { source, seen } = counting(5);
   expect(await most(source, seen, (text) => text)).toBeGreaterThan(4);
 });
 
 test("few compressed files are read concurrently, whatever their names", async () => {
-  const { source, seen } = counting();
+  const { source, seen } = counting(4);
   expect(await most(source, seen, (text) => gzipSync(text))).toBe(4);
 });
 
 test("few transcripts with companions are read concurrently", async () => {
-  const { source, seen } = counting({ companions: () => [{ folder: "parts" }] });
+  const { source, seen } = counting(4, { companions: () => [{ folder: "parts" }] });
   expect(await most(source, seen, (text) => text)).toBe(4);
 });

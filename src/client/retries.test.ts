@@ -75,6 +75,22 @@ describe("a write whose answer is lost", () => {
     expect(entry).toStrictEqual(await local.getEntry(entry?.id ?? ""));
   });
 
+  test("of records is repeated if it puts and checks, and not if it deletes", async () => {
+    const { records } = served.remote;
+    const place = { namespace: "retried", key: "parent" };
+    await records.put({ ...place, value: 0 });
+    served.line.loseAnswers(/\/records\/write$/);
+    const child = { namespace: "retried", key: "child", value: 1 };
+    const [, info] = await records.write([{ check: place }, { put: child }]);
+    expect(await records.get("retried", "child")).toMatchObject({ version: info?.version });
+    const before = timesAsked(/\/records\/write$/);
+    served.line.loseAnswers(/\/records\/write$/);
+    await expect(records.write([{ put: child }, { delete: place }])).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
+    expect(timesAsked(/\/records\/write$/) - before).toBe(1);
+  });
+
   test("keeps the caller's own key", async () => {
     const { session } = await createSession();
     const message = { role: "user", content: "hi" } as const;

@@ -8,6 +8,7 @@
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Change } from "../model/change.ts";
+import { BackscrollError } from "../model/errors.ts";
 import { urisOf } from "./resources/session-uri.ts";
 
 /** Coalescing: changes within this time are announced together. */
@@ -88,6 +89,8 @@ export class SessionFeed implements ServerEventBus {
       } catch (error) {
         started();
         this.#onError(error);
+        // The store was restored or has failed over: its changes from now on.
+        if (BackscrollError.is(error, "cursor_expired")) after = undefined;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
       }
     }

@@ -257,6 +257,25 @@ describe.each(WORLDS)("on %s", (_, start) => {
     await expect(other.prune({ keep: -1 })).rejects.toThrow("keep must be a whole number");
   });
 
+  test("a checkpoint keeps its values if another process has written its parent anew", async () => {
+    const config = newThread();
+    const threadId = config.configurable.thread_id;
+    const [saver, other] = [newSaver(world.engine), newSaver(world.engine)];
+    const first = await put(saver, config, { fixed: "first" }, { fixed: 1 });
+    const parent: Checkpoint = {
+      ...emptyCheckpoint(),
+      id: uuid6(0),
+      channel_values: { fixed: "unchanged" },
+      channel_versions: { fixed: 2 },
+    };
+    const second = await saver.put(first, parent, METADATA, { fixed: 2 });
+    await other.put(first, parent, METADATA, { fixed: 2 });
+    // Deletes the values that only the replaced version of the parent named.
+    expect((await other.prune({ threadId })).checkpoints).toBe(1);
+    const next = await put(saver, second, { fixed: "unchanged" }, { fixed: 2 }, []);
+    expect(await valuesAt(newSaver(world.engine), next)).toEqual({ fixed: "unchanged" });
+  });
+
   test("names the missing part of a configuration", async () => {
     const saver = newSaver(world.engine);
     await expect(put(saver, {}, {}, {})).rejects.toThrow("configurable.thread_id is missing");

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeFrame } from "../../src/api/record/record-frame.ts";
 import { MAX_REQUEST_BYTES } from "../../src/model/limits.ts";
 import { toLogLine } from "../../src/server/log.ts";
 import { openServer } from "../../src/server/serve.ts";
@@ -45,6 +46,20 @@ async function newSession(): Promise<string> {
 }
 
 const hello = { messages: [{ role: "user", content: "hello" }] };
+
+describe("writes of records", () => {
+  test("refuse an operation with more than one part", async () => {
+    const place = { namespace: "n", key: "none" };
+    const put = { namespace: "n", key: "half", type: "bytes", size: 3 };
+    for (const other of [{ check: place }, { delete: place }]) {
+      const frame = encodeFrame({ operations: [{ put, ...other }] }, [Buffer.from("abc")]);
+      const headers = { "content-type": "application/octet-stream" };
+      const answer = await ask("writer", "POST", "/v1/records/write", frame, headers);
+      expect([answer.status, await codeOf(answer)]).toEqual([400, "invalid_input"]);
+    }
+    expect((await ask("writer", "GET", "/v1/records/n/half")).status).toBe(404);
+  });
+});
 
 describe("bodies", () => {
   test("may be compressed", async () => {

@@ -19,6 +19,13 @@ export interface StoredCheckpoint {
   readonly parts: readonly Dumped[];
 }
 
+/** The part of a checkpoint that its children need. */
+export interface KnownCheckpoint {
+  readonly channels: Channels;
+  /** The version of the record that names these channels. */
+  readonly version: string;
+}
+
 /** The header of a checkpoint's record. */
 interface Header {
   readonly parent: string | null;
@@ -33,7 +40,7 @@ export class CheckpointRecords {
   readonly #records: RecordsApi;
   readonly #namespace: string;
   /** By their keys; the oldest are forgotten first. */
-  readonly #known = new Map<string, Channels>();
+  readonly #known = new Map<string, KnownCheckpoint>();
 
   constructor(records: RecordsApi, namespace: string) {
     this.#records = records;
@@ -52,9 +59,11 @@ export class CheckpointRecords {
     return record && this.#seen(record);
   }
 
-  /** The channels of a checkpoint, from the cache if they are there. */
-  async channelsOf(line: Line, id: string): Promise<Channels | undefined> {
-    return this.#known.get(checkpointKey(line, id)) ?? (await this.find(line, id))?.channels;
+  /** From the cache if it is there: another process may have replaced or deleted it since. */
+  async known(line: Line, id: string): Promise<KnownCheckpoint | undefined> {
+    const key = checkpointKey(line, id);
+    if (!this.#known.has(key)) await this.find(line, id);
+    return this.#known.get(key);
   }
 
   /** Whether some checkpoint of the thread has this version of a channel. */
@@ -72,9 +81,9 @@ export class CheckpointRecords {
     for await (const record of eachRecord(this.#records, range)) yield toStored(record);
   }
 
-  know(key: string, channels: Channels): void {
+  know(key: string, known: KnownCheckpoint): void {
     this.#known.delete(key);
-    this.#known.set(key, channels);
+    this.#known.set(key, known);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size <= KNOWN_CHECKPOINTS) return;
       this.#known.delete(oldest);
@@ -90,7 +99,7 @@ export class CheckpointRecords {
 
   #seen(record: StoredRecord): StoredCheckpoint {
     const stored = toStored(record);
-    this.know(record.key, stored.channels);
+    this.know(record.key, { channels: stored.channels, version: record.version });
     return stored;
   }
 }

@@ -3,8 +3,8 @@
  * what did not change since the parent is named again and not stored again.
  *
  * A checkpoint is written after what it names, in the same transaction if that fits one. One that names
- * pieces of its parent is written only if the parent exists: what a concurrent prune may have taken is
- * stored anew.
+ * pieces of its parent is written only if the parent is as this process knows it (compare-and-swap): what a
+ * concurrent prune may have taken is stored anew.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -19,6 +19,7 @@ import { ChannelValues, type StoredValue } from "./channel-values.ts";
 import {
   type Channels,
   CheckpointRecords,
+  type KnownCheckpoint,
   type StoredCheckpoint,
   toRecordValue,
   toStored,
@@ -157,13 +158,15 @@ export class CheckpointSaver {
   ): Promise<GraphConfig> {
     const line = requireLine(config);
     const parent = checkpointIdOf(config);
-    const known =
-      parent === undefined ? undefined : await this.#checkpoints.channelsOf(line, parent);
+    const known = parent === undefined ? undefined : await this.#checkpoints.known(line, parent);
     try {
       await this.#store(line, checkpoint, metadata, newVersions, parent, known);
     } catch (error) {
-      if (known === undefined || !BackscrollError.is(error, "record_not_found")) throw error;
-      // The parent was deleted meanwhile, and perhaps what both have in common.
+      const isGone =
+        BackscrollError.is(error, "record_not_found") ||
+        BackscrollError.is(error, "record_conflict");
+      if (known === undefined || !isGone) throw error;
+      // The parent was replaced or deleted meanwhile, and perhaps what both have in common.
       this.#forget(line.thread);
       const all = checkpoint.channel_versions;
       await this.#store(line, checkpoint, metadata, all, parent, undefined);
@@ -255,14 +258,17 @@ export class CheckpointSaver {
     return (current ?? 0) + 1;
   }
 
-  /** `record_not_found` if the checkpoint shares pieces with its parent, and the parent is gone. */
+  /**
+   * `record_not_found` or `record_conflict` if the checkpoint shares pieces with its parent, and the parent is
+   * gone or another.
+   */
   async #store(
     line: Line,
     checkpoint: GraphCheckpoint,
     metadata: GraphMetadata,
     newVersions: Readonly<Record<string, ChannelVersion>>,
     parent: string | undefined,
-    known: Channels | undefined,
+    known: KnownCheckpoint | undefined,
   ): Promise<void> {
     const { channel_values: values, ...rest } = checkpoint;
     const at = Math.floor(Date.now() / 1_000);
@@ -271,7 +277,7 @@ export class CheckpointSaver {
     const drafts: Draft[] = [];
     for (const [channel, value] of Object.entries(values)) {
       const version = checkpoint.channel_versions[channel] ?? newVersions[channel] ?? 0;
-      const earlier = known?.get(channel);
+      const earlier = known?.channels.get(channel);
       const isChanged = Object.hasOwn(newVersions, channel);
       const isParents = !isChanged && earlier?.version === version;
       if (!isChanged && !isParents && !(await this.#checkpoints.hasVersion(line, channel, version)))
@@ -290,23 +296,27 @@ export class CheckpointSaver {
     const parts = await Promise.all([this.serde.dumpsTyped(rest), this.serde.dumpsTyped(metadata)]);
     const key = checkpointKey(line, checkpoint.id);
     const value = toRecordValue(parent, channels, parts);
-    const namespace = this.#namespace;
-    const last: RecordOperation[] = [{ put: { namespace, key, value, ttl: this.#ttl ?? null } }];
-    if (parent !== undefined && parent !== checkpoint.id && sharesAny(channels, drafts)) {
-      last.push({ check: { namespace, key: checkpointKey(line, parent) } });
-    }
-    await this.#write(line, drafts, last, value.length);
+    const place = { namespace: this.#namespace, key };
+    const put = { ...place, value, ttl: this.#ttl ?? null };
+    const shared = sharesAny(channels, drafts) ? known : undefined;
+    const expected = shared && { expectedVersion: shared.version };
+    const parentKey = checkpointKey(line, parent ?? "");
+    const last: RecordOperation[] =
+      parentKey === key || shared === undefined
+        ? [{ put: { ...put, ...expected } }]
+        : [{ check: { ...place, key: parentKey, ...expected } }, { put }];
+    const version = await this.#write(line, drafts, last, value.length);
     for (const draft of drafts) this.#pieces.remember(line, draft);
-    this.#checkpoints.know(key, channels);
+    this.#checkpoints.know(key, { channels, version });
   }
 
-  /** Writes the pieces, and with the last of them `last`, which has `lastBytes`. */
+  /** Writes the pieces, and with the last of them `last`, which has `lastBytes`: gives the version of its put. */
   async #write(
     line: Line,
     drafts: readonly Draft[],
     last: readonly RecordOperation[],
     lastBytes: number,
-  ): Promise<void> {
+  ): Promise<string> {
     // A piece outlasts every checkpoint that may name it: `renew` replaces those older than the ttl.
     const ttl = this.#ttl === undefined ? undefined : 2 * this.#ttl;
     let batch: RecordOperation[] = [];
@@ -322,7 +332,8 @@ export class CheckpointSaver {
       batch.push(this.#pieces.toWrite(line, draft, ttl));
       bytes += size;
     }
-    await this.#records.write([...batch, ...last]);
+    const written = await this.#records.write([...batch, ...last]);
+    return written.at(-1)?.version ?? "";
   }
 
   async #toTuple(stored: StoredCheckpoint, metadata?: unknown): Promise<GraphCheckpointTuple> {

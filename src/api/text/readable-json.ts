@@ -17,16 +17,22 @@ export function readableJson(json: string): ReadableText {
   const offsets = new Uint32Array(json.length + 1);
   let text = "";
   let isString = startsInString(json);
+  // Kept beside `text`: reading its end would copy all of it.
+  let endsWithSpace = true;
   for (let at = 0; at < json.length; ) {
     const taken = isString ? takeInString(json, at) : takeOutside(json[at] as string);
     offsets.fill(text.length, at, at + taken.length);
     if (taken.isQuote) isString = !isString;
-    const isRepeated = /^\s/.test(taken.text) && (text === "" || text.endsWith(" "));
-    text += isRepeated ? taken.text.trimStart() : taken.text.replace(/\s/g, " ");
+    const isRepeated: boolean = endsWithSpace && /^\s/.test(taken.text);
+    const added: string = isRepeated ? taken.text.trimStart() : taken.text.replace(/\s/g, " ");
+    if (added !== "") endsWithSpace = added.endsWith(" ");
+    text += added;
     at += taken.length;
   }
   offsets[json.length] = text.length;
-  return { text, offsetOf: (offset) => offsets[Math.min(offset, json.length)] as number };
+  const offsetOf = (offset: number) => offsets[Math.min(offset, json.length)] as number;
+  // A cut may halve a surrogate pair.
+  return { text: text.toWellFormed(), offsetOf };
 }
 
 interface Taken {
@@ -43,7 +49,8 @@ function startsInString(json: string): boolean {
   return /^\s*(?:[:,}\])]|$)/.test(json.slice(quote.index + quote[0].length));
 }
 
-const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.?))/suy;
+/** The second alternative is an escape that the end cuts off. */
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|u[0-9a-fA-F]{0,3}$|(.?))/suy;
 
 function takeInString(json: string, at: number): Taken {
   const unit = json[at] as string;

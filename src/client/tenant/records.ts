@@ -70,8 +70,8 @@ export class RemoteRecords implements RecordsApi {
       method: "POST",
       path: "/v1/records/write",
       bytes: encodeFrame({ operations: wire }, values),
-      // A put is recognised by its version. A completed deletion would not be found.
-      repeatable: operations.every(({ put }) => put !== undefined),
+      // A put is recognised by its version, and its checks with it. A completed deletion would not be found.
+      repeatable: operations.every(({ delete: gone }) => gone === undefined),
     });
     return records.map((info) => info && fromWireRecordInfo(info));
   }

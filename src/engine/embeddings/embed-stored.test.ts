@@ -4,6 +4,7 @@ import { createFolder } from "../../../test/support/folder.ts";
 import type { Embedder } from "../../model/embedder.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import { open } from "../../open.ts";
+import type { Engine } from "../engine.ts";
 
 /** Counts vowels. It waits for `slow` before it embeds several texts. */
 function embedderOf(slow: () => unknown): Embedder {
@@ -27,7 +28,8 @@ function useFakeClock(): void {
   });
 }
 
-test("embedding goes on after its lease expired during a slow batch", async () => {
+/** A store with two messages without vectors. The lease expires while `slow` runs. */
+async function openSlow(slow: (expire: () => void) => void): Promise<Engine> {
   const path = join(createFolder(), "x.db");
   {
     await using before = await open(path, { inThread: true });
@@ -37,12 +39,17 @@ test("embedding goes on after its lease expired during a slow batch", async () =
       { role: "assistant", content: "Let it rest." },
     ]);
   }
-  let batches = 0;
-  const expireOnce = () => {
-    if (++batches === 1) vi.advanceTimersByTime(2 * LEASE_MS);
-  };
-  await using engine = await open(path, { inThread: true, embedder: embedderOf(expireOnce) });
+  const embedder = embedderOf(() => slow(() => vi.advanceTimersByTime(2 * LEASE_MS)));
+  const engine = await open(path, { inThread: true, embedder });
   useFakeClock();
+  return engine;
+}
+
+test("embedding goes on after its lease expired during a slow batch", async () => {
+  let batches = 0;
+  await using engine = await openSlow((expire) => {
+    if (++batches === 1) expire();
+  });
   const progress = await engine.embedStored({ again: true });
   expect(batches).toBe(2);
   expect(progress.vectors).toBeGreaterThan(0);
@@ -51,6 +58,16 @@ test("embedding goes on after its lease expired during a slow batch", async () =
     gaps: [],
     vectors: progress.vectors,
   });
+});
+
+test("embedding ends if its lease expires during every batch", async () => {
+  let batches = 0;
+  await using engine = await openSlow((expire) => {
+    batches++;
+    expire();
+  });
+  await expect(engine.embedStored({ again: true })).rejects.toMatchObject({ code: "store_busy" });
+  expect(batches).toBe(3);
 });
 
 test("embedding takes over from the process's own embedding of new messages", async () => {

@@ -54,6 +54,8 @@ const BATCH = 512;
 const PROBE = "backscroll";
 /** How long to wait for another process that embeds new messages. */
 const PATIENCE_MS = 30_000;
+/** How often the lease may be lost before a batch is stored: each try calls the model. */
+const MAX_TRIES = 3;
 /** Places of the feed that an estimate samples, and pieces read at each. */
 const SAMPLES = 8;
 const SAMPLE_PIECES = 64;
@@ -118,6 +120,7 @@ export async function embedStored(
   const embedder = embedderOf(engine);
   const { store, tenant } = engine;
   let [isStarted, isDone] = [false, false];
+  let tries = 0;
   let progress: EmbedProgress = { vectors: 0, changes: 0, total: 0 };
   const claim = {
     store,
@@ -129,6 +132,7 @@ export async function embedStored(
   const held = signal === undefined ? claim : { ...claim, signal };
   // After a loss of the lease the work starts again, and goes on with what has no vector yet.
   const work = async (leased: AbortSignal) => {
+    if (++tries > MAX_TRIES) return;
     if ((again && !isStarted) || (await store.indexStatus(tenant)).vectors === null) {
       await start(engine, embedder, leased);
     }
@@ -143,6 +147,7 @@ export async function embedStored(
         const { through, pieces } = await embedBatch(embedding, at, to);
         if (through === at) break;
         at = through;
+        tries = 0;
         vectors += pieces;
         if (pieces > 0) engine.meaning?.hasVectors(tenant);
         progress = { vectors, changes: before + at - from, total };
@@ -156,12 +161,14 @@ export async function embedStored(
   };
   // The patience is for other processes: the keeper of this one gives way after its batch.
   do await holdLease(held, work);
-  while (!isDone && signal?.aborted !== true && claimsHere(store, claim.name) > 0);
+  while (!isDone && tries <= MAX_TRIES && !signal?.aborted && claimsHere(store, claim.name) > 0);
   signal?.throwIfAborted();
   if (isDone) return progress;
-  throw new BackscrollError("store_busy", "another process is embedding this store", {
-    details: { retryAfterMs: 10_000 },
-  });
+  const why =
+    tries > MAX_TRIES
+      ? `embedding stopped: its lease expired ${MAX_TRIES} times before the embedder answered; use a faster one`
+      : "another process is embedding this store";
+  throw new BackscrollError("store_busy", why, { details: { retryAfterMs: 10_000 } });
 }
 
 function embedderOf({ meaning }: EngineContext): Embedder {

@@ -40,8 +40,8 @@ export interface LeaseClaim extends HoldLeaseOptions {
  * starts again.
  *
  * Resolves when the work has ended, when `signal` was aborted, or when the patience ended while
- * another held the lease, before the work ran or after a loss. Rejects with the work's error, or when the store is closed; a busy or unreachable
- * store is waited for.
+ * another held the lease, before the work ran or after a loss. Rejects with the work's error, or
+ * when the store is closed; a busy or unreachable store is waited for.
  */
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
   const { store, name, patienceMs, signal } = claim;

@@ -54,13 +54,14 @@ async function load(count: number): Promise<void> {
 }
 
 export async function loadMore(): Promise<void> {
-  const { sessions, nextCursor } = listed.peek();
+  const { nextCursor } = listed.peek();
   if (nextCursor === undefined) return;
   const page = await engine
     .peek()
     .listSessions({ ...listInput(chosenFilters()), limit: PAGE, cursor: nextCursor });
-  // A reload may have replaced the list meanwhile.
-  if (listed.peek().nextCursor !== nextCursor) return;
+  // A reload may have replaced the list meanwhile; with the same end, the page still follows it.
+  const { sessions, nextCursor: end } = listed.peek();
+  if (end !== nextCursor) return;
   remember(page.sessions);
   listed.value = {
     sessions: [...sessions, ...page.sessions],

@@ -37,8 +37,6 @@ export class SessionModel {
   readonly #watched = new Set<string>();
   #growing: ReturnType<typeof setTimeout> | undefined;
   #isPathNew = false;
-  /** Whether the messages arrived before the cursor: changes between the two are not in the stream. */
-  #isCursorLate = false;
 
   constructor(engine: RemoteEngine, id: string, leaf: string | undefined) {
     this.engine = engine;
@@ -49,22 +47,15 @@ export class SessionModel {
 
   /** Resolves when the session and the number of its messages are known. */
   async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
-    // The cursor is read before the messages, so that no change is missed; the stream opens after the paint.
+    // At the same time as the messages; the stream opens after the paint.
     const feedEnd = this.#feedEnd();
-    let hasCursor = false;
-    feedEnd.then(
-      () => {
-        hasCursor = true;
-      },
-      // `#follow` reports the failure.
-      () => undefined,
-    );
+    // `#follow` reports the failure.
+    feedEnd.catch(() => undefined);
     try {
       const [session, index] = await Promise.all([
         this.engine.getSessionMeta(this.id),
         at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
       ]);
-      this.#isCursorLate = !hasCursor;
       this.session.value = session;
       this.#afterPaint(() => void this.#learn(session));
       return { index };
@@ -139,10 +130,12 @@ export class SessionModel {
     while (!ended.aborted) {
       try {
         const after = await place;
+        if (ended.aborted) return;
         const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
         this.isLive.value = true;
-        if (this.#isCursorLate) this.#growSoon();
-        this.#isCursorLate = false;
+        // The server may have read the messages before the cursor, whichever arrived first: changes
+        // between the two are not in the stream.
+        this.#growSoon();
         for await (const change of changes) this.#take(change);
         return;
       } catch (error) {

@@ -17,9 +17,21 @@ test.each([
   expect(typedCommand(text)).toEqual(expected);
 });
 
-test.each(["Why <command-name>/exit</command-name>?", "<command-name>/exit", "<b>bold</b>", ""])(
-  "%j is text",
-  (text) => {
-    expect(typedCommand(text)).toBeUndefined();
-  },
-);
+test.each([
+  "Why <command-name>/exit</command-name>?",
+  "<command-name>/exit",
+  "<b>bold</b>",
+  "",
+  "<command-message>neither a name nor an output</command-message>",
+  "<bash-input>ls</bash-input><bash-input>pwd</bash-input>",
+  "<bash-input>ls</bash-input><command-name>/exit</command-name>",
+])("%j is text", (text) => {
+  expect(typedCommand(text)).toBeUndefined();
+});
+
+test("elements without an end are read once, however many there are", () => {
+  const closed = "<bash-stdout></bash-stdout>".repeat(100_000);
+  expect(typedCommand(closed)).toEqual({ command: "", output: "" });
+  expect(typedCommand("<bash-stdout>".repeat(100_000))).toBeUndefined();
+  expect(typedCommand(`${closed}<bash-stdout>`)).toBeUndefined();
+});

@@ -232,14 +232,17 @@ async function readOperations(caller: Caller): Promise<RecordOperation[]> {
   const result: RecordOperation[] = [];
   let next = 0;
   for (const operation of operations) {
+    // The library refuses an operation with several parts.
+    const others = fromWireOperation(operation);
     if (operation.put === undefined) {
-      result.push(fromWireOperation(operation));
+      result.push(others);
       continue;
     }
     const { type, size: _, ...fields } = operation.put;
     const bytes = values[next++] as Uint8Array;
     const value = type === "bytes" ? bytes : await readBoundedJson([bytes], APPEND_LIMITS, run);
-    result.push({ put: { ...fromWireFields(fields), value } as RecordOperation["put"] & object });
+    const put = { ...fromWireFields(fields), value } as RecordOperation["put"] & object;
+    result.push({ ...others, put });
   }
   return result;
 }

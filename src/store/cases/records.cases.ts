@@ -122,6 +122,26 @@ export function recordCases({ store, tenant, another }: Cases): void {
       await expectCode(write(acme, check("a")), "record_not_found", { key: "a" });
     });
 
+    test("a retried write is idempotent, also if a record that it checked is gone since", async () => {
+      const acme = tenant();
+      const { version } = await put(acme, "n", "a", "1", { version: "v1" });
+      const batch = [
+        { ...gone("n", "a", version), isCheck: true },
+        recordPut("n", "b", "2", { version: "mine" }),
+      ];
+      const first = await write(acme, batch);
+      await put(acme, "n", "a", "2", { version: "v2" });
+      expect(await write(acme, batch, T0 + 9)).toEqual(first);
+      await write(acme, [gone("n", "a")]);
+      expect(await write(acme, batch, T0 + 9)).toEqual(first);
+      // Of a part of the write the store cannot tell: the check counts.
+      const more = [...batch, recordPut("n", "c", "3", { version: "more" })];
+      await expectCode(write(acme, more), "record_conflict", { key: "a" });
+      expect(await at(acme, "c")).toBeUndefined();
+      const checks = batch.slice(0, 1);
+      await expectCode(write(acme, checks), "record_conflict", { key: "a" });
+    });
+
     test("compare-and-swap: are written only at the expected version", async () => {
       const acme = tenant();
       const set = (expectedVersion: string | null, version: string) =>

@@ -38,11 +38,21 @@ export function planRecords(
   const deletes: RecordPlace[] = [];
   const changes: NewChange[] = [];
   let contentBytes = 0;
+  const liveAt = (place: RecordPlace) => {
+    const row = rows.get(placeKey(place));
+    return row !== undefined && isLive(row, now) ? row : undefined;
+  };
+  const isStored = ({ put, ...place }: RecordWrite) =>
+    put !== null && liveAt(place)?.version === put.version;
+  // A retry of a write that was carried out: its checks held then.
+  const changing = operations.filter(({ isCheck }) => !isCheck);
+  const isRetry = changing.length > 0 && changing.every(isStored);
   const results = operations.map((operation) => {
     const row = rows.get(placeKey(operation));
-    const live = row !== undefined && isLive(row, now) ? row : undefined;
+    const live = liveAt(operation);
     const { put } = operation;
-    if (put !== null && live?.version === put.version) return withoutBytes(live);
+    if (live !== undefined && isStored(operation)) return withoutBytes(live);
+    if (operation.isCheck && isRetry) return null;
     checkVersion(operation, live);
     if (operation.isCheck) return null;
     contentBytes -= row?.contentBytes ?? 0;

@@ -71,7 +71,8 @@ export interface RecordWrites {
   /**
    * Puts, deletes and checks records atomically. Throws `record_conflict` if one is at another
    * version, `record_not_found` if a deleted or checked one does not exist. Gives the put records,
-   * and null for the others.
+   * and null for the others. A write that only puts and checks is idempotent: it makes no check if all
+   * of its puts are stored.
    */
   writeRecords(
     tenant: string,

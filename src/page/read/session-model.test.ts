@@ -1,0 +1,54 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { RemoteEngine } from "../../client/index.ts";
+import type { Entry, Session } from "../data/types.ts";
+import { SessionModel } from "./session-model.ts";
+
+/** A server with one session. Its answers to `listMessages` and `listChanges` wait until they are sent. */
+function serverOf(texts: string[]) {
+  const answers = new Map<string, () => void>();
+  const held = <Answer>(name: string, answer: Answer) =>
+    new Promise<Answer>((resolve) => answers.set(name, () => resolve(answer)));
+  const engine = {
+    listChanges: () => held("changes", { changes: [], next: "end", end: true }),
+    getSessionMeta: async () => ({ id: "s" }) as Session,
+    listMessages: () => {
+      const messages = texts.map((id) => ({ id }) as Entry);
+      return held("messages", { messages, offset: 0, total: texts.length });
+    },
+    listSessions: async () => ({ sessions: [] }),
+    session: () => ({ summaries: async () => [], branches: async () => [] }),
+    // No change follows.
+    subscribe: ({ signal }: { readonly signal: AbortSignal }) => ({
+      async *[Symbol.asyncIterator]() {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+    }),
+  };
+  const send = async (name: string) => {
+    await expect.poll(() => answers.has(name)).toBe(true);
+    answers.get(name)?.();
+    answers.delete(name);
+  };
+  return { engine: engine as unknown as RemoteEngine, send };
+}
+
+test.each([
+  ["before", ["changes", "messages"]],
+  ["after", ["messages", "changes"]],
+])(
+  "a message stored between the first answer and the cursor is shown, if the cursor arrives %s it",
+  async (_, order) => {
+    const texts = ["first"];
+    const { engine, send } = serverOf(texts);
+    const model = new SessionModel(engine, "s", undefined);
+    onTestFinished(() => model.close());
+    const opened = model.open("");
+    // The server has read the messages, and reads the end of the feed after the next write.
+    texts.push("second");
+    for (const name of order) await send(name);
+    await opened;
+    expect(model.pages.total.value).toBe(1);
+    await send("messages");
+    await expect.poll(() => model.pages.total.value).toBe(2);
+  },
+);
