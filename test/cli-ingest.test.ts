@@ -178,7 +178,9 @@ describe("ingest", () => {
       expect.stringMatching(/^Found 1 file: 1 read/),
       "  claude-code  1 file in ~/.claude/projects: 1 new session, 1 new entry",
       expect.stringMatching(
-        new RegExp(`^No files of ${places.length - 1} others; .* ingest --places lists where`),
+        new RegExp(
+          `^No files of ${places.length - 1} other formats; .* ingest --places lists where`,
+        ),
       ),
     ]);
     expect(places).toContainEqual({
@@ -241,7 +243,9 @@ describe("resume and stats", () => {
 
   test("sums sessions, messages and tokens", async () => {
     const { ok, json } = world();
-    expect(await ok("stats", "--db", ":memory:")).toBe("No sessions.\n");
+    expect(await ok("stats", "--db", ":memory:")).toMatch(
+      /^No sessions\.\nThe store is empty\. To fill it: .* ingest/,
+    );
     await ok("ingest", "chats");
     expect(await ok("stats")).toMatch(
       /^AGENT +SESSIONS +MESSAGES +INPUT .* TOKENS\npi +1 +1 +0 .* 0$/m,

@@ -10,16 +10,16 @@ export { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
 export type { IngestOptions } from "./ingest-setting.ts";
 export type { FileOutcome, How, SessionOutcome, SourceTotals, Totals } from "./outcome.ts";
 export {
-  type Retitled,
-  type RetitleInput,
-  type RetitleReport,
-  retitleSessions,
-} from "./retitle.ts";
-export {
   type Exchange,
   indexAll,
   indexFile,
   parseSessionFile,
   type SessionMeta,
-} from "./seed-names.ts";
+} from "./parse-session-file.ts";
+export {
+  type Retitled,
+  type RetitleInput,
+  type RetitleReport,
+  retitleSessions,
+} from "./retitle.ts";
 export { type WatchInput, watchPlaces } from "./watch/watch.ts";

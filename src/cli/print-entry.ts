@@ -5,12 +5,13 @@ import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { formatBytes, formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
-import { clean, clip, oneLine } from "./text.ts";
+import { clean, clip, oneLine, widthOf } from "./text.ts";
 
 /** The lines and characters of an entry shown by default. */
 const PREVIEW_LINES = 8;
 const PREVIEW_COLUMNS = 400;
 const FOLDED_COLUMNS = 120;
+const TREE_COLUMNS = 60;
 
 export interface EntryStyle {
   /** Shows everything instead of the first lines. */
@@ -28,7 +29,7 @@ export function formatEntry(entry: Entry, terminal: Terminal, style: EntryStyle)
   const body = formatText(textOf(entry, folds), terminal, style.full);
   const isWhole = style.full || body.length <= PREVIEW_LINES;
   const cut = entry.truncated && isWhole ? [terminal.dim("    … cut; --full shows all")] : [];
-  return [formatHeading(entry, terminal, style), ...body, ...cut];
+  return [...flow(headingOf(entry, terminal, style), terminal.columns), ...body, ...cut];
 }
 
 /** Blocks of a context, indented. */
@@ -40,14 +41,47 @@ export function formatBlocks(
   return formatText(blocks.map(blockText).join("\n"), terminal, full);
 }
 
-/** An entry's line in `--tree`. */
-export function formatTreeLine(entry: Entry, terminal: Terminal, style: EntryStyle): string {
-  const text = oneLine(textOf(entry));
-  const heading = formatHeading(entry, terminal, style);
-  return text === "" ? heading : `${heading}  ${clip(text, 60)}`;
+/** An entry in `--tree`: one line, or on a narrow terminal two. */
+export function formatTreeLines(
+  entry: Entry,
+  terminal: Terminal,
+  style: EntryStyle,
+  columns: number,
+): string[] {
+  const text = clip(oneLine(textOf(entry)), Math.min(TREE_COLUMNS, columns - INDENT.length));
+  const heading = headingOf(entry, terminal, style);
+  return flow(text === "" ? heading : [...heading, { shown: text, width: widthOf(text) }], columns);
 }
 
-function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): string {
+const INDENT = "    ";
+const GAP = "  ";
+
+/** A text with its escape sequences, and the columns that it takes. */
+interface Part {
+  readonly shown: string;
+  readonly width: number;
+}
+
+/** Joins parts; one that does not fit begins an indented line. */
+function flow(parts: readonly Part[], columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  let used = 0;
+  for (const { shown, width } of parts) {
+    if (used > 0 && used + GAP.length + width > columns) {
+      lines.push(line);
+      line = INDENT + shown;
+      used = INDENT.length + width;
+    } else {
+      line += used > 0 ? GAP + shown : shown;
+      used += width + (used > 0 ? GAP.length : 0);
+    }
+  }
+  return [...lines, line];
+}
+
+/** Actor, time and id; and the marks. */
+function headingOf(entry: Entry, terminal: Terminal, style: EntryStyle): Part[] {
   const label = style.labels?.get(entry.id);
   const marks = [
     ...(entry.status === "committed" ? [] : [entry.status]),
@@ -58,13 +92,18 @@ function formatHeading(entry: Entry, terminal: Terminal, style: EntryStyle): str
     ...(entry.id === style.leaf ? ["active leaf"] : []),
   ];
   const who = [entry.role ?? entry.kind, ...(entry.actor === null ? [] : [oneLine(entry.actor)])];
+  const index = entry.index === null ? "" : `#${entry.index}${GAP}`;
+  const author = who.join(" · ");
+  const time = formatTime(entry.createdAt);
+  const place = [terminal.bold(author), terminal.dim(time), terminal.dim(entry.id)];
+  const marked = marks.length === 0 ? "" : `[${marks.join(", ")}]`;
   return [
-    ...(entry.index === null ? [] : [`#${entry.index}`]),
-    terminal.bold(who.join(" · ")),
-    terminal.dim(formatTime(entry.createdAt)),
-    terminal.dim(entry.id),
-    ...(marks.length === 0 ? [] : [`[${marks.join(", ")}]`]),
-  ].join("  ");
+    {
+      shown: index + place.join(GAP),
+      width: widthOf(index + [author, time, entry.id].join(GAP)),
+    },
+    ...(marked === "" ? [] : [{ shown: marked, width: widthOf(marked) }]),
+  ];
 }
 
 /** Indented; the first lines and the number of the rest, unless everything is requested. */

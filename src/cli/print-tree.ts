@@ -1,7 +1,7 @@
 /** Prints a session's tree: a run of entries is flush, each further branch is indented. */
 
 import type { Entry } from "../model/entry.ts";
-import { type EntryStyle, formatTreeLine } from "./print-entry.ts";
+import { type EntryStyle, formatTreeLines } from "./print-entry.ts";
 import type { Terminal } from "./terminal.ts";
 
 export function formatTree(
@@ -21,7 +21,9 @@ export function formatTree(
   const todo = (children.get(null) ?? []).map((entry) => ({ entry, level: 0 })).reverse();
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const { entry, level } = next;
-    lines.push(`${"  ".repeat(level)}${formatTreeLine(entry, terminal, style)}`);
+    const indent = "  ".repeat(level);
+    const room = terminal.columns - indent.length;
+    lines.push(...formatTreeLines(entry, terminal, style, room).map((line) => indent + line));
     const [first, ...rest] = children.get(entry.id) ?? [];
     // The first child continues in line and is printed last, after the branches beside it.
     if (first !== undefined) todo.push({ entry: first, level });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clean, clip, oneLine, widthOf } from "./text.ts";
+import { clean, clip, oneLine, widthOf, wrapLine } from "./text.ts";
 
 describe("widthOf", () => {
   test.each([
@@ -26,6 +26,37 @@ describe("clip", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 20 }), (text, n) => {
         expect(widthOf(clip(text, n))).toBeLessThanOrEqual(n);
+      }),
+    );
+  });
+});
+
+describe("wrapLine", () => {
+  test("breaks between words, and indents further lines", () => {
+    expect(wrapLine("  asked #0: why does it run twice", 18)).toEqual([
+      "  asked #0: why",
+      "      does it run",
+      "      twice",
+    ]);
+    expect(wrapLine("  ran make", 10)).toEqual(["  ran make"]);
+    expect(wrapLine("a very/long/path here", 6)).toEqual(["a", "    very/long/path", "    here"]);
+  });
+
+  test("changes no line behind a pipe", () => {
+    expect(wrapLine("a  b   c", Number.POSITIVE_INFINITY)).toEqual(["a  b   c"]);
+  });
+
+  test("keeps every word, and exceeds its columns only for one word", () => {
+    const word = fc
+      .string({ unit: "grapheme-ascii", minLength: 1 })
+      .map((text) => text.replaceAll(" ", "-"));
+    fc.assert(
+      fc.property(fc.array(word), fc.integer({ min: 20, max: 90 }), (words, columns) => {
+        const lines = wrapLine(words.join(" "), columns);
+        expect(lines.join(" ").split(/ +/).filter(Boolean)).toEqual(words);
+        for (const line of lines) {
+          if (line.trim().includes(" ")) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+        }
       }),
     );
   });

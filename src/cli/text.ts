@@ -33,6 +33,31 @@ export function clip(text: string, columns: number): string {
   return `${kept}…`;
 }
 
+/** Columns by which the further lines of a wrapped line are indented more than its first. */
+const HANGING = 4;
+
+/** Breaks a line between words to fit `columns`. A longer word has a line of its own. */
+export function wrapLine(line: string, columns: number): string[] {
+  if (widthOf(line) <= columns) return [line];
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const hanging = " ".repeat(indent.length + HANGING);
+  const wrapped: string[] = [];
+  let current = indent;
+  let width = indent.length;
+  let isEmpty = true;
+  for (const word of line.slice(indent.length).split(" ")) {
+    const columnsOfWord = widthOf(word);
+    if (!isEmpty && width + 1 + columnsOfWord > columns) {
+      wrapped.push(current);
+      [current, width, isEmpty] = [hanging, hanging.length, true];
+    }
+    current += isEmpty ? word : ` ${word}`;
+    width += columnsOfWord + (isEmpty ? 0 : 1);
+    isEmpty = false;
+  }
+  return [...wrapped, current];
+}
+
 /**
  * Makes control characters visible. Text of agents and tools may hold escape sequences that would
  * recolour, overwrite or retitle the reader's terminal.

@@ -83,7 +83,9 @@ export function summaryLines(
   }
   const others = [...searched.keys()].filter((name) => !sources.has(name)).length;
   if (paths === undefined && others > 0) {
-    lines.push(`No files of ${formatCount(others)} others; ${places} lists where it looked.`);
+    lines.push(
+      `No files of ${formatCount(others)} other formats; ${places} lists where it looked.`,
+    );
   }
   const passed: [string, number][] = [
     ...NOT_READ.map((how): [string, number] => [how, files[how]]),

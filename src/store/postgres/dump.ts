@@ -72,7 +72,7 @@ export async function loadRows(
   if (tenants?.[0] !== undefined) {
     throw new BackscrollError(
       "store_not_empty",
-      `the store at ${address} holds data already; restore into a new one`,
+      `the store at ${address} holds data already; restore into a new store (restore FILE --db NEW)`,
       { details: { address } },
     );
   }

@@ -110,7 +110,7 @@ function refuseFilled(db: SqliteConnection): void {
   if (db.get("SELECT 1 AS found FROM tenants LIMIT 1") === undefined) return;
   throw new BackscrollError(
     "store_not_empty",
-    `the store at ${db.path} holds data already; restore into a new one`,
+    `the store at ${db.path} holds data already; restore into a new store (restore FILE --db NEW)`,
     { details: { path: db.path } },
   );
 }

@@ -29,8 +29,12 @@ export const usage: Command = defineCommand({
         : `of which ${formatCount(estimatedTokens)} estimated`;
       await terminal.print(`Context      ${formatCount(contextTokens)} tokens (${how})`);
       await terminal.print(`Compacted    ${compaction ?? "never"}`);
+      const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = billed;
       await terminal.print(
-        `Billed       ${formatCount(billed.inputTokens)} in, ${formatCount(billed.outputTokens)} out, ${formatCount(billed.cacheReadTokens)} read from and ${formatCount(billed.cacheCreationTokens)} written to a cache`,
+        `Billed       ${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out,`,
+      );
+      await terminal.print(
+        `             ${formatCount(cacheCreationTokens)} cache written, ${formatCount(cacheReadTokens)} cache read`,
       );
       return EXIT.ok;
     }),

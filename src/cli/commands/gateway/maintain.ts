@@ -46,7 +46,7 @@ function formatReport(report: MaintenanceReport, columns: number): string[] {
   return [
     ...(rows.length === 0
       ? []
-      : formatTable(["SESSION", "LAST ACTIVE", "WHY", "KEY"], rows, columns)),
+      : formatTable(["SESSION", "LAST INPUT", "WHY", "KEY"], rows, columns)),
     `${done} ${count} of ${report.sessions} (${bytes}).`,
     `Spared: ${spared.running} in use, ${spared.shared} of groups and threads, ${spared.ingested} ingested.`,
     ...(skipped.length === 0 ? [] : [`${counted(skipped.length, "session")} changed meanwhile.`]),

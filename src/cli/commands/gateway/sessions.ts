@@ -43,7 +43,7 @@ export const sessions: Command = defineCommand({
         await terminal.print("There are no session keys yet.");
         return EXIT.ok;
       }
-      const header = ["KEY", "SESSION", "LAST ACTIVE", "MESSAGES", "NAME"];
+      const header = ["KEY", "SESSION", "LAST INPUT", "MESSAGES", "NAME"];
       const lines = formatTable(header, rows.map(toRow), terminal.columns);
       for (const line of lines) await terminal.print(line);
       if (next !== null) {

@@ -43,7 +43,8 @@ export const demo: Command = defineCommand({
       const heading = (text: string) => terminal.print(`\n${terminal.bold(text)}\n`);
       await terminal.print(`Loaded ${counted(ids.length, "example session")} into ${db}`);
       await heading(`1. A search: ${QUESTION}`);
-      for (const hit of result.hits) {
+      for (const [i, hit] of result.hits.entries()) {
+        if (i > 0) await terminal.print();
         for (const line of formatHit(hit, terminal, { before: 1, after: 1 }))
           await terminal.print(line);
       }
@@ -66,7 +67,8 @@ export const demo: Command = defineCommand({
       }
       await terminal.print(`${formatCount(built.tokens)} of ${formatCount(BUDGET)} tokens.`);
       await heading("Go on");
-      const words = ["search lock", `show ${session.id} --tools`, "stats"];
+      const { shortId } = await session.meta();
+      const words = ["search lock", `show ${shortId} --tools`, "stats"];
       for (const each of words) await terminal.print(`  ${commandLine(own, each)}`);
       return EXIT.ok;
     });

@@ -81,10 +81,11 @@ export const ingestCommand: Command = defineCommand({
     if (options.again) {
       for (const name of ["source", "dry-run", "no-originals"] as const) {
         if (options[name] !== undefined) {
-          throw usageError(`--again reads what is kept, without --${name}`, `--${name}`);
+          throw usageError(`--again reads the kept originals; leave out --${name}`, `--${name}`);
         }
       }
-      if (args.PATH?.length) throw usageError("--again takes no PATH", "PATH");
+      if (args.PATH?.length)
+        throw usageError("--again reads the kept originals; leave out PATH", "PATH");
       return ingestAgain(context, options.force ?? false);
     }
     const source = options.source === "auto" ? undefined : options.source;

@@ -6,6 +6,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { readPricesFile } from "../../prices.ts";
 import { counted, formatAmount, formatCount, formatDollars, pad } from "../../print.ts";
+import { printNoSessions } from "../../print-session.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toRepo, toTime } from "../../values.ts";
@@ -54,7 +55,9 @@ export const stats: Command = defineCommand({
         }),
       );
       const limit = toCount(options.limit, "--limit") ?? ROWS;
+      const { sessions, subagents } = sums.total;
       if (context.json) await context.terminal.printJson(toWireStats(sums));
+      else if (sessions + subagents === 0) await printNoSessions(context, tenant);
       else for (const line of format(context, sums, limit)) await context.terminal.print(line);
       return EXIT.ok;
     }),
@@ -62,7 +65,6 @@ export const stats: Command = defineCommand({
 
 function format({ terminal }: Context, stats: Stats, limit: number): string[] {
   const { total, prices } = stats;
-  if (total.sessions + total.subagents === 0) return ["No sessions."];
   const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = total.tokens;
   const kinds = [
     `${formatCount(inputTokens)} input`,

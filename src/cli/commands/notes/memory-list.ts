@@ -70,7 +70,7 @@ function parseCursor(cursor: string | undefined): { agent: string; name: string 
     // Not ours: fall through.
   }
   throw usageError(
-    "--cursor must be the cursor of a page of memory list; start without one",
+    "--cursor must be one that memory list printed; leave it out for the first page",
     "--cursor",
   );
 }

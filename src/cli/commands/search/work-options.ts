@@ -3,7 +3,7 @@
 import { MAX_HITS } from "../../../model/limits.ts";
 import { usageError } from "../../command.ts";
 import type { Terminal } from "../../terminal.ts";
-import { clean } from "../../text.ts";
+import { clean, wrapLine } from "../../text.ts";
 import { given, toCount, toPeriod, toRepo } from "../../values.ts";
 import { PROJECT, REPO } from "../project-options.ts";
 
@@ -52,10 +52,12 @@ export function toWorkInput(
   };
 }
 
-/** Each part on separate lines, with an empty line between two. */
+/** Each part on separate lines, wrapped to the terminal, with an empty line between two. */
 export async function printParts(terminal: Terminal, parts: readonly string[]): Promise<void> {
   for (const [i, part] of parts.entries()) {
     if (i > 0) await terminal.print();
-    for (const line of part.split("\n")) await terminal.print(clean(line));
+    for (const line of clean(part).split("\n")) {
+      for (const wrapped of wrapLine(line, terminal.columns)) await terminal.print(wrapped);
+    }
   }
 }

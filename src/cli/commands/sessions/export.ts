@@ -43,7 +43,7 @@ export const exportSessions: Command = defineCommand({
     },
     full: {
       type: "boolean",
-      help: "All messages also of a compacted session, which claw formats write as summary and rest.",
+      help: "All messages of a compacted session; the claw formats otherwise write its summary and the messages after it.",
     },
     leaf: { type: "string", value: "ENTRY", help: "The path to this entry, and no other branch." },
     raw: { type: "boolean", help: "Keep secrets as they were written." },
@@ -67,32 +67,38 @@ export const exportSessions: Command = defineCommand({
     if (options.original) {
       for (const name of ["all", "format", "leaf", "full", "raw"] as const) {
         if (options[name] !== undefined) {
-          throw usageError(`--original gives the file as it was, without --${name}`, `--${name}`);
+          throw usageError(
+            `--original writes the kept file unchanged; leave out --${name}`,
+            `--${name}`,
+          );
         }
       }
-      if (args.SESSION === undefined) throw usageError("--original needs a session", "SESSION");
+      if (args.SESSION === undefined) throw usageError("--original needs a SESSION", "SESSION");
       return exportOriginal(context, args.SESSION, options.path, args.FILE);
     }
-    if (options.path !== undefined) throw usageError("--path is for --original", "--path");
+    if (options.path !== undefined) throw usageError("--path needs --original", "--path");
     if (options.all) {
       for (const name of ["format", "leaf", "full"] as const) {
         if (options[name] !== undefined) {
-          throw usageError(`--${name} is for one session, not for --all`, `--${name}`);
+          throw usageError(`--all exports every session; leave out --${name}`, `--${name}`);
         }
       }
-      if (args.FILE !== undefined) throw usageError("--all takes one FILE and no session", "FILE");
+      if (args.FILE !== undefined) throw usageError("--all takes one FILE and no SESSION", "FILE");
       return exportAll(context, args.SESSION, options.raw ?? false, options.project);
     }
     if (options.project !== undefined) {
-      throw usageError("--project goes with --all", "--project");
+      throw usageError("--project needs --all", "--project");
     }
     if (args.SESSION === undefined) {
       throw usageError("export needs a session and --format, or --all", "--all");
     }
-    if (options.format === undefined) throw usageError("export needs --format NAME", "--format");
+    if (options.format === undefined) {
+      const names = FORMATS.map(({ name }) => name).join(", ");
+      throw usageError(`export needs --format NAME, one of ${names}`, "--format");
+    }
     const format = findFormat(options.format);
     if (options.full && !format.compacts) {
-      throw usageError(`${format.name} always has all messages: leave out --full`, "--full");
+      throw usageError(`${format.name} always has all messages; leave out --full`, "--full");
     }
     const selection = given({ leaf: options.leaf, full: options.full, raw: options.raw });
     return exportOne(context, args.SESSION, format, selection, args.FILE);

@@ -5,6 +5,7 @@ import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatAge, formatCount, formatTable, formatTime } from "../../print.ts";
+import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
@@ -25,7 +26,7 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   { name: "ID", value: ({ shortId }) => shortId },
   { name: "AGE", value: (session) => formatAge(Date.now() - session.lastInteractionAt) },
-  { name: "LAST ACTIVE", value: (session) => formatTime(session.lastInteractionAt), from: 140 },
+  { name: "LAST INPUT", value: (session) => formatTime(session.lastInteractionAt), from: 140 },
   { name: "AGENT", value: ({ agent }) => agent, most: 12 },
   {
     name: "OWNER",
@@ -126,10 +127,7 @@ export const list: Command = defineCommand({
         return EXIT.ok;
       }
       if (page.sessions.length === 0) {
-        await terminal.print("No sessions.");
-        if (((await tenant.tenantStatus())?.sessions ?? 0) === 0) {
-          await terminal.print(`The store is empty. To fill it: ${commandLine(context, "ingest")}`);
-        }
+        await printNoSessions(context, tenant);
         return EXIT.ok;
       }
       const columns = COLUMNS.filter(

@@ -23,10 +23,14 @@ export const title: Command = defineCommand({
   examples: ['title 5f0c2a91 "Cron runs twice"', "title --again --dry-run"],
   run: (context, { SESSION, TEXT }, options) => {
     if (options.again) {
-      if (SESSION !== undefined) throw usageError("--again takes no session", "SESSION");
+      if (SESSION !== undefined)
+        throw usageError(
+          "--again derives the titles of all sessions; leave out SESSION",
+          "SESSION",
+        );
       return titleAgain(context, options["dry-run"] ?? false);
     }
-    if (options["dry-run"]) throw usageError("--dry-run is for --again", "--dry-run");
+    if (options["dry-run"]) throw usageError("--dry-run needs --again", "--dry-run");
     if (SESSION === undefined || TEXT === undefined) {
       throw usageError("title needs SESSION and TEXT, or --again", "SESSION");
     }

@@ -202,6 +202,9 @@ async function printVerification(context: Context, report: VerifyReport): Promis
   const left = problemCount - problems.length;
   if (left > 0) await terminal.print(`  and ${counted(left, "problem")} more`);
   for (const [tenant, head] of Object.entries(heads)) {
-    await terminal.print(`Head      ${head} (${tenant}; note it for --head)`);
+    await terminal.print(`Head      ${head}`);
+    await terminal.print(
+      `          of tenant ${tenant}; doctor --head HASH checks the feed against it`,
+    );
   }
 }

@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { open } from "../../../open.ts";
@@ -103,6 +105,30 @@ test("concurrent calls run in order, and complete when the store closes", async 
     expect(messages.map(({ blocks }) => textOf(blocks))).toEqual(
       Array.from({ length: 60 }, (_, i) => String(i)),
     );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.each([
+  ["was only opened", ""],
+  ["was only read", 'await store.searchSessions("lock"); await store.listSessions();'],
+])("a store that %s keeps its process alive no longer than its calls", async (_, calls) => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  const program = join(folder, "program.mjs");
+  try {
+    writeFileSync(
+      program,
+      `const { open } = await import(process.argv[2]);
+      const store = await open(process.argv[3]);
+      ${calls}
+      console.log("done");`,
+    );
+    const args = [new URL("../../../open.ts", import.meta.url).href, join(folder, "store.db")];
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], {
+      timeout: 60_000,
+    });
+    expect(stdout).toBe("done\n");
   } finally {
     rmSync(folder, { recursive: true });
   }

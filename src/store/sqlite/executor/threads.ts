@@ -242,7 +242,6 @@ class Thread {
   constructor(data: ThreadData, onWalLarge: () => void) {
     const resourceLimits = limitsOf(data.role);
     this.#worker = new Worker(threadFile(), { workerData: data, resourceLimits });
-    this.#worker.unref();
     this.#worker.on("message", (message: Replies) => {
       const delivering = this.#undelivered.length > 0;
       this.#undelivered.push(...message.replies);
@@ -253,6 +252,8 @@ class Thread {
     this.#worker.on("exit", () => {
       this.#fail(new BackscrollError("store_closed", "the store is closed"));
     });
+    // Last: a "message" listener references the thread's port again.
+    this.#worker.unref();
   }
 
   get waiting(): number {

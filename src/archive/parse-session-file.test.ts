@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ROOT } from "../../test/support/cli.ts";
 import { open } from "../open.ts";
 import { createMachine } from "./archive.cases.ts";
-import { indexAll, indexFile, parseSessionFile } from "./seed-names.ts";
+import { indexAll, indexFile, parseSessionFile } from "./parse-session-file.ts";
 
 const PI = join(ROOT, "test/fixtures/pi/version-3.jsonl");
 

@@ -1,6 +1,6 @@
 /**
- * Aliases by the names of the first indexers of such files: `parseSessionFile`, `indexFile`,
- * `indexAll`.
+ * `parseSessionFile` reads a transcript without a store; `indexFile` and `indexAll` are aliases of
+ * `ingest`.
  */
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
