@@ -14,7 +14,7 @@ export interface HourTask {
   readonly seed: number;
 }
 
-/** What a node sends after each minute; times in milliseconds. */
+/** A node's report after each minute; times in milliseconds. */
 export interface Minute {
   /** From 1. */
   readonly minute: number;

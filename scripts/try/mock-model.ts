@@ -1,6 +1,6 @@
 /**
  * A model on loopback, for real clients: it speaks Anthropic's messages, OpenAI's responses and chat
- * completions and Google's generateContent, streamed. What it says is scripted: while the newest user
+ * completions and Google's generateContent, streamed. Its answers are scripted: while the newest user
  * message names a tool (`CALL tool {"argument": …}`), it calls that tool once and then answers.
  */
 

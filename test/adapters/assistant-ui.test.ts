@@ -43,7 +43,7 @@ const answer = (id: string, text: string): ThreadMessage => ({
   },
 });
 
-/** What a person types. */
+/** A message that a person types. */
 const typed = (text: string, parentId: string | null): AppendMessage => ({
   role: "user",
   content: [{ type: "text", text }],

@@ -82,7 +82,7 @@ function newGraph(checkpointer: BaseCheckpointSaver) {
     .compile({ checkpointer });
 }
 
-/** What a caller can see of messages, without the ids that LangGraph invents. */
+/** The fields of messages that a caller sees, without the ids that LangGraph invents. */
 function shown(messages: readonly BaseMessage[]): unknown {
   return messages.map((message) => [
     message.constructor.name,

@@ -24,7 +24,7 @@ async function bundle(name: string): Promise<string> {
     cwd: ROOT,
     input: entryOf(name),
     platform: "browser",
-    // What a browser could not load would else be left as an import.
+    // By default a module that a browser cannot load stays as an import, with a warning.
     onLog: (_level, { message }) => {
       throw new Error(message);
     },

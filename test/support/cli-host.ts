@@ -2,8 +2,8 @@
  * Runs commands one after another in one process: starting Node and loading the modules costs ten
  * times what most commands do. Each command gets its own environment, folder, input and output.
  *
- * What belongs to a process (signals, exit, broken pipes, endless commands) needs a real one:
- * `runCli` of `cli.ts`.
+ * Tests of signals, exits, broken pipes and endless commands need a process of their own: `runCli` of
+ * `cli.ts`.
  */
 
 import { Readable, Writable } from "node:stream";

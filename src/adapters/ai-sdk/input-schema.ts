@@ -33,7 +33,7 @@ export interface Property extends JsonObject {
   readonly description: string;
 }
 
-/** An object with these properties and no others. What a value may be is for the engine to say. */
+/** An object with these properties and no others. The engine checks the values. */
 export function inputSchema<Input>(
   properties: Readonly<Record<string, Property>>,
   required: readonly string[],

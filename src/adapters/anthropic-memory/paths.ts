@@ -11,8 +11,8 @@ const MAX_PATH_BYTES = MAX_RECORD_KEY_BYTES - 128;
 export class Refusal extends Error {}
 
 /**
- * The path below `/memories`, without slashes at its ends; empty for the folder itself. Whatever could
- * lead out of it, also percent-encoded, is refused.
+ * The path below `/memories`, without slashes at its ends; empty for the folder itself. Refuses
+ * segments that lead out of it, also percent-encoded.
  */
 export function toInnerPath(path: unknown): string {
   if (typeof path !== "string") throw new Refusal("Error: path must be a string");

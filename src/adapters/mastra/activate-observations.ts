@@ -7,9 +7,9 @@ import type {
   ObservationRecord,
 } from "./observation-types.ts";
 
-/** More than this share of what is to stay may not go for the sake of a whole chunk. */
+/** A whole chunk may take at most this share of the tokens that should remain. */
 const MAX_OVERSHOOT = 0.95;
-/** Tokens of messages that stay in any case, unless less is to stay. */
+/** Tokens of messages that remain in any case, unless fewer should. */
 const MIN_LEFT = 1_000;
 
 /** The record after the activation; the same one if nothing is buffered. */
@@ -43,8 +43,8 @@ export function activate(
 }
 
 /**
- * Chunks go whole, the oldest first: as many as bring the messages down to what is to stay, or one chunk
- * less where the last one would take nearly all of that.
+ * Chunks are activated whole, the oldest first: as many as bring the messages down to the tokens that
+ * should remain, or one fewer where the last would take nearly all of those.
  */
 function countActivated(chunks: readonly ObservationChunk[], input: Activation): number {
   if (chunks.length === 0) return 0;

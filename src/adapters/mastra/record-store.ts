@@ -72,7 +72,7 @@ export class RecordStore {
   }
 }
 
-/** JSON as other stores keep it: dates as texts, what is undefined left out. */
+/** JSON as other stores keep it: dates as texts, undefined fields left out. */
 export function toJson(value: unknown, field: string): JsonValue {
   try {
     return JSON.parse(JSON.stringify(value)) as JsonValue;

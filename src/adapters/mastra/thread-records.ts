@@ -45,8 +45,8 @@ export class ThreadRecords {
   }
 
   /**
-   * Changes a thread as it is at this moment, whoever else changes it. `change` may be called again; null:
-   * nothing is changed. Gives undefined if there is no such thread.
+   * Changes a thread by compare-and-swap: after a concurrent change, `change` is called again. Null
+   * from it changes nothing. Gives undefined if there is no such thread.
    */
   async update(
     threadId: string,

@@ -2,7 +2,7 @@
  * Renders Markdown as sanitised HTML.
  *
  * Transcripts are full of tags that were meant as text: HTML inside of Markdown is shown as it was
- * written. What comes out is sanitised all the same, and is the only HTML of the page.
+ * written. The result is sanitised all the same, and is the only HTML of the page.
  */
 
 import type { renderMarkdown } from "./rich.ts";

@@ -4,7 +4,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 
 export const START: number = Date.UTC(2026, 0, 2);
 
-/** What a message has beside its text. `at`: milliseconds after the start. */
+/** The fields of a message beside its text. `at`: milliseconds after the start. */
 export interface Said {
   readonly at?: number;
   readonly resourceId?: string;

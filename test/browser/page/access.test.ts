@@ -1,4 +1,4 @@
-/** Who may come in, and in which ways: tokens that end, keys alone, screen readers, phones. */
+/** Access to the page: expiring tokens, the keyboard alone, screen readers, phones. */
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -15,7 +15,7 @@ const MANY = repeats(30_000, 100_000);
 
 closeBrowserAfterAll();
 
-/** What stands in the view, from top to bottom. */
+/** The rows in the view, from top to bottom. */
 function inView(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const view = document.querySelector(".scroller")?.getBoundingClientRect();

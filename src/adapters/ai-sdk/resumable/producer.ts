@@ -8,8 +8,8 @@ export interface StreamProducer {
   /** Aborted when the stream is stopped, or superseded by another one of the chat. */
   readonly signal: AbortSignal;
   /**
-   * Stores the chunks as they come, and gives them on. Storing goes on when whoever reads the result
-   * has gone.
+   * Stores the chunks as they arrive, and passes them on. Storing goes on when the reader of the
+   * result has disconnected.
    */
   pipe<Chunk extends ChunkLike>(chunks: ReadableStream<Chunk>): ReadableStream<Chunk>;
   /** The same for `consumeSseStream` of the SDK: resolves once all is stored. */

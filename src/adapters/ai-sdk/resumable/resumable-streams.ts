@@ -1,6 +1,6 @@
 /**
- * Streams that outlive a connection, without another database: what a model says is stored as it is
- * said, and any node hands it to whoever comes back.
+ * Streams that outlive a connection, without another database: the chunks of an answer are stored as
+ * they arrive, and any node replays them to a reader that reconnects.
  */
 
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";

@@ -56,7 +56,7 @@ export function toWorkInput(
 export async function printParts(terminal: Terminal, parts: readonly string[]): Promise<void> {
   for (const [i, part] of parts.entries()) {
     if (i > 0) await terminal.print();
-    for (const line of clean(part).split("\n")) {
+    for (const line of clean(part).replaceAll("\t", " ").split("\n")) {
       for (const wrapped of wrapLine(line, terminal.columns)) await terminal.print(wrapped);
     }
   }
