@@ -63,7 +63,8 @@ export class MessageMirror {
     const session = await this.#sessions.find(this.#keyOf(threadId));
     if (session === undefined) return;
     const gone = new Set<JsonValue>(ids);
-    for await (const page of treePages(session)) {
+    const { entryCount } = await session.meta();
+    for await (const page of treePages(session, entryCount)) {
       for (const entry of page) if (gone.has(idOf(entry))) await session.removeEntry(entry.id);
     }
   }
