@@ -72,6 +72,28 @@ describe.each(WORLDS)("on %s", (_, start) => {
     await expect(wrong).rejects.toMatchObject({ code: "invalid_input" });
   });
 
+  test("entries of all branches are listed from any offset", async () => {
+    const session = await newSession();
+    const first = await session.append({ role: "user", content: "first" });
+    await session.append({ role: "assistant", content: "one" });
+    await session.branch(first.id);
+    await session.append({ role: "assistant", content: "two" });
+    await session.label(first.id, "start");
+    const all = await tree(session);
+    expect(all).toHaveLength((await session.meta()).entryCount);
+    for (const [offset] of [...all, undefined].entries()) {
+      const page = await session.listEntries({ tree: true, offset, limit: 2 });
+      expect(page.entries).toEqual(all.slice(offset, offset + 2));
+    }
+    const after = first.id;
+    const page = await session.listEntries({ tree: true, offset: 3, after });
+    expect(page.entries).toEqual(all.slice(1));
+    await expect(session.listEntries({ offset: 1 })).rejects.toMatchObject({
+      code: "invalid_input",
+      details: { field: "offset" },
+    });
+  });
+
   describe("appendEntries", () => {
     const mixed: readonly EntryInput[] = [
       { role: "user", content: "why twice?", externalId: "u 1/a", createdAt: 1_700_000_000_000 },

@@ -68,6 +68,8 @@ describe("a session over the network", () => {
     expect(await session.listEntries({ tree: true, limit: 2 })).toStrictEqual(
       await local.listEntries({ tree: true, limit: 2 }),
     );
+    const tail = { tree: true, offset: 3, limit: 2 };
+    expect(await session.listEntries(tail)).toStrictEqual(await local.listEntries(tail));
     expect(await session.meta()).toStrictEqual(await engine.getSessionMeta(session.id));
   });
 

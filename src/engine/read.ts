@@ -6,7 +6,7 @@ import { MAX_PAGE } from "../model/limits.ts";
 import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chain } from "../transcript/place.ts";
-import { checkCount, checkInput, checkKey, checkLimit } from "./check.ts";
+import { checkCount, checkInput, checkKey, checkLimit, invalid } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
 
@@ -45,6 +45,8 @@ export interface ListEntriesInput {
   readonly leaf?: string;
   /** The last entry of the previous page. */
   readonly after?: string;
+  /** With `tree`: the index of the first entry, counted from 0. `after` replaces it. */
+  readonly offset?: number;
   readonly limit?: number;
   readonly preview?: boolean;
 }
@@ -111,11 +113,16 @@ export async function listEntries(
   const limit = checkLimit(input.limit);
   const payloads = !input.preview;
   const { store, tenant } = engine;
+  const offset = checkCount(input.offset ?? 0, "offset");
+  if (input.offset !== undefined && !input.tree) {
+    throw invalid("offset", "offset counts the entries of all branches; set tree, or pass after");
+  }
   const page = input.tree
     ? await store.readEntries(tenant, {
         select: "tree",
         sessionId,
-        afterSequence: 0,
+        // Sequences count up by one from 1.
+        afterSequence: offset,
         ...(input.after === undefined ? {} : { after: checkKey(input.after, "after") }),
         limit,
         payloads,

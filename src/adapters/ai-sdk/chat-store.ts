@@ -11,6 +11,7 @@ import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
+import type { Session } from "../../model/session.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
 import { readAhead } from "../common/read-ahead.ts";
 import { untilSettled } from "../common/settle.ts";
@@ -76,11 +77,12 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
     async load(chatId) {
       const found = await tenant.findSessionByOrigin(keyOf(chatId));
       if (found === undefined) return [];
-      return (await readPath(tenant.session(found.id), 0)).entries.map(toUIMessage<Message>);
+      const { entries } = await readPath(tenant.session(found.id), found);
+      return entries.map(toUIMessage<Message>);
     },
     save: (chatId, messages) =>
       write(chatId, async (chat) => {
-        const path = await readPath(chat, 0);
+        const path = await readPath(chat, await chat.meta());
         return replaceFrom(chat, path, countSame(path.entries, messages), messages);
       }),
     upsert: (chatId, ...messages) =>
@@ -104,19 +106,33 @@ interface Path {
   readonly parent: string | null;
 }
 
-/** The messages of the active path; with `tail`, the last so many. */
-async function readPath(chat: SessionApi, tail: number): Promise<Path> {
+/** The messages of the active path. */
+async function readPath(
+  chat: SessionApi,
+  { leaf, messageCount }: Pick<Session, "leaf" | "messageCount">,
+): Promise<Path> {
+  if (leaf === null) return { leaf, entries: [], parent: null };
+  const offsets: number[] = [];
+  for (let offset = 0; offset < messageCount; offset += MAX_PAGE) offsets.push(offset);
+  const read = (offset: number) => chat.listMessages({ leaf, offset, limit: MAX_PAGE });
+  const entries: Entry[] = [];
+  for await (const { messages, total } of readAhead(offsets, read)) {
+    entries.push(...messages);
+    // The session counts the messages of all branches; the path may be shorter.
+    if (entries.length === total) break;
+  }
+  return { leaf, entries, parent: entries[0]?.parentId ?? null };
+}
+
+/** The last messages of the active path. */
+async function readTail(chat: SessionApi): Promise<Path> {
   const { leaf, messageCount } = await chat.meta();
   if (leaf === null) return { leaf, entries: [], parent: null };
-  const read = (offset: number) => chat.listMessages({ leaf, offset, limit: MAX_PAGE });
-  let page = await read(tail === 0 ? 0 : Math.max(0, messageCount - tail));
+  const read = (offset: number) => chat.listMessages({ leaf, offset, limit: TAIL });
+  const page = await read(Math.max(0, messageCount - TAIL));
   // The session counts the messages of all branches; the path may be shorter.
-  const first = tail === 0 ? 0 : Math.max(0, page.total - tail);
-  if (page.offset !== first) page = await read(first);
-  const entries = [...page.messages];
-  const offsets: number[] = [];
-  for (let at = first + entries.length; at < page.total; at += MAX_PAGE) offsets.push(at);
-  for await (const { messages } of readAhead(offsets, read)) entries.push(...messages);
+  const first = Math.max(0, page.total - TAIL);
+  const { messages: entries } = page.offset === first ? page : await read(first);
   return { leaf, entries, parent: entries[0]?.parentId ?? null };
 }
 
@@ -136,7 +152,7 @@ function areNew({ ids }: Tail, messages: readonly UIMessageLike[]): boolean {
 }
 
 async function upsertInTail(chat: SessionApi, messages: readonly UIMessageLike[]): Promise<Tail> {
-  const path = await readPath(chat, TAIL);
+  const path = await readTail(chat);
   const kept = path.entries.map(toUIMessage<UIMessageLike>);
   let same = kept.length;
   for (const message of messages) {

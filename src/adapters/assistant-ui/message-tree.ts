@@ -21,6 +21,8 @@ export interface TreeMessage<Kept> {
 export interface MessageTree<Kept> {
   /** A message comes after its parent. */
   readonly messages: ReadonlyMap<string, TreeMessage<Kept>>;
+  /** The active leaf. */
+  readonly leaf: string | null;
   /** The last message of the active path. */
   readonly headId: string | null;
   /** The entries of the active path that move the leaf, the oldest first. */
@@ -35,17 +37,17 @@ interface Node<Kept> {
 }
 
 /**
- * Reads the whole session, for a reader of `format`. `leaf`: the active leaf. `keep` gives the part of an
- * entry that the caller needs; it runs while the next page is read, and the rest of the page is dropped.
+ * Reads the whole session, for a reader of `format`. `keep` gives the part of an entry that the caller
+ * needs; it runs while the next page is read, and the rest of the page is dropped.
  */
 export async function readTree<Kept>(
   session: SessionApi,
-  leaf: string | null,
   format: string,
   keep: (entry: Entry, messageId: string | undefined) => Kept,
 ): Promise<MessageTree<Kept>> {
   const nodes = new Map<string, Node<Kept>>();
-  for await (const page of treePages(session)) {
+  const { leaf, entryCount } = await session.meta();
+  for await (const page of treePages(session, entryCount)) {
     for (const entry of page) {
       const messageId = messageIdOf(entry, format);
       const { id, parentId } = entry;
@@ -75,6 +77,7 @@ function toTree<Kept>(
   }
   return {
     messages,
+    leaf,
     headId: lastBelow(messages, messageFrom(leaf)),
     path: [...pathFrom(nodes, leaf)].map(({ kept }) => kept).reverse(),
   };

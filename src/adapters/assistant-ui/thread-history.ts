@@ -143,8 +143,7 @@ class StoredHistory implements ThreadHistory {
     const key = await this.#key("load");
     const session = key === undefined ? undefined : await this.#sessions.find(key);
     if (session === undefined) return { headId: null, messages: [] };
-    const { leaf } = await session.meta();
-    const { headId, messages } = await readTree(session, leaf, format, (entry, id) =>
+    const { headId, messages } = await readTree(session, format, (entry, id) =>
       id === undefined ? undefined : keep(entry, id),
     );
     return {
@@ -187,7 +186,7 @@ class StoredHistory implements ThreadHistory {
   async #remove(format: string, ids: readonly string[]): Promise<void> {
     await this.#write(async (session) => {
       this.#ends.delete(session.id);
-      const { messages } = await readTree(session, null, format, (entry) => entry.id);
+      const { messages } = await readTree(session, format, (entry) => entry.id);
       const entries = ids.flatMap((id) => messages.get(id)?.entries ?? []);
       for (const id of entries) await session.removeEntry(id);
     });
@@ -252,8 +251,8 @@ async function storeAnywhere(
   parentId: string | null,
   authors: Authors,
 ): Promise<void> {
-  const { leaf: expectedLeaf } = await session.meta();
-  const tree = await readTree(session, expectedLeaf, stored.format, (entry) => entry);
+  const tree = await readTree(session, stored.format, (entry) => entry);
+  const { leaf: expectedLeaf } = tree;
   const input = toEntryInput(stored, authors);
   const known = tree.messages.get(stored.id)?.entries.at(-1);
   if (known === undefined) {

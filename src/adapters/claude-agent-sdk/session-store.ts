@@ -92,7 +92,7 @@ class Store implements ClaudeSessionStore {
     const session = await this.#tenant.findSessionByOrigin(transcriptKey(key));
     if (session === undefined) return null;
     const lines: ClaudeEntry[] = [];
-    for await (const page of treePages(this.#tenant.session(session.id))) {
+    for await (const page of treePages(this.#tenant.session(session.id), session.entryCount)) {
       for (const entry of page) {
         const line = toLine(entry);
         if (line !== undefined) lines.push(line);

@@ -5,6 +5,9 @@ import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { EnsureSessionInput } from "../../engine/sessions/ensure-session.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
+/** Gives the fields of one session, before it is created. */
+type OwnFields = () => Promise<Omit<Partial<EnsureSessionInput>, "key">>;
+
 /** Keys whose sessions are known without asking. */
 const MAX_KNOWN = 1_000;
 
@@ -23,7 +26,7 @@ export class KnownSessions {
   async run<Result>(
     key: string,
     work: (session: SessionApi) => Promise<Result>,
-    own: Omit<Partial<EnsureSessionInput>, "key"> = {},
+    own: OwnFields = async () => ({}),
   ): Promise<Result> {
     try {
       return await work(await this.#ensure(key, own));
@@ -52,10 +55,10 @@ export class KnownSessions {
     }
   }
 
-  async #ensure(key: string, own: Omit<Partial<EnsureSessionInput>, "key">): Promise<SessionApi> {
+  async #ensure(key: string, own: OwnFields): Promise<SessionApi> {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const session = await this.#tenant.ensureSession({ ...this.#input, ...own, key });
+    const session = await this.#tenant.ensureSession({ ...this.#input, ...(await own()), key });
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(key, session);
     return session;

@@ -1,22 +1,16 @@
-/** All entries of a session, in the order of writing, page by page. */
+/** The entries of a session, in the order of writing, page by page. */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
+import { readAhead } from "./read-ahead.ts";
 
-/** The next page is read while the caller works on this one. */
-export async function* treePages(session: SessionApi): AsyncGenerator<readonly Entry[]> {
-  const read = (after?: string) => {
-    const page = { tree: true, limit: MAX_PAGE };
-    return session.listEntries(after === undefined ? page : { ...page, after });
-  };
-  let page = await read();
-  for (;;) {
-    const next = page.next === undefined ? undefined : read(page.next);
-    // A caller that stops early does not wait for it.
-    next?.catch(() => undefined);
-    yield page.entries;
-    if (next === undefined) return;
-    page = await next;
-  }
+/** The first `count` entries: `entryCount` of the session for all that it had then. */
+export function treePages(session: SessionApi, count: number): AsyncGenerator<readonly Entry[]> {
+  const offsets: number[] = [];
+  for (let offset = 0; offset < count; offset += MAX_PAGE) offsets.push(offset);
+  return readAhead(offsets, async (offset) => {
+    const limit = Math.min(MAX_PAGE, count - offset);
+    return (await session.listEntries({ tree: true, offset, limit })).entries;
+  });
 }

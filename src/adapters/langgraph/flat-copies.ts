@@ -41,11 +41,37 @@ export function isAsCopied(
   count: number,
   copy: FlatCopy,
 ): boolean {
-  const reader = new Reader(copy);
-  for (let i = start; i < start + count; i++) {
-    if (!reader.matches(values[i])) return false;
+  let at = 0;
+  for (let i = start; i < start + count && at !== DIFFERENT; i++)
+    at = endOfSame(values[i], copy, at);
+  return at === copy.length;
+}
+
+/** In place of an index of a part. */
+const DIFFERENT = -1;
+
+/** The index behind the parts of a value that begin at `at`; `DIFFERENT` if they are of another value. */
+function endOfSame(value: unknown, parts: FlatCopy, at: number): number {
+  // Strings are mostly the very ones that were copied: `Object.is` then reads neither of them.
+  if (Object.is(value, parts[at])) return at + 1;
+  if (typeof value !== "object" || value === null) return value === parts[at] ? at + 1 : DIFFERENT;
+  if (Array.isArray(value)) return endOfSameList(value, parts, at);
+  if (Object.getPrototypeOf(value) !== parts[at]) return DIFFERENT;
+  let end = at + 1;
+  for (const name in value) {
+    if (parts[end] !== name) return DIFFERENT;
+    end = endOfSame((value as Fields)[name], parts, end + 1);
+    if (end === DIFFERENT) return DIFFERENT;
   }
-  return reader.isAtEnd;
+  return parts[end] === END ? end + 1 : DIFFERENT;
+}
+
+function endOfSameList(values: readonly unknown[], parts: FlatCopy, at: number): number {
+  if (parts[at] !== LIST || parts[at + 1] !== values.length) return DIFFERENT;
+  let end = at + 2;
+  for (let i = 0; i < values.length && end !== DIFFERENT; i++)
+    end = endOfSame(values[i], parts, end);
+  return end;
 }
 
 /** False: the value cannot be copied. */
@@ -97,28 +123,6 @@ class Reader {
       return Array.from({ length }, () => this.next());
     }
     return typeof part === "object" && part !== null ? this.#object(part) : part;
-  }
-
-  /** Reads the next value, and compares. After a difference the rest cannot be read. */
-  matches(value: unknown): boolean {
-    const part = this.#parts[this.#at++];
-    if (typeof value !== "object" || value === null) return value === part;
-    if (Array.isArray(value)) return part === LIST && this.#matchesList(value);
-    if (Object.getPrototypeOf(value) !== part) return false;
-    for (const name in value) {
-      if (this.#parts[this.#at++] !== name) return false;
-      const member = (value as Fields)[name];
-      if (typeof member === "string") {
-        if (this.#parts[this.#at++] !== member) return false;
-      } else if (!this.matches(member)) return false;
-    }
-    return this.#parts[this.#at++] === END;
-  }
-
-  #matchesList(values: readonly unknown[]): boolean {
-    if (this.#parts[this.#at++] !== values.length) return false;
-    for (let i = 0; i < values.length; i++) if (!this.matches(values[i])) return false;
-    return true;
   }
 
   #object(prototype: object): unknown {

@@ -173,7 +173,7 @@ export class MemoryDomain {
     const messages = input.messages.map(checkMessage);
     for (const [threadId, own] of byThread(messages)) {
       await this.#queue.run(threadId, async () => {
-        await this.#mirror?.save(threadId, own, await this.#threads.find(threadId));
+        await this.#mirror?.save(threadId, own, () => this.#threads.find(threadId));
         const before = await this.#messages.save(own);
         await this.#unmirror(before.filter((place) => place.threadId !== threadId));
       });
@@ -189,7 +189,7 @@ export class MemoryDomain {
     const threadOf = new Map(updated.map(({ id, threadId }) => [id, threadId]));
     await this.#unmirror(before.filter(({ id, threadId }) => threadOf.get(id) !== threadId));
     for (const [threadId, own] of byThread(updated)) {
-      await this.#mirror?.save(threadId, own, await this.#threads.find(threadId));
+      await this.#mirror?.save(threadId, own, () => this.#threads.find(threadId));
     }
     return updated;
   }

@@ -42,19 +42,22 @@ export class MessageMirror {
     this.#sessions = new KnownSessions(tenant, { agent, createdBy, origin: { source: SOURCE } });
   }
 
-  /** Stores messages of one thread. `thread`: what is known of it, for a new session. */
+  /** Stores messages of one thread. `findThread` is called for a new session. */
   async save(
     threadId: string,
     messages: readonly MastraMessage[],
-    thread: MastraThread | null,
+    findThread: () => Promise<MastraThread | null>,
   ): Promise<void> {
     const inputs = await Promise.all(
       messages.map((message) => toEntryInput(message, this.#authors)),
     );
-    const title = toTitle(thread?.title ?? "");
-    const resourceId = thread?.resourceId ?? messages[0]?.resourceId;
-    const metadata = resourceId === undefined ? {} : { resourceId };
-    const own = title === "" ? { metadata } : { metadata, title };
+    const own = async () => {
+      const thread = await findThread();
+      const title = toTitle(thread?.title ?? "");
+      const resourceId = thread?.resourceId ?? messages[0]?.resourceId;
+      const metadata = resourceId === undefined ? {} : { resourceId };
+      return title === "" ? { metadata } : { metadata, title };
+    };
     await this.#sessions.run(this.#keyOf(threadId), (session) => storeAll(session, inputs), own);
   }
 
@@ -63,7 +66,8 @@ export class MessageMirror {
     const session = await this.#sessions.find(this.#keyOf(threadId));
     if (session === undefined) return;
     const gone = new Set<JsonValue>(ids);
-    for await (const page of treePages(session)) {
+    const { entryCount } = await session.meta();
+    for await (const page of treePages(session, entryCount)) {
       for (const entry of page) if (gone.has(idOf(entry))) await session.removeEntry(entry.id);
     }
   }

@@ -15,9 +15,8 @@ import {
   messagePlace,
   ownerKey,
   readMessagePlace,
-  threadKey,
 } from "./record-keys.ts";
-import { checkName, type RecordStore, toDate, toJson } from "./record-store.ts";
+import { checkName, type RecordStore, toDate, toJson, toJsonText } from "./record-store.ts";
 import type { MastraMessage, MastraMessageUpdate } from "./sdk-types.ts";
 import type { ThreadRecords } from "./thread-records.ts";
 
@@ -31,6 +30,8 @@ interface Known {
   readonly ids: ReadonlyMap<string, StoredRecord>;
   readonly places: ReadonlyMap<string, MessagePlace>;
 }
+
+const NONE_KNOWN: Known = { ids: new Map(), places: new Map() };
 
 export class MessageRecords {
   readonly #store: RecordStore;
@@ -69,12 +70,13 @@ export class MessageRecords {
     const last = new Map(messages.map((message) => [message.id, message]));
     const before: MessagePlace[] = [];
     for (const batch of batchesOf([...last.values()])) {
-      const places = await untilWritten(async () => {
-        const known = await this.#known(batch.map(({ id }) => id));
+      let known: Known | undefined;
+      await untilWritten(async () => {
+        // Most are new: the first write goes without a read, and is a conflict if one is stored.
+        known = known === undefined ? NONE_KNOWN : await this.#known(batch.map(({ id }) => id));
         await this.#write(batch, known);
-        return known.places.values();
       });
-      before.push(...places);
+      before.push(...(known?.places.values() ?? []));
     }
     return before;
   }
@@ -115,9 +117,10 @@ export class MessageRecords {
           this.#store.delete(key, { expectedVersion: version }),
           this.#store.delete(String(value)),
         ]);
-        const touched = await this.#touch([...known.places.values()]);
-        if (operations.length > 0) await this.#store.write([...operations, ...touched]);
-        return [...known.places.values()];
+        const places = [...known.places.values()];
+        if (operations.length > 0)
+          await this.#threads.writeTouching(threadIdsOf(places), operations);
+        return places;
       });
       deleted.push(...places);
     }
@@ -162,12 +165,7 @@ export class MessageRecords {
     }
     if (operations.length === 0) return;
     const marks = [...owners].map((key) => this.#store.put(key, null));
-    await this.#store.write([...operations, ...marks, ...(await this.#touch(touched))]);
-  }
-
-  async #touch(places: readonly MessagePlace[]): Promise<RecordOperation[]> {
-    const threads = await this.#store.findAll(places.map(({ threadId }) => threadKey(threadId)));
-    return this.#threads.touch(threads.values());
+    await this.#threads.writeTouching(threadIdsOf(touched), [...operations, ...marks]);
   }
 
   /** The place that it has, unless its thread, time or resource is another one. */
@@ -216,11 +214,15 @@ function merge(message: MastraMessage, update: MastraMessageUpdate): MastraMessa
   return checkMessage(changed);
 }
 
+function threadIdsOf(places: readonly MessagePlace[]): string[] {
+  return places.map(({ threadId }) => threadId);
+}
+
 function* batchesOf(messages: readonly MastraMessage[]): Generator<MastraMessage[]> {
   let batch: MastraMessage[] = [];
   let length = 0;
   for (const message of messages) {
-    const own = JSON.stringify(toJson(message, "message")).length;
+    const own = toJsonText(message, "message").length;
     if (batch.length === BATCH_MESSAGES || (batch.length > 0 && length + own > BATCH_LENGTH)) {
       yield batch;
       batch = [];

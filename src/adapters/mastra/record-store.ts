@@ -57,9 +57,9 @@ export class RecordStore {
     return { delete: { namespace: this.#namespace, key, ...options } };
   }
 
-  /** In one transaction. */
-  async write(operations: readonly RecordOperation[]): Promise<void> {
-    await this.#records.write(operations);
+  /** In one transaction. Gives a result per operation: null for a deletion. */
+  write(operations: readonly RecordOperation[]): Promise<readonly (RecordInfo | null)[]> {
+    return this.#records.write(operations);
   }
 
   /** Those that are there. */
@@ -74,8 +74,12 @@ export class RecordStore {
 
 /** JSON as other stores keep it: dates as texts, undefined fields left out. */
 export function toJson(value: unknown, field: string): JsonValue {
+  return JSON.parse(toJsonText(value, field)) as JsonValue;
+}
+
+export function toJsonText(value: unknown, field: string): string {
   try {
-    return JSON.parse(JSON.stringify(value)) as JsonValue;
+    return JSON.stringify(value);
   } catch {
     throw invalid(field, `${field} must be JSON; leave out what refers to itself, and BigInts`);
   }

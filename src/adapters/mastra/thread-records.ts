@@ -2,6 +2,7 @@
 
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { RecentMap } from "../../model/recent-map.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import { untilWritten } from "../common/settle.ts";
 import { checkWanted, directionOf, fieldOf, hasAll, pageOf, sliceOf } from "./paging.ts";
@@ -11,6 +12,9 @@ import type { MastraThread, Page, ThreadListing } from "./sdk-types.ts";
 
 /** Threads on a page, if the caller does not say: Mastra's own number. */
 const USUAL_PAGE = 100;
+
+/** Threads whose records this process caches. */
+const KNOWN_THREADS = 1_000;
 
 /** Changes to a thread; a field that is undefined stays. */
 export interface ThreadChange {
@@ -22,6 +26,8 @@ export interface ThreadChange {
 
 export class ThreadRecords {
   readonly #store: RecordStore;
+  /** Records as `touch` has last written them, by their keys. */
+  readonly #touched = new RecentMap<string, StoredRecord>(KNOWN_THREADS);
 
   constructor(store: RecordStore) {
     this.#store = store;
@@ -77,13 +83,36 @@ export class ThreadRecords {
     await this.#store.deleteAll([threadKey(threadId), ownerKey(thread.resourceId, threadId)]);
   }
 
-  /** Operations that set the time of the threads' last change, if they are as they were read. */
-  touch(records: Iterable<StoredRecord>): RecordOperation[] {
-    return [...records].map((record) => {
+  /**
+   * Writes records, and sets the time of the last change of those threads that are there. A write that meets
+   * a thread of another version than the cached one is `record_conflict`; the next one reads the thread.
+   */
+  async writeTouching(
+    threadIds: Iterable<string>,
+    operations: readonly RecordOperation[],
+  ): Promise<void> {
+    const touched = (await this.#take([...new Set(threadIds)].map(threadKey))).map((record) => {
       const thread = toThread(record);
       const value = toJson({ ...thread, updatedAt: timeAfter(thread.updatedAt) }, "thread");
-      return this.#store.put(record.key, value, { expectedVersion: record.version });
+      return { record, value };
     });
+    const results = await this.#store.write([
+      ...touched.map(({ record: { key, version: expectedVersion }, value }) =>
+        this.#store.put(key, value, { expectedVersion }),
+      ),
+      ...operations,
+    ]);
+    for (const [i, { record, value }] of touched.entries()) {
+      this.#touched.set(record.key, { ...record, ...results[i], value });
+    }
+  }
+
+  /** The records that are there: cached ones, which leave the cache, and the others read. */
+  async #take(keys: readonly string[]): Promise<StoredRecord[]> {
+    const cached = keys.map((key) => this.#touched.get(key));
+    const found = await this.#store.findAll(keys.filter((_, i) => cached[i] === undefined));
+    for (const key of keys) this.#touched.delete(key);
+    return keys.flatMap((key, i) => cached[i] ?? found.get(key) ?? []);
   }
 
   async list(input: ThreadListing): Promise<Page & { threads: MastraThread[] }> {

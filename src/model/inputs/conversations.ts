@@ -167,5 +167,5 @@ export const CONVERSATION_INPUTS = {
 
   history: ["limit", "before", "includeSummaries"],
   listMessages: ["offset", "limit", "leaf", "around", "preview"],
-  listEntries: ["tree", "leaf", "after", "limit", "preview"],
+  listEntries: ["tree", "leaf", "after", "offset", "limit", "preview"],
 } as const;

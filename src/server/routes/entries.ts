@@ -8,6 +8,7 @@ import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import {
+  countQuery,
   entryParams,
   flagQuery,
   jsonObject,
@@ -34,6 +35,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
       tree: flagQuery.optional(),
       leaf: key.optional(),
       after: key.optional(),
+      offset: countQuery.optional(),
       limit: limitQuery.optional(),
       preview: flagQuery.optional(),
     }),
