@@ -112,7 +112,7 @@ describe("resume --in", () => {
       [["--in", "codex", "--budget", "10"], /--budget must be 256 to 30,000 tokens, not 10/],
       [["--in", "codex", "--native", "--budget", "500"], /--budget is for a briefing/],
       [["--in", "codex", "--cwd", "gone"], /gone does not exist; name another one with --cwd/],
-      [["--native"], /--native goes with --in AGENT/],
+      [["--native"], /--native needs --in AGENT/],
     ])("%j is refused with the reason", async (args, why) => {
       const ran = await cli("resume", ID, ...args);
       expect([ran.code, ran.stdout]).toEqual([2, ""]);

@@ -58,7 +58,7 @@ export const resume: Command = defineCommand({
     const { in: agent, ...rest } = options;
     if (agent !== undefined) return resumeElsewhere(context, args.SESSION, { in: agent, ...rest });
     for (const name of ONLY_ELSEWHERE) {
-      if (rest[name] !== undefined) throw usageError(`--${name} goes with --in AGENT`, `--${name}`);
+      if (rest[name] !== undefined) throw usageError(`--${name} needs --in AGENT`, `--${name}`);
     }
     return resumeHere(context, args.SESSION);
   },

@@ -54,7 +54,7 @@ export const show: Command = defineCommand({
         return showTree(context, handle, session, { after: options.after, limit, full, raw });
       }
       if (options.after !== undefined) {
-        throw usageError("--after goes with --tree; pages of messages have --offset", "--after");
+        throw usageError("--after needs --tree; pages of messages take --offset", "--after");
       }
       const page = await handle.listMessages({
         ...given({ leaf: options.leaf, around: options.around, limit }),
