@@ -136,7 +136,9 @@ function areNew({ ids }: Tail, messages: readonly UIMessageLike[]): boolean {
 }
 
 async function upsertInTail(chat: SessionApi, messages: readonly UIMessageLike[]): Promise<Tail> {
-  const path = await readPath(chat, TAIL);
+  // Several appends: a retry finds the messages of those that succeeded.
+  const isLong = messages.length > MAX_BATCH_ENTRIES;
+  const path = await readPath(chat, isLong ? messages.length + TAIL : TAIL);
   const kept = path.entries.map(toUIMessage<UIMessageLike>);
   let same = kept.length;
   for (const message of messages) {
