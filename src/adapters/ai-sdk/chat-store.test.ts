@@ -22,6 +22,17 @@ const say = (id: string, text: string, role: UIMessage["role"] = "user"): UIMess
   parts: [{ type: "text", text }],
 });
 
+/** An object with some methods of its own. */
+function over<Api extends object>(api: Api, own: Partial<Api>): Api {
+  return new Proxy(api, {
+    get: (target, name) => {
+      if (name in own) return own[name as keyof Api];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) => {
   let tenant: TenantApi;
   let end: () => Promise<void>;
@@ -178,6 +189,26 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     const { entryCount } = await session.meta();
     await chats.upsert("again", say("u1", "one"));
     expect((await session.meta()).entryCount).toBe(entryCount);
+  });
+
+  test("more messages than one append takes are stored once, also if another process adds between", async () => {
+    let appends = 0;
+    const other = chatStore<UIMessage>(tenant);
+    const session: TenantApi["session"] = (id) => {
+      const chat = tenant.session(id);
+      const appendEntries: typeof chat.appendEntries = async (...args) => {
+        if (++appends === 2) await other.upsert("long", say("b1", "between"));
+        return chat.appendEntries(...args);
+      };
+      return over(chat, { appendEntries });
+    };
+    const ensureSession: TenantApi["ensureSession"] = async (input) =>
+      session((await tenant.ensureSession(input)).id);
+    const slow = chatStore<UIMessage>(over(tenant, { session, ensureSession }));
+    const messages = Array.from({ length: 1_020 }, (_, i) => say(`m${i}`, `${i}`));
+    await slow.upsert("long", ...messages);
+    const ids = (await chats.load("long")).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual(["b1", ...messages.map(({ id }) => id)].toSorted());
   });
 
   test("what others appended is shown by its text", async () => {

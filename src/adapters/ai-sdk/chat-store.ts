@@ -152,7 +152,9 @@ function areNew({ ids }: Tail, messages: readonly UIMessageLike[]): boolean {
 }
 
 async function upsertInTail(chat: SessionApi, messages: readonly UIMessageLike[]): Promise<Tail> {
-  const path = await readTail(chat);
+  // Several appends: a retry finds the messages of those that succeeded.
+  const isLong = messages.length > MAX_BATCH_ENTRIES;
+  const path = isLong ? await readPath(chat, await chat.meta()) : await readTail(chat);
   const kept = path.entries.map(toUIMessage<UIMessageLike>);
   let same = kept.length;
   for (const message of messages) {
