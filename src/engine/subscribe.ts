@@ -110,7 +110,10 @@ async function hashAt(
   return hashAt;
 }
 
-/** "From now" means from this call, not from the first `next`. */
+/**
+ * Without `after`, reads the feed's end from this call on, not from the first `next`. A write that begins
+ * before the end is read may precede it.
+ */
 export function subscribe(
   engine: EngineContext,
   input: SubscribeInput,
