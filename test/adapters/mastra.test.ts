@@ -246,6 +246,21 @@ describe.each(WORLDS)("on %s", (_, start) => {
       expect(messages.filter(({ id }) => id === "same")).toHaveLength(1);
     });
 
+    test("saved in turns by several processes all count, and renew their thread", async () => {
+      const other = create(`mastra-${spaces + 1}`).memory;
+      ({ memory } = create());
+      let { updatedAt } = await saveThread("t");
+      for (const [i, writer] of [memory, memory, other, memory].entries()) {
+        await writer.saveMessages({ messages: [say("t", `m${i}`, "x", { at: i })] });
+        const renewed = (await memory.getThreadById({ threadId: "t" }))?.updatedAt.getTime();
+        expect(renewed).toBeGreaterThan(updatedAt.getTime());
+        ({ updatedAt } = await other.updateThread({ id: "t", title: `${i}`, metadata: {} }));
+      }
+      expect(idsOf(await memory.listMessages({ threadId: "t" }))).toHaveLength(4);
+      await other.deleteThread({ threadId: "t" });
+      await memory.saveMessages({ messages: [say("t", "late", "x")] });
+    });
+
     test("updates are merged, and a message may move to another thread", async () => {
       ({ memory } = create());
       await saveThread("t");
