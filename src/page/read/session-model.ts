@@ -13,6 +13,8 @@ const PENDING_MS = 120;
 const GROW_MS = 30;
 /** The delay of secondary requests, in milliseconds: the messages are painted first. */
 const AFTER_PAINT_MS = 50;
+/** The delay of the read that closes the gap between the messages and the cursor, in milliseconds. */
+const GAP_MS = 500;
 /** The delay before a failed feed is opened again, in milliseconds. */
 const AGAIN_MS = 3_000;
 /** The limit of compactions that are shown in the session. */
@@ -73,9 +75,13 @@ export class SessionModel {
   }
 
   #afterPaint(work: () => void): void {
+    this.#later(AFTER_PAINT_MS, work);
+  }
+
+  #later(ms: number, work: () => void): void {
     setTimeout(() => {
       if (!this.#ended.signal.aborted) work();
-    }, AFTER_PAINT_MS);
+    }, ms);
   }
 
   async #start(): Promise<undefined> {
@@ -135,7 +141,7 @@ export class SessionModel {
         this.isLive.value = true;
         // The server may have read the messages before the cursor, whichever arrived first: changes
         // between the two are not in the stream.
-        this.#growSoon();
+        this.#later(GAP_MS, () => this.#growSoon());
         for await (const change of changes) this.#take(change);
         return;
       } catch (error) {
