@@ -7,22 +7,13 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
 import type { TenantApi } from "../src/engine/interfaces/tenant-api.ts";
 import type { SubscribeInput } from "../src/engine/subscribe.ts";
+import { READ_ACCESS } from "../src/mcp/access.cases.ts";
 import { serveSubscriptions } from "../src/mcp/resources/subscribe.ts";
 import { createMcpServer } from "../src/mcp/server.ts";
 import { SessionFeed } from "../src/mcp/session-feed.ts";
-import type { Access } from "../src/model/access.ts";
 import { open } from "../src/open.ts";
 import { connectHttp } from "./support/mcp-client.ts";
 import { startMcpHttp } from "./support/mcp-http.ts";
-
-const ACCESS: Access = {
-  tenant: "default",
-  scope: "read",
-  actor: null,
-  actAs: "any",
-  operator: false,
-  tokenId: null,
-};
 
 /** Longer than an acknowledgement and an append take. */
 const SLOW_MS = 300;
@@ -67,7 +58,7 @@ function told(client: Client): string[] {
 test("2026-07-28, over HTTP", async () => {
   const engine = await openSlow();
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
-  const http = await startMcpHttp(engine, { reader: ACCESS });
+  const http = await startMcpHttp(engine, { reader: READ_ACCESS });
   onTestFinished(() => http.close());
   const client = await connectHttp(http.url, "2026-07-28", "reader");
   onTestFinished(() => client.close());
@@ -80,7 +71,7 @@ test("2026-07-28, over HTTP", async () => {
 test("2025-11-25, over one connection", async () => {
   const engine = await openSlow();
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
-  const host = { tenant: engine, access: ACCESS, version: "0.0.0" };
+  const host = { tenant: engine, access: READ_ACCESS, version: "0.0.0" };
   const server = createMcpServer(host, { era: "legacy", subscriptions: true });
   serveSubscriptions(server, host, new SessionFeed(engine));
   const [theirs, ours] = InMemoryTransport.createLinkedPair();
