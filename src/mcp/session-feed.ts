@@ -89,8 +89,11 @@ export class SessionFeed implements ServerEventBus {
       } catch (error) {
         started();
         this.#onError(error);
-        // The store was restored or has failed over: its changes from now on.
-        if (BackscrollError.is(error, "cursor_expired")) after = undefined;
+        // The store was restored or has failed over: its changes from now on, and anything may be another.
+        if (BackscrollError.is(error, "cursor_expired")) {
+          after = undefined;
+          this.publish({ kind: "resources_list_changed" });
+        }
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
       }
     }

@@ -78,7 +78,11 @@ class ObservedTransport implements Transport {
       if (this.#delay === undefined && delay === undefined) return deliver();
       const delivered = Promise.all([this.#delay, delay]).then(() => {
         if (this.#delay === delivered) this.#delay = undefined;
-        deliver();
+        try {
+          deliver();
+        } catch (error) {
+          this.onerror?.(error as Error);
+        }
       });
       this.#delay = delivered;
     };

@@ -42,7 +42,7 @@ export interface ChatStore<Message extends UIMessageLike> {
   delete(chatId: string): Promise<void>;
 }
 
-/** Messages that `upsert` looks at. */
+/** Messages that an `upsert` of one append looks at. */
 const TAIL = 50;
 /** Chats whose ends this process caches. */
 const KNOWN_TAILS = 1_000;

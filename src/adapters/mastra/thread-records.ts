@@ -26,7 +26,7 @@ export interface ThreadChange {
 
 export class ThreadRecords {
   readonly #store: RecordStore;
-  /** Records as `touch` has last written them, by their keys. */
+  /** Records as `writeTouching` has last written them, by their keys. */
   readonly #touched = new RecentMap<string, StoredRecord>(KNOWN_THREADS);
 
   constructor(store: RecordStore) {

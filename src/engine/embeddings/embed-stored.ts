@@ -13,7 +13,6 @@ import type { FeedRange } from "../../search/vectors/vector-port.ts";
 import { checkCount, checkFlag, checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { holdLease } from "../leases/hold-lease.ts";
-import { claimsHere } from "../leases/lease-queue.ts";
 import { checkEmbedder, embedBatch } from "./embed-batch.ts";
 import { leaseNameOf } from "./vector-keeper.ts";
 
@@ -128,6 +127,8 @@ export async function embedStored(
     owner: engine.newId(),
     durationMs: LEASE_MS,
     patienceMs: PATIENCE_MS,
+    // The keeper of new messages gives way after its batch.
+    waitsForOwn: true,
   };
   const held = signal === undefined ? claim : { ...claim, signal };
   // After a loss of the lease the work starts again, and goes on with what has no vector yet.
@@ -159,14 +160,12 @@ export async function embedStored(
     while ((await store.maintain(tenant, "maintain")).more && !leased.aborted);
     isDone = !leased.aborted;
   };
-  // The patience is for other processes: the keeper of this one gives way after its batch.
-  do await holdLease(held, work);
-  while (!isDone && tries <= MAX_TRIES && !signal?.aborted && claimsHere(store, claim.name) > 0);
+  await holdLease(held, work);
   signal?.throwIfAborted();
   if (isDone) return progress;
   const why =
     tries > MAX_TRIES
-      ? `embedding stopped: its lease expired ${MAX_TRIES} times before the embedder answered; use a faster one`
+      ? `embedding stopped: its lease was lost ${MAX_TRIES} times without progress; the store did not answer, or the embedder blocked this process`
       : "another process is embedding this store";
   throw new BackscrollError("store_busy", why, { details: { retryAfterMs: 10_000 } });
 }

@@ -32,6 +32,8 @@ export interface LeaseClaim extends HoldLeaseOptions {
   readonly store: Pick<Store, "takeLease" | "dropLease">;
   readonly name: string;
   readonly owner: string;
+  /** Waits for other claims of this process without a limit: the patience is for other processes. */
+  readonly waitsForOwn?: boolean;
 }
 
 /**
@@ -46,10 +48,12 @@ export interface LeaseClaim extends HoldLeaseOptions {
 export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<void> {
   const { store, name, patienceMs, signal } = claim;
   const until = endOfPatience(patienceMs);
-  const leave = await waitInQueue(store, name, until, signal);
+  const { waitsForOwn = false } = claim;
+  const end = waitsForOwn ? Number.POSITIVE_INFINITY : until;
+  const leave = await waitInQueue(store, name, end, signal);
   if (leave === undefined) return;
   try {
-    await workWhenHeld(claim, until, work);
+    await workWhenHeld(claim, waitsForOwn ? endOfPatience(patienceMs) : until, work);
   } finally {
     leave();
   }

@@ -139,8 +139,8 @@ export class SessionModel {
         if (ended.aborted) return;
         const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
         this.isLive.value = true;
-        // The server may have read the messages before the cursor, whichever arrived first: changes
-        // between the two are not in the stream.
+        // The server may have read the messages before the cursor, whichever arrived first: messages
+        // appended between the two are not in the stream.
         this.#later(GAP_MS, () => this.#growSoon());
         for await (const change of changes) this.#take(change);
         return;
