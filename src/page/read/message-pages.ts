@@ -122,10 +122,11 @@ export class MessagePages {
   /** Reloads the most recently used pages after a change of the path or of its content, and drops the others. */
   async reset(): Promise<void> {
     this.#epoch++;
-    this.#around = undefined;
     this.#coming.clear();
     const kept = [...this.#pages.keys()].slice(-3);
-    await Promise.all((kept.length === 0 ? [0] : kept).map((page) => this.load(page)));
+    if (kept.length === 0) kept.push(Math.floor((this.#around?.offset ?? 0) / PAGE));
+    await Promise.all(kept.map((page) => this.load(page)));
+    this.#around = undefined;
     for (const page of [...this.#pages.keys()]) {
       if (!kept.includes(page)) this.#pages.delete(page);
     }

@@ -59,7 +59,11 @@ export class SessionModel {
         at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
       ]);
       this.session.value = session;
-      this.#afterPaint(() => void this.#learn(session));
+      // After the cursor: later changes of these are in the stream.
+      this.#afterPaint(() => {
+        const learn = () => this.#learn();
+        void feedEnd.then(learn, learn);
+      });
       return { index };
     } catch (error) {
       this.#fail(error);
@@ -90,7 +94,8 @@ export class SessionModel {
   }
 
   /** Reads the data that the view can do without: branches, sub-agents, compactions. */
-  async #learn({ id }: Session): Promise<void> {
+  async #learn(): Promise<void> {
+    const { id } = this;
     const handle = this.engine.session(id);
     const [summaries, subagents, branches] = await Promise.allSettled([
       handle.summaries(),
@@ -139,9 +144,9 @@ export class SessionModel {
         if (ended.aborted) return;
         const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
         this.isLive.value = true;
-        // The server may have read the messages before the cursor, whichever arrived first: messages
-        // appended between the two are not in the stream.
-        this.#later(GAP_MS, () => this.#growSoon());
+        // The server may have read the messages before the cursor, whichever arrived first: changes
+        // between the two are not in the stream.
+        this.#later(GAP_MS, () => void this.#refresh(this.pages.reset()));
         for await (const change of changes) this.#take(change);
         return;
       } catch (error) {
@@ -183,6 +188,8 @@ export class SessionModel {
         this.#growSoon();
         return;
       case "session_deleted":
+        // A read that is under way would restore the session, or report it as unknown.
+        this.close();
         this.failure.value = "This session was deleted while you read it.";
         this.session.value = undefined;
         return;
@@ -199,11 +206,16 @@ export class SessionModel {
   async #grow(): Promise<void> {
     const isPathNew = this.#isPathNew;
     this.#isPathNew = false;
+    await this.#refresh(isPathNew ? this.pages.reset() : this.pages.grow());
+    if (isPathNew) await this.#learn();
+  }
+
+  /** Reads the session's metadata beside its messages. */
+  async #refresh(messages: Promise<void>): Promise<void> {
     try {
-      const meta = this.engine.getSessionMeta(this.id);
-      await (isPathNew ? this.pages.reset() : this.pages.grow());
-      this.session.value = await meta;
-      if (isPathNew) await this.#learn(this.session.value);
+      const [session] = await Promise.all([this.engine.getSessionMeta(this.id), messages]);
+      if (this.#ended.signal.aborted) return;
+      this.session.value = session;
       this.failure.value = "";
     } catch (error) {
       if (!this.#ended.signal.aborted) this.#fail(error);

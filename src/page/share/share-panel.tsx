@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 export function SharePanel(props: { readonly engine: RemoteEngine; readonly session: Session }) {
   const { engine, session } = props;
   const shares = useSignal<readonly Share[]>([]);
-  const link = useSignal("");
+  const made = useSignal<{ readonly id: string; readonly link: string } | undefined>(undefined);
   const days = useSignal(7);
   const failure = useSignal("");
   const act = async (work: () => Promise<unknown>) => {
@@ -36,8 +36,13 @@ export function SharePanel(props: { readonly engine: RemoteEngine; readonly sess
   const make = () =>
     act(async () => {
       const expires = new Date(Date.now() + days.value * DAY_MS);
-      const { token } = await engine.shares.create(session.id, { expires });
-      link.value = engine.shares.linkOf(token);
+      const { token, share } = await engine.shares.create(session.id, { expires });
+      made.value = { id: share.id, link: engine.shares.linkOf(token) };
+    });
+  const revoke = (id: string) =>
+    act(async () => {
+      await engine.shares.revoke(id);
+      if (made.value?.id === id) made.value = undefined;
     });
   return (
     <fieldset class="panel-pop" aria-label="Share">
@@ -64,9 +69,9 @@ export function SharePanel(props: { readonly engine: RemoteEngine; readonly sess
           Create link
         </button>
       </div>
-      {link.value !== "" && (
+      {made.value !== undefined && (
         <p class="hash">
-          {link.value} <Copy label="Copy" text={() => link.value} />
+          {made.value.link} <Copy label="Copy" text={() => made.value?.link ?? ""} />
           <br />
           <span class="about">Copy it now: only its hash is stored.</span>
         </p>
@@ -75,12 +80,13 @@ export function SharePanel(props: { readonly engine: RemoteEngine; readonly sess
       <ul class="notes">
         {shares.value.map((share) => (
           <li key={share.id} class="note-head">
-            <span class="about">expires {moment(share.expiresAt)}</span>
-            <button
-              type="button"
-              class="quiet note-actions"
-              onClick={() => void act(() => engine.shares.revoke(share.id))}
-            >
+            <span class="about">
+              {share.id === made.value?.id ? "the link above, " : ""}created{" "}
+              {moment(share.createdAt)}
+              {share.sharedBy === null ? "" : ` by ${share.sharedBy}`}, expires{" "}
+              {moment(share.expiresAt)}
+            </span>
+            <button type="button" class="quiet note-actions" onClick={() => void revoke(share.id)}>
               Revoke
             </button>
           </li>
