@@ -16,8 +16,9 @@ const { view, id, params } = parse(location.hash);
 if (view === "session" && id !== "" && grant() !== undefined) {
   const first = (name: string) => params.get(name)?.[0] ?? "";
   const paths = firstPaths({ id, leaf: first("leaf"), at: first("m") });
-  sendEarly(paths.map((path) => serverAddress() + path));
+  // By the time that each needs: requests of one origin are sent one after another.
   preload("modulepreload", __READER__);
+  sendEarly(paths.map((path) => serverAddress() + path));
   // Fetched and not compiled: that would compete with the compilation of the scripts before it.
   preload("preload", __MARKDOWN__);
 }

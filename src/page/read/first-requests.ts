@@ -28,15 +28,12 @@ export function aroundInput(entryId: string, path: PathInput, limit: number = AR
   return { around: entryId, limit, preview: true, ...path };
 }
 
-/** The first page of the tenant's feed from its end: its cursor. */
-export const FEED_END = { after: "end", limit: 1 } as const;
-
 /** The paths of the requests by which a session opens, as the client writes them. */
 export function firstPaths({ id, leaf, at }: SessionPlace): readonly string[] {
   const session = `v1/sessions/${encodeURIComponent(id)}`;
   const path = pathInput(leaf);
   const messages = at === "" ? pageInput(0, path) : aroundInput(at, path);
-  return [`v1/changes?${query(FEED_END)}`, session, `${session}/messages?${query(messages)}`];
+  return [`${session}/messages?${query(messages)}`, session];
 }
 
 function query(input: Readonly<Record<string, string | number | boolean>>): URLSearchParams {

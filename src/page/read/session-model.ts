@@ -4,16 +4,17 @@ import { signal } from "@preact/signals";
 import { BackscrollError, type RemoteEngine } from "../../client/index.ts";
 import { tell } from "../data/connection.ts";
 import type { Branch, Change, Entry, Session, Summary } from "../data/types.ts";
-import { FEED_END } from "./first-requests.ts";
 import { MessagePages } from "./message-pages.ts";
 
+/** The first page of the tenant's feed from its end: its cursor. */
+const FEED_END = { after: "end", limit: 1 } as const;
 /** The interval of reading a pending message again, in milliseconds. */
 const PENDING_MS = 120;
 /** The window in which changes are batched, in milliseconds. */
 const GROW_MS = 30;
-/** The delay of secondary requests, in milliseconds: the messages are painted first. */
+/** The delay before the feed is opened, in milliseconds: the messages are painted first. */
 const AFTER_PAINT_MS = 50;
-/** The delay of the read that closes the gap between the messages and the cursor, in milliseconds. */
+/** The delay of the read that closes the gap between the messages and the feed's cursor, in milliseconds. */
 const GAP_MS = 500;
 /** The delay before a failed feed is opened again, in milliseconds. */
 const AGAIN_MS = 3_000;
@@ -49,37 +50,24 @@ export class SessionModel {
 
   /** Resolves when the session and the number of its messages are known. */
   async open(at: string): Promise<{ readonly index: number | "elsewhere" | undefined }> {
-    // At the same time as the messages; the stream opens after the paint.
-    const feedEnd = this.#feedEnd();
-    // `#follow` reports the failure.
-    feedEnd.catch(() => undefined);
     try {
       const [session, index] = await Promise.all([
         this.engine.getSessionMeta(this.id),
         at === "" ? this.#start() : this.pages.find(at).catch(() => this.#start()),
       ]);
       this.session.value = session;
-      // After the cursor: later changes of these are in the stream.
-      this.#afterPaint(() => {
-        const learn = () => this.#learn();
-        void feedEnd.then(learn, learn);
-      });
       return { index };
     } catch (error) {
       this.#fail(error);
       return { index: undefined };
     } finally {
-      this.#afterPaint(() => void this.#follow(feedEnd));
+      this.#later(AFTER_PAINT_MS, () => void this.#follow());
     }
   }
 
   close(): void {
     this.#ended.abort();
     clearTimeout(this.#growing);
-  }
-
-  #afterPaint(work: () => void): void {
-    this.#later(AFTER_PAINT_MS, work);
   }
 
   #later(ms: number, work: () => void): void {
@@ -130,23 +118,15 @@ export class SessionModel {
     return entry.index === null ? undefined : entry.index + 1;
   }
 
-  async #feedEnd(): Promise<string> {
-    return (await this.engine.listChanges(FEED_END)).next;
-  }
-
-  /** Reads the changes after a place in the feed. */
-  async #follow(first: Promise<string>): Promise<void> {
+  /** Reads the changes from the feed's end on, and what changed before it. */
+  async #follow(): Promise<void> {
     const { signal: ended } = this.#ended;
-    let place = first;
     while (!ended.aborted) {
       try {
-        const after = await place;
+        const { next: after } = await this.engine.listChanges(FEED_END);
         if (ended.aborted) return;
         const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
-        this.isLive.value = true;
-        // The server may have read the messages before the cursor, whichever arrived first: changes
-        // between the two are not in the stream.
-        this.#later(GAP_MS, () => void this.#refresh(this.pages.reset()));
+        this.#catchUp();
         for await (const change of changes) this.#take(change);
         return;
       } catch (error) {
@@ -156,12 +136,19 @@ export class SessionModel {
         if (BackscrollError.is(error, "unauthorized")) return;
         this.failure.value = message;
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-        place = this.#feedEnd();
-        place.catch(() => undefined);
-        // Changes before the new cursor are not in the stream: reload.
-        this.#isPathNew = true;
-        this.#growSoon();
       }
+    }
+  }
+
+  /** Changes before the cursor are not in the stream: reads the messages again. */
+  #catchUp(): void {
+    if (this.isLive.value) {
+      void this.#learn();
+      this.#later(GAP_MS, () => void this.#refresh(this.pages.reset()));
+    } else {
+      this.isLive.value = true;
+      this.#isPathNew = true;
+      this.#growSoon();
     }
   }
 
