@@ -97,6 +97,9 @@ describeInBrowser("keeping and sharing", () => {
     expect(shown).toContain("Noted.");
     expect(shown).not.toContain(SECRET);
     await guest.getByRole("heading", { name: "Kept", exact: true }).waitFor();
+    const width = () =>
+      guest.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth);
+    await expect.poll(width).toBe(1);
     await page.getByRole("button", { name: "Revoke" }).click();
     await expect.poll(() => page.getByText(/^expires /).count()).toBe(0);
     expect((await guest.goto(link))?.status()).toBe(404);
