@@ -62,11 +62,12 @@ h2 { font-size: 1rem; margin: 0 0 0.4rem; }
 time { font-weight: normal; opacity: 0.6; font-size: 0.8rem; }
 pre, .text { white-space: pre-wrap; tab-size: 4; }
 pre { background: #8882; padding: 0.75rem; border-radius: 4px; font-size: 0.85rem; margin: 0.5rem 0; }
+.markdown, .text, .thinking { margin: 0.5rem 0; }
 .markdown > :first-child { margin-top: 0; }
 .markdown > :last-child { margin-bottom: 0; }
 .markdown :is(p, ul, ol, blockquote, table, figure) { margin: 0 0 0.75rem; }
 .markdown :is(ul, ol) { padding-left: 1.6rem; }
-.markdown li > :is(ul, ol, p:last-child) { margin-bottom: 0.25rem; }
+.markdown li > :is(p, ul, ol) { margin-bottom: 0.3rem; }
 .markdown .task { list-style: none; margin-left: -1.3rem; }
 .markdown :is(h3, h4, h5, h6) { font-size: 1rem; line-height: 1.3; margin: 1.2rem 0 0.4rem; }
 .markdown h3 { font-size: 1.25rem; }
