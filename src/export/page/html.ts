@@ -6,7 +6,9 @@
  */
 
 import type { ExportFormat } from "../format.ts";
-import { aboutSession, type PagePart, toPageEntry } from "./page-entry.ts";
+import { escapeHtml } from "./escape-html.ts";
+import { aboutSession, type PageEntry, type PagePart, toPageEntry } from "./page-entry.ts";
+import { renderMarkdown } from "./render-markdown.ts";
 
 export const HTML: ExportFormat = {
   name: "html",
@@ -37,7 +39,7 @@ export const HTML: ExportFormat = {
       if (page === undefined) continue;
       yield `<article class="${escapeHtml(page.className)}" id="${escapeHtml(page.id)}">\n`;
       yield `<h2>${escapeHtml(page.heading)} ${timeHtml(page.time)}</h2>\n`;
-      for (const part of page.parts) yield `${partHtml(part)}\n`;
+      for (const part of page.parts) yield `${partHtml(part, page)}\n`;
       yield "</article>\n";
     }
     yield "</body>\n</html>\n";
@@ -60,6 +62,27 @@ h2 { font-size: 1rem; margin: 0 0 0.4rem; }
 time { font-weight: normal; opacity: 0.6; font-size: 0.8rem; }
 pre, .text { white-space: pre-wrap; tab-size: 4; }
 pre { background: #8882; padding: 0.75rem; border-radius: 4px; font-size: 0.85rem; margin: 0.5rem 0; }
+.markdown, .text, .thinking { margin: 0.5rem 0; }
+.markdown > :first-child { margin-top: 0; }
+.markdown > :last-child { margin-bottom: 0; }
+.markdown :is(p, ul, ol, blockquote, table, figure) { margin: 0 0 0.75rem; }
+.markdown :is(ul, ol) { padding-left: 1.6rem; }
+.markdown li > :is(p, ul, ol) { margin-bottom: 0.3rem; }
+.markdown .task { list-style: none; margin-left: -1.3rem; }
+.markdown :is(h3, h4, h5, h6) { font-size: 1rem; line-height: 1.3; margin: 1.2rem 0 0.4rem; }
+.markdown h3 { font-size: 1.25rem; }
+.markdown h4 { font-size: 1.1rem; }
+.markdown :is(code, figure) { background: #8882; border-radius: 4px; }
+.markdown code { padding: 0.1em 0.3em; font-size: 0.85em; }
+.markdown pre { background: none; margin: 0; white-space: pre; overflow-x: auto; }
+.markdown pre code { background: none; padding: 0; font-size: inherit; }
+.markdown figure small { display: block; padding: 0.3rem 0.75rem 0; margin-bottom: -0.4rem; opacity: 0.7; }
+.markdown blockquote { border-left: 3px solid #8886; padding-left: 0.8rem; opacity: 0.85; }
+.markdown table { display: block; overflow-x: auto; overflow-wrap: normal; border-collapse: collapse; }
+.markdown :is(th, td) { border: 1px solid #8886; padding: 0.25rem 0.6rem; text-align: left; vertical-align: top; }
+.markdown .center { text-align: center; }
+.markdown .right { text-align: right; }
+.markdown hr { border: 0; border-top: 1px solid #8886; margin: 1.2rem 0; }
 .thinking, .note { opacity: 0.7; font-style: italic; white-space: pre-wrap; }
 img { max-width: 100%; }
 `;
@@ -69,10 +92,12 @@ function timeHtml(iso: string): string {
   return `<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
 }
 
-function partHtml(part: PagePart): string {
+function partHtml(part: PagePart, { className }: PageEntry): string {
   switch (part.type) {
     case "text":
-      return `<div class="text">${escapeHtml(part.text)}</div>`;
+      return isMarkdown(part.text, className)
+        ? `<div class="markdown" dir="auto">${renderMarkdown(part.text)}</div>`
+        : `<div class="text" dir="auto">${escapeHtml(part.text)}</div>`;
     case "thinking":
       return `<div class="thinking">${escapeHtml(part.text)}</div>`;
     case "code":
@@ -84,14 +109,14 @@ function partHtml(part: PagePart): string {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+/** Longer texts are shown as they are, as on the page of the server. */
+const MAX_MARKDOWN = 200_000;
 
-function escapeHtml(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+/** What Claude Code stores of a command that a person typed, and of its output. */
+const TYPED_COMMAND = /^\s*<(?:command|bash|local-command)-[a-z]+>/;
+
+/** Whether a text is by a person or an agent: the output of tools and commands is not Markdown. */
+function isMarkdown(text: string, className: string): boolean {
+  if (text.length > MAX_MARKDOWN || className === "tool") return false;
+  return className !== "user" || !TYPED_COMMAND.test(text);
 }

@@ -60,4 +60,47 @@ describe("html", () => {
     );
     expect(losses).toEqual({ images: 3 });
   });
+
+  test("shows Markdown of people and agents as such, and tool traffic and thinking as text", async () => {
+    await using engine = await open(":memory:");
+    const session = await engine.createSession({ agent: "a", createdBy: "ana" });
+    await session.append([
+      { role: "user", content: "# Ask\n\n- **one**" },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", text: "**hm**" },
+          { type: "text", text: "See `x` at https://e.org" },
+          { type: "tool_use", id: "1", name: "bash", input: { command: "echo '**in**'" } },
+        ],
+        toolResults: [{ id: "1", name: "bash", output: "**out**" }],
+      },
+      { role: "tool", content: "**told**" },
+      { role: "user", content: "<bash-stdout>a  *b*\n# c</bash-stdout>" },
+      { role: "user", content: `**long** ${"a".repeat(200_000)}` },
+    ]);
+    const { text } = await exportText(session, "html");
+    expect(text).toContain(
+      '<div class="markdown" dir="auto"><h3>Ask</h3>\n<ul><li><strong>one</strong></li></ul></div>',
+    );
+    expect(text).toContain(
+      '<p>See <code>x</code> at <a href="https://e.org" rel="noreferrer noopener">https://e.org</a></p>',
+    );
+    expect(text).toContain('<div class="thinking">**hm**</div>');
+    expect(text).toContain("echo &#39;**in**&#39;");
+    expect(text).toContain("<pre>**out**</pre>");
+    expect(text).toContain('<div class="text" dir="auto">**told**</div>');
+    expect(text).toContain("&lt;bash-stdout&gt;a  *b*\n# c&lt;/bash-stdout&gt;");
+    expect(text).toContain('<div class="text" dir="auto">**long** aaa');
+  });
+
+  test("masks secrets before it renders", async () => {
+    await using engine = await open(":memory:");
+    const session = await engine.createSession({ agent: "a", createdBy: "ana" });
+    const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    await session.append({ role: "user", content: `**Key** \`${secret}\`, ${secret}` });
+    const { text } = await exportText(session, "html", { raw: false });
+    expect(text).toContain("<p><strong>Key</strong> <code>[redacted]</code>, [redacted]</p>");
+    expect(text).not.toContain("sk-ant");
+  });
 });

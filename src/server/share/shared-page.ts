@@ -9,7 +9,8 @@ import { toByteStream } from "../routes/transfer.ts";
 /** The URL is the secret: no referrer, no caching, no indexing by crawlers. */
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "content-security-policy":
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox",
   "referrer-policy": "no-referrer",
   "cache-control": "no-store",
   "x-robots-tag": "noindex",

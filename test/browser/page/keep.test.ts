@@ -23,7 +23,7 @@ describeInBrowser("keeping and sharing", () => {
     session = await world.engine.createSession({ agent: "coder", createdBy: "ana", title: "Keys" });
     await session.append([
       { role: "user", actor: "ana", content: `The key is ${SECRET}` },
-      { role: "assistant", actor: "coder", content: "Noted." },
+      { role: "assistant", actor: "coder", content: "## Kept\n\nNoted." },
       {
         role: "user",
         actor: "ana",
@@ -96,6 +96,10 @@ describeInBrowser("keeping and sharing", () => {
     const shown = await guest.content();
     expect(shown).toContain("Noted.");
     expect(shown).not.toContain(SECRET);
+    await guest.getByRole("heading", { name: "Kept", exact: true }).waitFor();
+    const width = () =>
+      guest.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth);
+    await expect.poll(width).toBe(1);
     await page.getByRole("button", { name: "Revoke" }).click();
     await expect.poll(() => page.getByText(/, expires /).count()).toBe(0);
     expect((await guest.goto(link))?.status()).toBe(404);

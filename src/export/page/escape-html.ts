@@ -1,0 +1,13 @@
+/** Text as HTML. Every character of a transcript in a page passes through here. */
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+export function escapeHtml(text: string): string {
+  return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
