@@ -77,7 +77,7 @@ export function toJson(message: unknown): JsonValue {
     );
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    const why = "message must be JSON; leave out what refers to itself, and BigInts";
+    const why = "message must be JSON, without cycles and BigInts";
     throw new BackscrollError("invalid_input", why, { cause, details: { field: "message" } });
   }
 }

@@ -81,7 +81,7 @@ export function toJsonText(value: unknown, field: string): string {
   try {
     return JSON.stringify(value);
   } catch {
-    throw invalid(field, `${field} must be JSON; leave out what refers to itself, and BigInts`);
+    throw invalid(field, `${field} must be JSON, without cycles and BigInts`);
   }
 }
 
