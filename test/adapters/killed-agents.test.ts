@@ -1,4 +1,4 @@
-/** An agent is killed in the middle of a turn; another process goes on with its session. */
+/** An agent is killed in the middle of a turn; another process continues its session. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -49,12 +49,12 @@ test.each(AGENTS)(
     const isFound = async (query: string) => (await memory.searchSessions(query)).hits.length > 0;
     expect(await isFound("quokka")).toBe(true);
     if (framework === "langgraph") {
-      // The turn itself goes on, from the tool call that was under way.
+      // The turn itself continues from the pending tool call.
       expect(await runTurn(memory, "", async () => "a numbat")).toBe("It was a numbat.");
       expect(await isFound("numbat")).toBe(true);
     }
     if (framework === "ai-sdk") {
-      // Readers of the answer are told that it ended.
+      // Readers of the answer see its end.
       const left = await resumableStreams(memory, STREAMS).resume("chat");
       const types: string[] = [];
       for await (const { type } of left ?? []) types.push(type);
