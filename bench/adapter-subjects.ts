@@ -97,7 +97,7 @@ export const SUBJECTS: Readonly<Record<SubjectName, (memory: TenantApi) => Promi
   },
   mastra: async (memory) => {
     const { mastraMemory } = await loadBuilt<typeof Mastra>("mastra");
-    // Mastra's own class adds nothing to what is measured.
+    // Mastra's own class has no effect on the figures.
     const MemoryStorage = class {} as unknown as new () => MastraDomain;
     return mastraSubject(mastraMemory(memory, { MemoryStorage }));
   },

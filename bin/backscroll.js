@@ -19,8 +19,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(EXIT_OLD_NODE);
 }
 
-// Node 22 warns at every start that node:sqlite may change. We test against that version; whoever
-// runs a command can do nothing about it. Other warnings pass.
+// Node 22 warns at every start that node:sqlite may change. The tests cover that version, and a user
+// cannot act on the warning. Other warnings pass.
 const emitWarning = process.emitWarning;
 process.emitWarning = (warning, ...rest) => {
   if (!/SQLite|Type Stripping/.test(String(warning)) || !rest.includes("ExperimentalWarning")) {
@@ -28,7 +28,7 @@ process.emitWarning = (warning, ...rest) => {
   }
 };
 
-// Keeps what was compiled in the system's temporary folder: the next command starts in half the time.
+// Caches compiled code in the system's temporary folder: the next command starts in half the time.
 const { enableCompileCache } = await import("node:module");
 enableCompileCache?.();
 

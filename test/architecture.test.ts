@@ -72,7 +72,7 @@ test("the readers of two agents do not import each other", () => {
   }
 });
 
-test("nothing imports the command line", () => {
+test("no other folder imports the command line", () => {
   expect(FILES.filter((file) => importsOf(file).some(({ name }) => name === "cli"))).toEqual([]);
 });
 

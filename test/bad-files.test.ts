@@ -299,7 +299,7 @@ describe.each(MODES)("a busy store, %s", (_, inThread) => {
     other.exec("BEGIN IMMEDIATE");
     const message = { role: "user", content: "x" } as const;
     expect(await codeOf(() => session.append(message))).toBe("store_busy");
-    // Reading goes on meanwhile.
+    // Reading continues meanwhile.
     expect((await session.meta()).messageCount).toBe(50);
     const waiting = patient.session("s").append(message);
     other.exec("ROLLBACK");

@@ -207,8 +207,8 @@ test("slow work continues in a separate process", async () => {
   });
 });
 
-describe("nothing breaks the agent", () => {
-  test("whatever is on standard input", async () => {
+describe("the hook never fails its agent", () => {
+  test("with any standard input", async () => {
     const { cli } = world();
     for (const input of ["{", "[]", '"x"']) {
       const ran = await cli(["hook", "claude-code"], input);
@@ -221,7 +221,7 @@ describe("nothing breaks the agent", () => {
     }
   });
 
-  test("nor does a missing store or transcript", async () => {
+  test("with a missing store or transcript", async () => {
     const { folder, hook } = world();
     const start = await hook("SessionStart", { source: "startup" });
     expect([start.code, start.stdout]).toEqual([0, ""]);

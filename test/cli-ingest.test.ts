@@ -88,7 +88,7 @@ describe("ingest", () => {
     expect(sessions[0]?.title).not.toBe("");
   });
 
-  test("indexes what it stored, except for a tail that is too short for a segment", async () => {
+  test("indexes the stored messages, except for a tail that is too short for a segment", async () => {
     const { home, ok, json } = world();
     const index = async () => (await json<Status>("status")).tenants[0]?.index;
     await ok("ingest", "chats");

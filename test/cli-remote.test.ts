@@ -192,7 +192,7 @@ test("every command prints the same for a server and a file", async () => {
 });
 
 describe("commands that run until interrupted", () => {
-  test("watch stores what agents write at a server, as they write it", async () => {
+  test("watch stores transcripts at a server, as agents write them", async () => {
     const home = join(folder, "server");
     const place = join(home, ".claude", "projects", "-p");
     mkdirSync(place, { recursive: true });

@@ -179,7 +179,7 @@ test("without a terminal it needs --yes", async () => {
   expect(readdirSync(join(home, ".cursor"))).toEqual([]);
 });
 
-test("nothing to set up is reported", async () => {
+test("a machine without agents is reported", async () => {
   const ran = await world().cli("setup", "--yes");
   expect([ran.code, ran.stdout]).toEqual([1, ""]);
   expect(ran.stderr).toContain(

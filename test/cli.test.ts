@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 
 describe("status", () => {
-  test("has the store's address, its contents, and what to try next", async () => {
+  test("has the store's address, its contents, and suggested commands", async () => {
     const text = await ok("status");
     expect(text).toContain(db);
     expect(text).toContain("SQLite, schema version");

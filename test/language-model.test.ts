@@ -91,7 +91,7 @@ test("a good answer becomes the summary, with its model recorded", async () => {
   expect(request?.user).toContain("question 3");
 });
 
-describe("nothing changes, with a coded failure, when the answer", () => {
+describe("the session is unchanged, with a coded failure, when the answer", () => {
   type Failure = [
     what: string,
     answers: readonly Answer[],

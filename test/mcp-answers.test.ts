@@ -216,7 +216,7 @@ test("recap lists yesterday's work in a project", async () => {
   expect(session).toContain("changed src/cron.ts");
   expect(session).toContain("ran `npm test (2×)`");
   expect(session).not.toContain("ls src");
-  expect(await ask("recap", { since: "today" })).toContain("Nothing was done then");
+  expect(await ask("recap", { since: "today" })).toContain("No stored work");
   expect(await ask("recap", { session_id: older })).toContain("outcome #3: It takes a lock.");
 });
 

@@ -137,7 +137,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(foreign.message.replace(session.id, "none")).toBe(missing.message);
   });
 
-  test("nothing of another tenant is found or listed", async () => {
+  test("no data of another tenant is found or listed", async () => {
     for (const name of ["search_sessions", "list_sessions", "search_memory"]) {
       const args = name === "list_sessions" ? {} : { query: "lock" };
       const { text, data } = await callFull(stranger, name, args);

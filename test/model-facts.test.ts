@@ -81,7 +81,7 @@ test("a truncated answer is requested again in halves", async () => {
   expect(server.requests).toHaveLength(3);
 });
 
-describe("nothing is stored, and the messages stay unread, when the answer", () => {
+describe("no fact is stored, and the messages stay unread, when the answer", () => {
   const failures: [what: string, answer: Answer, kind: string][] = [
     ["is prose", says("There is nothing to note here."), "nonsense"],
     ["is a refusal", says("I'm sorry, but I can't help with that."), "nonsense"],

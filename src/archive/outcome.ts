@@ -66,7 +66,7 @@ export interface SourceTotals {
   /** New sessions. */
   created: number;
   entries: number;
-  /** The agents' folders that contain its files: another agent's, perhaps. */
+  /** The agents' places that contain its files, possibly another agent's. */
   readonly places: Set<string>;
 }
 

@@ -21,7 +21,7 @@ const TYPED: readonly (readonly [string, string])[] = [
   ["facts add 7a", "facts add 7a9b8c7d"],
 ];
 
-/** A shell function that stands for the program and prints what `list` would. */
+/** A shell function in place of the program, which prints the output of `list`. */
 let stub: string;
 
 beforeAll(async () => {

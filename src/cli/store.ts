@@ -193,8 +193,8 @@ const THREAD_MB = 4;
 const GROWING_PERCENT = 150;
 
 /**
- * Before a bulk load, and before its threads start. It changes the whole process, so only a program
- * does it: a host of the library decides for itself.
+ * Called before a bulk load, and before its threads start. It changes the whole process, so only
+ * the command line calls it, never the library.
  */
 export function prepareBulk(): void {
   sizeHeap();
@@ -205,7 +205,7 @@ export function prepareBulk(): void {
 const POLITE = 5;
 
 /**
- * A bulk load takes a while whatever it does, so other programs go first. Threads that start later
+ * Lowers the CPU priority, because a bulk load takes long in any case. Threads that start later
  * inherit the priority, so the index thread is not starved and the writer need not wait for it.
  */
 function giveWay(): void {

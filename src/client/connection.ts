@@ -201,7 +201,7 @@ function search(query: Readonly<Record<string, QueryValue>>): string {
   return params.size === 0 ? "" : `?${params}`;
 }
 
-/** What `fetch` throws when the network fails: a TypeError, or the abort of a broken body. */
+/** Whether `fetch` threw because of the network: a TypeError, or the abort of a broken body. */
 function isTransport(error: unknown): boolean {
   return error instanceof TypeError || (error as Error | null)?.name === "AbortError";
 }

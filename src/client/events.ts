@@ -54,7 +54,7 @@ async function* readLines(
 
 async function withDeadline<Result>(reading: Promise<Result>, ms: number): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TypeError("nothing comes any more")), ms);
+  const timer = setTimeout(() => reject(new TypeError("the connection is silent")), ms);
   try {
     return await Promise.race([reading, promise]);
   } finally {

@@ -63,7 +63,7 @@ export class RemoteOriginals implements OriginalsApi {
   }
 
   async list({ after, ...input }: ListOriginalsInput = {}): Promise<readonly Original[]> {
-    // An original may stand for its key.
+    // The caller may pass a whole original: send its key only.
     const key = after && { workstation: after.workstation, path: after.path };
     const { originals } = await this.#connection.call<{
       readonly originals: readonly WireOriginal[];

@@ -111,8 +111,8 @@ async function hashAt(
 }
 
 /**
- * Without `after`, reads the feed's end from this call on, not from the first `next`. A write that begins
- * before the end is read may precede it.
+ * Without `after`, the subscription starts at the feed's end as of this call, not as of the first
+ * `next`. Reading the end takes a moment: a write that begins meanwhile may precede it.
  */
 export function subscribe(
   engine: EngineContext,

@@ -1,4 +1,4 @@
-/** Limits of what a reader remembers of a file. */
+/** Limits of a reader's memory of a file. */
 
 /**
  * Ids of one session known at a time. The largest file seen, of 300 MB, has 150,000 lines. A

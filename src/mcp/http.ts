@@ -134,7 +134,10 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   };
 }
 
-/** `work` while the feed is followed: what it subscribes misses no change after its answer. */
+/**
+ * Runs `work` while the feed is followed, so that its subscriptions miss no change after its
+ * answer.
+ */
 async function whileFollowed<T>(feed: SessionFeed, work: () => Promise<T>): Promise<T> {
   const stop = feed.subscribe(() => undefined);
   try {

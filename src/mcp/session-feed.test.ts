@@ -41,7 +41,7 @@ function listen(feed: SessionFeed): string[] {
   return told;
 }
 
-test("a change during a failure of the store is told of afterwards", async () => {
+test("a change during a failure of the store is announced afterwards", async () => {
   const errors: unknown[] = [];
   const failure = new BackscrollError("store_unavailable", "away", { details: {} });
   const failsOnce = async () => {

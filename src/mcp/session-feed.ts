@@ -65,8 +65,8 @@ export class SessionFeed implements ServerEventBus {
   }
 
   /**
-   * Resolves when the listeners get every later change, or when the store failed to tell the feed's
-   * end. A subscription is acknowledged after that.
+   * Resolves when listeners get every later change, or when the feed's end could not be read. A
+   * subscription is acknowledged after that.
    */
   async started(): Promise<void> {
     await this.#following?.started;
@@ -89,7 +89,8 @@ export class SessionFeed implements ServerEventBus {
       } catch (error) {
         started();
         this.#onError(error);
-        // The store was restored or has failed over: its changes from now on, and anything may be another.
+        // The store was restored or has failed over: follow its feed from the current end, and
+        // announce that the list has changed.
         if (BackscrollError.is(error, "cursor_expired")) {
           after = undefined;
           this.publish({ kind: "resources_list_changed" });

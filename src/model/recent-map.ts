@@ -1,10 +1,9 @@
 /**
- * A two-generation FIFO cache: a bounded map that drops its oldest keys, so that memory
- * does not grow with what is read.
+ * A two-generation FIFO cache: a map that drops its oldest keys, so that memory stays bounded.
  *
- * Two generations: once the newer map holds half of the limit, it becomes the older one, and the
- * older one is dropped. Deleting the oldest key for each new one would get slower with size, as a
- * Map iterates over the gaps of deleted keys. Up to half of the limit it is one Map.
+ * Once the newer generation holds half of the limit, it becomes the older one, and the older one is
+ * dropped. Deleting the oldest key for each new one would get slower with size, as a Map iterates
+ * over the gaps of deleted keys. Up to half of the limit it is one Map.
  */
 
 /** Values are never undefined, which means an unknown key. */

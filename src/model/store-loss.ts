@@ -22,7 +22,7 @@ export type StoreLoss =
       readonly kind: "failover";
       readonly foundAt: number;
       readonly tenant: string;
-      /** A lower bound: what this process had seen. */
+      /** A lower bound: the changes that this process had seen. */
       readonly changes: number;
     };
 

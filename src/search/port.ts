@@ -212,7 +212,7 @@ export interface WindowHead {
 export interface WindowEntry {
   readonly id: string;
   readonly sequence: number;
-  /** Zero-based index on its path: what `listMessages` pages by. */
+  /** Zero-based index on its path, the offset of `listMessages`. */
   readonly index: number;
   readonly role: Role | null;
   readonly actor: string | null;

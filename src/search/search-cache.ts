@@ -101,7 +101,7 @@ export class TenantCache {
     return this.#heads.get(session);
   }
 
-  /** `head` was read in this snapshot, or came from `head`. */
+  /** `head` was read in this snapshot, or is the cached one. */
   rememberHead(session: number, head: WindowHead): void {
     this.#heads.add(session, head);
   }

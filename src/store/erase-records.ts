@@ -12,8 +12,8 @@ export interface EraseRequest {
   readonly entryIds: readonly string[];
   readonly mode: EraseMode;
   /**
-   * Set once everything that compactions up to this sequence cover is erased: the session is due
-   * again only after a later one.
+   * Given once all entries covered by compactions up to this sequence are erased: the session is
+   * due again after a later compaction.
    */
   readonly appliedThrough?: number;
   /**

@@ -22,8 +22,8 @@ const FULL_BATCH_FACTOR = 4;
 const BATCH_MS = 200;
 
 /**
- * Back-pressure: writes wait from this many times `flushAt` on, polling at this interval. It is more
- * than one segment takes, so that writing continues while a segment is built.
+ * Back-pressure: writes wait from this many times `flushAt` on, polling at this interval. The
+ * threshold is above the size of one segment, so that writing continues while a segment is built.
  */
 const BACK_PRESSURE_FACTOR = 10;
 const POLL_MS = 10;
@@ -65,7 +65,7 @@ interface Tenant {
   readonly name: string;
   /** Unindexed changes, as far as this process knows. */
   behind: number;
-  /** Changes since `behind` was last read, which may not include them. */
+  /** Changes since `behind` was last read; that read may have included some of them. */
   since: number;
   /** Bytes written by this process since the last flush. */
   bytes: number;
@@ -205,7 +205,7 @@ export class Indexer {
     try {
       tenant.behind = await this.#store.lag(tenant.name);
       tenant.known = true;
-      // Includes bytes written meanwhile, as no other write may follow.
+      // Counts bytes written meanwhile too: no later write may come to trigger maintenance.
       if (tenant.behind >= this.#options.flushAt || tenant.bytes >= FLUSH_BYTES)
         this.#start(tenant);
     } catch (error) {

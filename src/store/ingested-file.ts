@@ -4,7 +4,7 @@ export interface IngestedFile {
   /** The format that it was read as. */
   readonly source: string;
   readonly size: number;
-  /** In microseconds: file systems have no finer time, and a number holds it exactly. */
+  /** In microseconds, which a number holds exactly; nanoseconds would exceed 2^53. */
   readonly mtimeUs: number;
   /** The end of the last complete line, and the number of lines before it. */
   readonly offset: number;

@@ -191,7 +191,7 @@ export interface AppendRequest {
   readonly isHistory?: boolean;
 }
 
-/** A copied compaction: its summary and covered range. */
+/** The summary of a new or copied compaction, and the range that it covers. */
 export interface NewSummary {
   readonly text: string;
   /** The last entry that it covers. */

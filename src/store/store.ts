@@ -281,7 +281,10 @@ export interface StoreReads extends OriginalReads, RecordReads {
     after: string | undefined,
     limit: number,
   ): Promise<readonly SessionRoute[]>;
-  /** The current and past sessions of a key, newest first, from before a version on. */
+  /**
+   * The current and past sessions of a key, newest first; with `before`, only those of lower
+   * versions.
+   */
   listRouteSessions(
     tenant: string,
     key: string,
@@ -305,7 +308,7 @@ export interface StoreReads extends OriginalReads, RecordReads {
     sessionId: string | undefined,
   ): Promise<ChangePage>;
 
-  /** The index's progress. A tenant without one has an empty one. */
+  /** The index's progress; zeros for a tenant without an index. */
   indexStatus(tenant: string): Promise<IndexStatus>;
 
   listTenants(): Promise<readonly string[]>;

@@ -38,8 +38,8 @@ export function isTableName(name: string): name is TableName {
 export const INDEX_TABLES = ["index_manifest", "index_segments", "index_blobs"] as const;
 
 /**
- * SQLite's storage of columns that other tables have; the rows of a dump have these columns
- * themselves.
+ * Tables that exist on SQLite only: packs hold columns of `entries`, which a dump unpacks into its
+ * rows.
  */
 export const STORAGE_TABLES = ["packs"] as const;
 

@@ -12,7 +12,7 @@ export interface SourceFields {
   readonly format: string;
   /** The id in the source; null if the format has none. */
   readonly id: string | null;
-  /** The parent in the source, if it differs from ours: there, notes may have children. */
+  /** The parent in the source, if it differs from ours: there, annotations may have children. */
   readonly parentId?: string | null;
   /** Fields without a counterpart here, unchanged. */
   readonly fields?: JsonObject;

@@ -55,7 +55,7 @@ const typed = (text: string, parentId: string | null): AppendMessage => ({
   runConfig: { custom: { mood: "brief" } },
 });
 
-/** The package's runtime, with what is stored loaded. */
+/** The package's runtime, with the stored thread loaded. */
 async function openThread(history: ThreadHistoryAdapter, chatModel: ChatModelAdapter) {
   const options = { adapters: { chatModel, history }, unstable_humanToolNames: ["remove"] };
   const thread = new LocalRuntimeCore(options, undefined).threads.getMainThreadRuntimeCore();
@@ -307,7 +307,7 @@ describe.each(WORLDS)("on %s", (_, start) => {
         { parentId: foreign.id, message: said("a3", "assistant", "Ask.") },
       ],
     });
-    // Another runtime shows the texts of what it did not write.
+    // Another runtime shows foreign messages by their text.
     const { messages } = await reopen().load();
     expect(messages.map(({ message }) => message.content)).toContainEqual([
       { type: "text", text: "Open." },

@@ -1,4 +1,4 @@
-/** An agent is killed in the middle of a turn; another process goes on with its session. */
+/** An agent is killed in the middle of a turn; another process continues its session. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,27 +40,30 @@ const AGENTS: readonly (readonly [string, RunTurn])[] = [
   ["openai-agents", runOpenAiAgents],
 ];
 
-test.each(AGENTS)("%s: a killed agent's session goes on elsewhere", async (framework, runTurn) => {
-  const address = join(createFolder(), "agent.db");
-  await killInTool(framework, address);
-  await using memory = await open(address, { inThread: true });
-  const isFound = async (query: string) => (await memory.searchSessions(query)).hits.length > 0;
-  expect(await isFound("quokka")).toBe(true);
-  if (framework === "langgraph") {
-    // The turn itself goes on, from the tool call that was under way.
-    expect(await runTurn(memory, "", async () => "a numbat")).toBe("It was a numbat.");
-    expect(await isFound("numbat")).toBe(true);
-  }
-  if (framework === "ai-sdk") {
-    // Readers of the answer are told that it ended.
-    const left = await resumableStreams(memory, STREAMS).resume("chat");
-    const types: string[] = [];
-    for await (const { type } of left ?? []) types.push(type);
-    expect(types.at(-1)).toBe("abort");
-  }
-  const answer = await runTurn(memory, "Which one was in the third?", async () => "a bilby");
-  expect(answer).toBe("It was a bilby.");
-  expect(await isFound("bilby")).toBe(true);
-  expect(await isFound("quokka")).toBe(true);
-  expect((await memory.listSessions()).sessions).toHaveLength(1);
-});
+test.each(AGENTS)(
+  "%s: a killed agent's session continues elsewhere",
+  async (framework, runTurn) => {
+    const address = join(createFolder(), "agent.db");
+    await killInTool(framework, address);
+    await using memory = await open(address, { inThread: true });
+    const isFound = async (query: string) => (await memory.searchSessions(query)).hits.length > 0;
+    expect(await isFound("quokka")).toBe(true);
+    if (framework === "langgraph") {
+      // The turn itself continues from the pending tool call.
+      expect(await runTurn(memory, "", async () => "a numbat")).toBe("It was a numbat.");
+      expect(await isFound("numbat")).toBe(true);
+    }
+    if (framework === "ai-sdk") {
+      // Readers of the answer see its end.
+      const left = await resumableStreams(memory, STREAMS).resume("chat");
+      const types: string[] = [];
+      for await (const { type } of left ?? []) types.push(type);
+      expect(types.at(-1)).toBe("abort");
+    }
+    const answer = await runTurn(memory, "Which one was in the third?", async () => "a bilby");
+    expect(answer).toBe("It was a bilby.");
+    expect(await isFound("bilby")).toBe(true);
+    expect(await isFound("quokka")).toBe(true);
+    expect((await memory.listSessions()).sessions).toHaveLength(1);
+  },
+);

@@ -342,7 +342,7 @@ test("a fitted history starts with a turn or a compaction, and splits no pair", 
   expect(cut).toEqual([said("ok")]);
 });
 
-/** A model that answers what it was given, one answer a request. */
+/** A model that gives scripted answers, one per request. */
 class ScriptedModel implements Model {
   readonly requests: ModelRequest[] = [];
   readonly #answers: AgentInputItem[][];

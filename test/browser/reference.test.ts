@@ -1,4 +1,4 @@
-/** `/docs` in a real browser, and what it says of every route. */
+/** `/docs` in a real browser, and its description of every route. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { z } from "zod";

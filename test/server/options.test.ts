@@ -22,7 +22,7 @@ async function ask(path: string, body: object) {
   return { status: response.status, json };
 }
 
-describe("how hits are ranked", () => {
+describe("the ranking", () => {
   const search = (ranking: unknown) =>
     ask("/v1/search", { query: "quizzaciously", explain: true, ranking });
 
@@ -59,7 +59,7 @@ describe("how hits are ranked", () => {
   });
 });
 
-describe("how a context is pruned", () => {
+describe("the pruning of a context", () => {
   const build = (prune: unknown) =>
     ask(`/v1/sessions/${world.ids["session"]}/context`, { token_budget: 4_000, prune });
 

@@ -94,7 +94,7 @@ describe("a token without permission for every actor", () => {
       forbidden,
     );
 
-    // A past writer is a participant, and may go on.
+    // A past writer is a participant, and may continue.
     const session = await world.engine.forTenant("acme").getSession(String(made.json["id"]));
     await session.append({ role: "user", actor: "ana", content: "hello" });
     const patched = await send("PATCH", path, { participants: ["ana", "ci"], title: "Both" });

@@ -34,7 +34,7 @@ export class Child {
 
   /**
    * `file` is a module of this folder that waits for one message: its task. With `isBound` file
-   * permissions bind it, also as root; `limits` are shell commands that bound what it may use.
+   * permissions bind it, also as root; `limits` are shell commands that bound its resources.
    */
   constructor(
     file: string,

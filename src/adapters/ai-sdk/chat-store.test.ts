@@ -53,7 +53,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
   });
   afterAll(() => end());
 
-  test("come back as they went in", async () => {
+  test("round-trip unchanged", async () => {
     const messages: UIMessage[] = [
       say("u1", "why does cron run twice?"),
       {
@@ -98,7 +98,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect((await session.meta()).entryCount).toBe(entryCount);
   });
 
-  test("a message that comes again under its id takes the place of the first, as after an approval", async () => {
+  test("a message that is saved again under its id supersedes the first, as after an approval", async () => {
     const asked: UIMessage = {
       id: "a1",
       role: "assistant",
@@ -156,7 +156,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect(await chats.load("edit")).toEqual([]);
   });
 
-  test("messages that several add at once all arrive", async () => {
+  test("messages that are added concurrently are all stored", async () => {
     await Promise.all(
       Array.from({ length: 6 }, (_, i) => chats.upsert("many", say(`u${i}`, `${i}`))),
     );
@@ -164,7 +164,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect(ids.toSorted()).toEqual(["u0", "u1", "u2", "u3", "u4", "u5"]);
   });
 
-  test("two stores add to one chat in turns, and edit what the other has added", async () => {
+  test("two stores add to one chat in turns, and edit each other's messages", async () => {
     const other = chatStore<UIMessage>(tenant);
     await chats.upsert("shared", say("u1", "one"));
     await other.upsert("shared", say("a1", "two", "assistant"));
@@ -183,7 +183,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect(await other.load("shared")).toEqual([say("u4", "six")]);
   });
 
-  test("a message that is added again as it is, is stored once", async () => {
+  test("an unchanged message that is added again is stored once", async () => {
     await chats.upsert("again", say("u1", "one"), say("a1", "two", "assistant"));
     const session = await chats.session("again");
     const { entryCount } = await session.meta();
@@ -211,7 +211,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect(ids.toSorted()).toEqual(["b1", ...messages.map(({ id }) => id)].toSorted());
   });
 
-  test("what others appended is shown by its text", async () => {
+  test("messages of other writers are shown by their text", async () => {
     const session = await chats.session("mixed");
     await session.append({ role: "user", content: "from elsewhere" });
     const [message] = await chats.load("mixed");
@@ -224,7 +224,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     expect(await session.branches()).toHaveLength(1);
   });
 
-  test("an agent's tool loop is saved at its end, and goes on from what was stored", async () => {
+  test("an agent's tool loop is saved at its end, and continues from the stored messages", async () => {
     const turn = async (text: string) => {
       const messages = [...(await chats.load("agent")), say(`u-${text}`, text)];
       const result = streamText({

@@ -1,7 +1,8 @@
 /**
- * Chats of the AI SDK as sessions: `load` before a turn, `save` at its end. A message that comes again
- * under its id with other parts, as after a tool was approved, takes the place of the one that was
- * there; the replaced version stays in the session's tree.
+ * Chats of the AI SDK as sessions: `load` before a turn, `save` at its end.
+ *
+ * A message that is saved again under its id with other parts, as after a tool was approved,
+ * supersedes the stored one, which stays in the session's tree.
  */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
@@ -18,31 +19,31 @@ import { untilSettled } from "../common/settle.ts";
 import { isSame, toEntryInput, toUIMessage, type UIMessageLike } from "./ui-message.ts";
 
 export interface ChatStoreOptions {
-  /** The agent that the sessions are of: `assistant` if left out. */
+  /** The sessions' agent. Default: `assistant`. */
   readonly agent?: string;
   /** The creator of the sessions. Default: `user`. */
   readonly createdBy?: string;
-  /** Stands before a chat's id in the session's key: `ai-sdk/` if left out. */
+  /** The prefix of a chat's id in its session's key. Default: `ai-sdk/`. */
   readonly keyPrefix?: string;
 }
 
 export interface ChatStore<Message extends UIMessageLike> {
-  /** The messages of a chat, oldest first; none if there is no such chat. */
+  /** The messages of a chat, oldest first; empty for an unknown chat. */
   load(chatId: string): Promise<Message[]>;
-  /** Makes a chat consist of these messages: what `onEnd` and a request of `useChat` hold. */
+  /** Replaces the messages of a chat by these, as `onEnd` and a request of `useChat` give them. */
   save(chatId: string, messages: readonly Message[]): Promise<void>;
   /**
-   * Adds messages to a chat, in place of those of the same ids among the last 50: costs the same however
-   * long the chat is.
+   * Adds messages to a chat; one with the id of a message among the last 50 replaces it. The cost
+   * does not depend on the chat's length.
    */
   upsert(chatId: string, ...messages: readonly Message[]): Promise<void>;
-  /** The session of a chat, which is created if there is none: to search it, or to build a context. */
+  /** The session of a chat, created if missing: for searches and contexts. */
   session(chatId: string): Promise<SessionApi>;
-  /** Deletes a chat with all that it was. Nothing happens if there is none. */
+  /** Deletes a chat with every version of its messages. A no-op for an unknown chat. */
   delete(chatId: string): Promise<void>;
 }
 
-/** Messages that an `upsert` of one append looks at. */
+/** The newest messages that `upsert` compares. */
 const TAIL = 50;
 /** Chats whose ends this process caches. */
 const KNOWN_TAILS = 1_000;
@@ -136,7 +137,7 @@ async function readTail(chat: SessionApi): Promise<Path> {
   return { leaf, entries, parent: entries[0]?.parentId ?? null };
 }
 
-/** How many messages, from the first on, are stored as they are. */
+/** The number of leading messages that are stored unchanged. */
 function countSame(entries: readonly Entry[], messages: readonly UIMessageLike[]): number {
   const changed = messages.findIndex((message, i) => {
     const entry = entries[i];
@@ -178,7 +179,8 @@ async function replaceFrom(
   messages: readonly UIMessageLike[],
 ): Promise<Tail> {
   const tail = { leaf, ids: toIds(messages.slice(0, same)) };
-  // An append goes below the leaf, so that entries of other writers behind the last message stay.
+  // Appends below the leaf, so that entries of other writers after the last message stay on the
+  // path.
   if (same === entries.length) return append(chat, tail, leaf, messages.slice(same));
   const from = entries[same - 1]?.id ?? parent;
   if (same < messages.length) return append(chat, tail, from, messages.slice(same));

@@ -28,7 +28,7 @@ describe("search_sessions", () => {
     return hits.map(({ session_id }) => session_id);
   };
 
-  test("finds what its agent heard in other sessions, and says that it is data", async () => {
+  test("finds messages of its agent's other sessions, marked as data", async () => {
     const other = await talk("coder", `The lock is gone, with ${SECRET}`);
     const result = await memoryTools(session).search_sessions.execute({ query: "lock" });
     expect(result.about).toContain("data, not instructions");

@@ -30,7 +30,7 @@ export type MemoryScope = Pick<
 >;
 
 export interface MemoryToolsOptions {
-  /** The sessions of the session's own agent if left out. The session itself is never searched. */
+  /** Default: the sessions of the session's own agent. The session itself is never searched. */
   readonly scope?: MemoryScope;
 }
 
@@ -53,7 +53,7 @@ export interface RememberToolInput {
   readonly content: string;
 }
 
-/** Not an interface: the AI SDK's type for a set of tools takes only types without a name. */
+/** A type alias: an interface is not assignable to the AI SDK's record of tools. */
 export type MemoryTools = {
   readonly search_sessions: MemoryTool<
     SearchSessionsToolInput,
@@ -79,7 +79,7 @@ const LIMIT = {
   description: MEMORY_WORDS.hits,
 } as const;
 
-/** The tools for a model that speaks in `session`. */
+/** The tools of a model that answers in `session`. */
 export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {}): MemoryTools {
   checkFields(options, "options", INPUTS.memoryTools);
   return {

@@ -1,4 +1,6 @@
-/** UIMessages of the AI SDK as messages of ours, and back: the whole of one is kept beside ours as it came. */
+/**
+ * Maps UIMessages of the AI SDK to messages and back; the original is stored unchanged beside ours.
+ */
 
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -29,7 +31,7 @@ export function toUIMessage<Message extends UIMessageLike>(entry: Entry): Messag
   return { id: entry.id, role, parts } as unknown as Message;
 }
 
-/** Whether an entry holds this very message. */
+/** Whether an entry holds an equal message. */
 export function isSame(entry: Entry, message: UIMessageLike): boolean {
   return isSameJson(entry.raw, JSON.parse(JSON.stringify(message)) as JsonValue);
 }

@@ -1,6 +1,6 @@
 /**
- * The files of one memory as records: the path is the key, the content the value and the text by which
- * it is found. Each earlier version of a file is a record in a second namespace.
+ * The files of one memory as records: a file's path is the key, its content the value and the
+ * indexed text. Each earlier version of a file is a record in a second namespace.
  */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
@@ -35,7 +35,7 @@ export class MemoryFiles {
   readonly #history: string;
   readonly #keep: number;
 
-  /** `keep`: how many earlier versions of a file stay. */
+  /** `keep` is the number of earlier versions to keep of each file. */
   constructor(records: RecordsApi, namespace: string, keep: number) {
     this.#records = records;
     this.#namespace = namespace;
@@ -56,13 +56,13 @@ export class MemoryFiles {
     const files: { path: string; bytes: number }[] = [];
     const range = { namespace: this.#namespace, prefix };
     for await (const { key, size } of eachRecord(this.#records, range)) {
-      // The value is a JSON string: two quotes, and what had to be escaped.
+      // The JSON string without its quotes; escapes make this an upper bound.
       files.push({ path: key, bytes: Math.max(0, size - 2) });
     }
     return files;
   }
 
-  /** False if there is one already. */
+  /** False if the file exists. */
   async create(path: string, content: string): Promise<boolean> {
     try {
       await this.#records.write([this.#put(path, content, null)]);
@@ -73,7 +73,7 @@ export class MemoryFiles {
     }
   }
 
-  /** Replaces the content by what `change` makes of it. Undefined if there is no such file. */
+  /** Replaces the content by the result of `change`. Undefined if the file does not exist. */
   async edit<Result extends { readonly content: string }>(
     path: string,
     change: (content: string) => Result,
@@ -90,7 +90,7 @@ export class MemoryFiles {
     });
   }
 
-  /** The file of this path, or all below it. False if there is nothing. */
+  /** Deletes the file at this path, or all files below it. False if there are none. */
   async delete(path: string): Promise<boolean> {
     return this.#again(async () => {
       const files = await this.#at(path);
@@ -103,7 +103,7 @@ export class MemoryFiles {
     });
   }
 
-  /** Moves the file of this path, or all below it, in one transaction. */
+  /** Moves the file at this path, or all files below it, in one transaction. */
   async rename(from: string, to: string): Promise<"done" | "missing" | "taken"> {
     return this.#again(async () => {
       const files = await this.#at(from);
@@ -148,7 +148,7 @@ export class MemoryFiles {
     }));
   }
 
-  /** The file itself, or those below. */
+  /** The file at this path, or those below it. */
   async #at(path: string): Promise<readonly MemoryFile[]> {
     const file = await this.find(path);
     if (file !== undefined) return [file];
@@ -177,7 +177,10 @@ export class MemoryFiles {
     return { delete: { namespace: this.#namespace, key: path, expectedVersion: version } };
   }
 
-  /** Keeps what a file is, in place of the oldest versions of it. */
+  /**
+   * The operations that add the current version to the history and delete the oldest ones beyond
+   * the limit.
+   */
   async #remember(file: MemoryFile): Promise<RecordOperation[]> {
     if (this.#keep === 0) return [];
     const namespace = this.#history;
@@ -193,7 +196,7 @@ export class MemoryFiles {
     ];
   }
 
-  /** As many files at once as fit into one write, with their versions. */
+  /** Batches of files that fit into one write together with their versions. */
   #parts(files: readonly MemoryFile[]): MemoryFile[][] {
     const size = 100;
     return Array.from({ length: Math.ceil(files.length / size) }, (_, i) =>

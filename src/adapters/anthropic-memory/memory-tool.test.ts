@@ -87,7 +87,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("the memory tool on %s"
     );
   });
 
-  test("replaces a text that is there once", async () => {
+  test("replaces a text that occurs once", async () => {
     const memory = fresh();
     const replace = (path: string, old_str: string, new_str: string) =>
       memory.str_replace({ command: "str_replace", path, old_str, new_str });
@@ -189,7 +189,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("the memory tool on %s"
     ]);
   });
 
-  test("answers whatever a model sends with a text", async () => {
+  test("answers any input of a model with text", async () => {
     const memory = fresh();
     for (const input of [null, {}, { command: "toString" }, { command: "view", path: 5 }]) {
       expect(await memory.execute(input)).toMatch(/^Error: /);
@@ -198,7 +198,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("the memory tool on %s"
     expect(await memory.execute(large)).toMatch(/^Error: \/memories\/l would have 307200 bytes/);
   });
 
-  test("keeps what files were, and finds what they are", async () => {
+  test("keeps earlier versions, and finds current ones", async () => {
     const memory = fresh(2);
     await create(memory, "/memories/pets", "a capybara");
     for (const [old_str, new_str] of [
@@ -221,7 +221,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("the memory tool on %s"
     expect(await memory.search("quokka")).toEqual([]);
   });
 
-  test("changes of one file at once all arrive", async () => {
+  test("concurrent changes of one file are all applied", async () => {
     const memory = fresh();
     await create(memory, "/memories/f", "start");
     await Promise.all(

@@ -1,7 +1,9 @@
 /**
- * A backend of Anthropic's memory tool (`memory_20250818`): files below `/memories` that a model views
- * and edits, kept as records of a tenant. Every command answers with a text, also when it is refused:
- * the model reads it and goes on. Only a store that cannot be used throws.
+ * A backend of Anthropic's memory tool (`memory_20250818`): files below `/memories` that a model
+ * views and edits, stored as records of a tenant.
+ *
+ * Every command answers with text; a refused one answers with the reason, for the model to read.
+ * Only failures of the store are thrown.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -67,9 +69,12 @@ export type MemoryCommand =
   | RenameCommand;
 
 export interface MemoryToolOptions {
-  /** The namespace of the files, such as `users/ana`; `memories` if left out. The model cannot leave it. */
+  /**
+   * The namespace of the files, such as `users/ana`. Default: `memories`. The model cannot leave
+   * it.
+   */
   readonly namespace?: string;
-  /** How many earlier versions of a file stay: 20 if left out, at most 400; 0: none. */
+  /** Earlier versions to keep of each file: at most 400; 0: none. Default: 20. */
   readonly history?: number;
 }
 
@@ -81,9 +86,9 @@ export interface AnthropicMemory {
   readonly insert: (command: InsertCommand) => Promise<string>;
   readonly delete: (command: DeleteCommand) => Promise<string>;
   readonly rename: (command: RenameCommand) => Promise<string>;
-  /** Carries out the input of a `tool_use` block, whatever a model has put into it. */
+  /** Executes the input of a `tool_use` block, which is validated here. */
   readonly execute: (input: unknown) => Promise<string>;
-  /** The files that fit a question best: 10 if `limit` is left out, at most 20. */
+  /** The files that match best. `limit`: default 10, at most 20. */
   readonly search: (query: string, limit?: number) => Promise<readonly MemoryFile[]>;
   /** The earlier versions of a file, the newest first; also of a deleted one. */
   readonly history: (path: string) => Promise<readonly MemoryFileVersion[]>;
@@ -152,7 +157,7 @@ async function view(files: MemoryFiles, { path, view_range: range }: ViewCommand
   return folderView(outer, bytes, twoLevels(outer, all));
 }
 
-/** Files and folders in the order of their paths, each folder before what it holds. */
+/** Files and folders in the order of their paths, each folder before its contents. */
 function twoLevels(
   outer: string,
   files: readonly { readonly path: string; readonly bytes: number }[],
@@ -261,7 +266,7 @@ async function rename(files: MemoryFiles, command: RenameCommand): Promise<strin
   }
 }
 
-/** A file is no folder: nothing goes below it. */
+/** Refuses a path below a file. */
 async function checkFolders(files: MemoryFiles, inner: string): Promise<void> {
   const segments = inner.split("/");
   for (let depth = 1; depth < segments.length; depth++) {

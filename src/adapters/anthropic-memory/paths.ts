@@ -42,7 +42,7 @@ function isUnsafe(segment: string): boolean {
   return ["", ".", ".."].includes(plain) || /[\\/\p{Cc}]/u.test(plain);
 }
 
-/** With every layer of percent-encoding taken off; undefined if it is none. */
+/** Decodes every layer of percent-encoding; undefined if one is malformed. */
 function decoded(segment: string): string | undefined {
   let plain = segment;
   for (;;) {

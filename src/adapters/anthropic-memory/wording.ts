@@ -32,7 +32,7 @@ export function fileView(
   return `Here's the content of ${path} with line numbers:\n${numbered(shown, from)}`;
 }
 
-/** The lines round the one, from 0, that was changed. */
+/** The lines around the changed one, which is counted from 0. */
 export function editedSnippet(content: string, line: number): string {
   const from = Math.max(0, line - 2);
   const shown = content.split("\n").slice(from, line + 3);

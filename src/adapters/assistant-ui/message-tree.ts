@@ -1,9 +1,9 @@
 /**
- * The tree of messages that a session holds.
+ * The tree of messages of a session.
  *
- * Entries are never overwritten, so a message that was updated has several: the newest one counts, and what
- * follows any of them follows the message. A removed message leaves a tombstone; what follows it then
- * follows the message before it.
+ * Entries are never overwritten, so an updated message has several: the newest one counts, and the
+ * children of all of them are the message's children. A removed message leaves a tombstone, whose
+ * children become children of the message before it.
  */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
@@ -14,7 +14,7 @@ import { messageIdOf } from "./stored-message.ts";
 export interface TreeMessage<Kept> {
   readonly id: string;
   readonly parentId: string | null;
-  /** Of the entries of the message, the newest last. */
+  /** The kept parts of the message's entries, the newest last. */
   readonly entries: readonly Kept[];
 }
 
@@ -83,7 +83,7 @@ function toTree<Kept>(
   };
 }
 
-/** The newest message of those that follow `from`: the page would drop what follows a head. */
+/** The newest message below `from`: the page drops messages after the head. */
 function lastBelow(
   messages: ReadonlyMap<string, TreeMessage<unknown>>,
   from: string | null,

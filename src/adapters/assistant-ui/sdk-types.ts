@@ -1,11 +1,8 @@
-/**
- * The shapes of assistant-ui's history, in as far as we read them. Written down here so that nothing of the
- * package is needed to compile or to load this one.
- */
+/** Types of assistant-ui's history, as far as they are used here, declared without the package. */
 
 /**
- * A `ThreadMessage`. Any, because the package's own type is a union that only the package names: what is
- * handed in comes back as it was.
+ * A `ThreadMessage`, which is returned unchanged. `any`, because the package's own type is a union
+ * that only the package names.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the package's union of messages must be assignable both ways.
 export type ThreadMessageLike = any;

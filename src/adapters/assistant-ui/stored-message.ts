@@ -7,12 +7,12 @@ import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject, isSameJson, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { toBlocks } from "../common/ui-parts.ts";
 
-/** How sessions and entries of this adapter are marked: `origin.source`, `adapter`. */
+/** Marks the sessions (`origin.source`) and entries (`adapter`) of this adapter. */
 export const SOURCE = "assistant-ui";
 
-/** The format of a message that is stored as the `ThreadMessage` that it is. */
+/** The format of messages that are stored as `ThreadMessage`. */
 export const THREAD_MESSAGE = "thread-message";
-/** How the names of the AI SDK's formats begin. */
+/** The prefix of the names of the AI SDK's formats. */
 const AI_SDK = "ai-sdk/";
 
 /** The authors of messages. */
@@ -77,7 +77,7 @@ export function toJson(message: unknown): JsonValue {
     );
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    const why = "message must be JSON; leave out what refers to itself, and BigInts";
+    const why = "message must be JSON, without cycles and BigInts";
     throw new BackscrollError("invalid_input", why, { cause, details: { field: "message" } });
   }
 }

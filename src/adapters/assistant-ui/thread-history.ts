@@ -1,9 +1,10 @@
 /**
- * A history adapter of assistant-ui on Backscroll: a thread is a session, its branches are the session's.
+ * A history adapter of assistant-ui on Backscroll: a thread is a session, its branches are the
+ * session's.
  *
- * A message is an entry below the one that it follows. An update puts a sibling in the entry's place; the
- * entries of the active path that follow it are stored again below the sibling, so that the path, and with
- * it what searches and contexts see, is the one that is shown.
+ * A message is an entry below the one that it follows. An update puts a sibling in the entry's
+ * place; the entries of the active path that follow it are stored again below the sibling, so that
+ * searches and contexts see the path that the page shows.
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
@@ -44,15 +45,15 @@ import {
 
 export interface ThreadHistoryOptions {
   /**
-   * The caller's own id of the thread: any text. A function is asked with each call: before a `load` it may
-   * know of none yet, and the history is empty; before a `write` it gives one.
+   * The caller's id of the thread: any text. A function is called for each operation: for `load` it
+   * may give undefined, which means an empty history; for `write` it must give an id.
    */
   readonly threadId:
     | string
     | ((purpose: "load" | "write") => string | undefined | Promise<string | undefined>);
-  /** The agent of the session, and the author of its answers; `assistant-ui` if left out. */
+  /** The agent of the session, and the author of its answers. Default: `assistant-ui`. */
   readonly agent?: string;
-  /** The author of requests; `user` if left out. */
+  /** The author of requests. Default: `user`. */
   readonly user?: string;
 }
 
@@ -64,7 +65,7 @@ export function threadHistory(tenant: TenantApi, options: ThreadHistoryOptions):
 /** Threads whose ends this process caches. */
 const KNOWN_ENDS = 1_000;
 
-/** The last message of a thread as this process has last appended it. */
+/** The end of a thread as this process last wrote it. */
 interface End {
   readonly leaf: string;
   readonly id: string;
@@ -223,8 +224,8 @@ function storeAfter(
 }
 
 /**
- * The usual case, whatever the length of the thread. Gives the entry that is then the leaf; undefined if the
- * message is neither the last one nor the next.
+ * Fast path: stores the last message of the thread or the next one, at a cost independent of the
+ * thread's length. Gives the new leaf; undefined for any other message.
  */
 async function storeAtEnd(
   session: SessionApi,
@@ -244,7 +245,10 @@ async function storeAtEnd(
   return append(session, input, stored, { parent: leaf, expectedLeaf: leaf });
 }
 
-/** A message of another branch, one that others follow, or one whose parent is gone. Reads the thread. */
+/**
+ * Slow path, which reads the thread: for a message on another branch, with children, or without its
+ * parent.
+ */
 async function storeAnywhere(
   session: SessionApi,
   stored: StoredMessage,
@@ -291,7 +295,7 @@ function entryToFollow(tree: MessageTree<Entry>, parentId: string | null): strin
   );
 }
 
-/** Gives the entry; undefined if one is there under the message's id, and it holds something else. */
+/** Gives the entry; undefined if an entry with the message's id has other content. */
 async function append(
   session: SessionApi,
   input: MessageEntryInput,

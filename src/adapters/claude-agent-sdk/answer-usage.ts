@@ -4,7 +4,7 @@ import type { Usage } from "../../model/entry.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { combineUsage } from "../../model/usage.ts";
 
-/** The lines of an answer stand near each other. */
+/** The lines of an answer are close together. */
 const KEPT_ANSWERS = 64;
 
 export class AnswerUsage {

@@ -1,6 +1,6 @@
 /**
- * The shapes that the Claude Agent SDK hands to a session store, in as far as we read them. Written down
- * here so that nothing of the package is needed to compile or to load this one.
+ * Types of the Claude Agent SDK's session store, as far as they are used here, declared without the
+ * package.
  */
 
 /** A transcript: of a session, or of one of its sub-agents (`subpath`). */

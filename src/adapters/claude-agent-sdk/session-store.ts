@@ -37,11 +37,11 @@ import { type ListedSession, readSummaries, SUMMARIES } from "./summaries.ts";
 import { mainKey, projectPrefix, SOURCE, sessionIdOf, transcriptKey } from "./transcript-key.ts";
 
 export interface ClaudeSessionStoreOptions {
-  /** The agent of the sessions, and the author of its answers; `claude-agent-sdk` if left out. */
+  /** The agent of the sessions, and the author of its answers. Default: `claude-agent-sdk`. */
   readonly agent?: string;
-  /** The author of requests; `user` if left out. */
+  /** The author of requests. Default: `user`. */
   readonly user?: string;
-  /** `foldSessionSummary` of the SDK. Left out, it is loaded from the SDK with the first listing. */
+  /** `foldSessionSummary` of the SDK. Default: loaded from the SDK with the first listing. */
   readonly foldSessionSummary?: FoldSummary;
 }
 
@@ -55,7 +55,10 @@ export function claudeSessionStore(
 
 /** Transcripts whose sessions are known at a time: more than one process runs. */
 const KNOWN_TRANSCRIPTS = 1_000;
-/** Bytes of JSON in one append, about: half of what one may take, as messages are stored with their lines. */
+/**
+ * Approximate bytes of JSON per append: half of its limit, because messages are stored beside their
+ * lines.
+ */
 const BATCH_LENGTH = 4 * 1024 * 1024;
 
 interface Transcript {
@@ -233,7 +236,7 @@ async function unless(
   }
 }
 
-/** Lines that are stored all or none. */
+/** Batches of lines, each stored atomically. */
 function* batchesOf(lines: readonly ClaudeEntry[]): Generator<ClaudeEntry[]> {
   let batch: ClaudeEntry[] = [];
   let length = 0;
@@ -264,7 +267,7 @@ function placeOf(lines: readonly ClaudeEntry[]): {
   };
 }
 
-/** Not a literal: the package is there only where the agent is. */
+/** Typed as a string, so that the compiler does not resolve it: the package is an optional peer. */
 const SDK: string = "@anthropic-ai/claude-agent-sdk";
 
 async function loadFold(): Promise<FoldSummary> {

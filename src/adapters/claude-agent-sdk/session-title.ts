@@ -5,7 +5,7 @@ import { titleOfRequest } from "../../transcript/title/request-title.ts";
 import { requestOf } from "./entry-mapping.ts";
 import type { ClaudeEntry } from "./sdk-types.ts";
 
-/** A title counts more than one of a lower rank: of a request, of a model, of the user. */
+/** Ranks ascend: a title derived from a request, a model's, the user's. */
 export interface RankedTitle {
   readonly title: string;
   readonly rank: 1 | 2 | 3;
@@ -29,12 +29,12 @@ export function titleOf(lines: readonly ClaudeEntry[], rank: number): RankedTitl
 function titleOfLine(line: ClaudeEntry, rank: number): RankedTitle | undefined {
   const [field, own] = FIELDS[line.type] ?? [];
   if (field === undefined || own === undefined) {
-    // The first request is what a session is about.
+    // The first request names the subject.
     const made = rank > 0 ? undefined : titleOfRequest(requestOf(line) ?? "");
     return made === undefined ? undefined : { title: made.title, rank: 1 };
   }
   const title = line[field];
   if (typeof title !== "string" || title.trim() === "" || own < rank) return undefined;
-  // A byte is at least one UTF-16 unit less than what a title may take.
+  // A UTF-16 unit takes at most three bytes.
   return { title: title.trim().slice(0, MAX_TITLE_BYTES / 4), rank: own };
 }

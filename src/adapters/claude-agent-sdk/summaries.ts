@@ -1,8 +1,8 @@
 /**
  * Summaries of sessions, as the SDK folds them.
  *
- * A summary is derived from the transcript alone. So no append has to keep one up to date under a lock:
- * a listing folds what was appended since the last one, and keeps the result in a record.
+ * A summary is derived from the transcript alone, and folded lazily: a listing folds the lines
+ * appended since the last one, and stores the result in a record. So appends need no lock.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";

@@ -2,10 +2,13 @@
 
 import type { ClaudeSessionKey } from "./sdk-types.ts";
 
-/** How sessions and entries of this adapter are marked: `origin.source`, `adapter`, a custom entry's type. */
+/**
+ * Marks the sessions (`origin.source`), entries (`adapter`) and custom entries (`type`) of this
+ * adapter.
+ */
 export const SOURCE = "claude-agent-sdk";
 
-/** The beginning of the keys of a project's sessions. */
+/** The prefix of the keys of a project's sessions. */
 export function projectPrefix(projectKey: string): string {
   return `${SOURCE}:${encodeURIComponent(projectKey)}/`;
 }

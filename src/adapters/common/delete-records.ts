@@ -1,10 +1,10 @@
-/** Deleting records that other processes may delete at the same time. */
+/** Deletes records that other processes may delete concurrently. */
 
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 
-/** Deletes all records below a prefix, and says how many. */
+/** Deletes all records below a prefix, and gives their number. */
 export async function deleteBelow(
   records: RecordsApi,
   namespace: string,

@@ -1,4 +1,4 @@
-/** Names of others as parts of a record's key. */
+/** Escapes foreign names as parts of a record's key. */
 
 /** Without slashes and control characters. */
 export function escaped(text: string): string {

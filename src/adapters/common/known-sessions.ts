@@ -8,7 +8,7 @@ import { BackscrollError } from "../../model/errors.ts";
 /** Gives the fields of one session, before it is created. */
 type OwnFields = () => Promise<Omit<Partial<EnsureSessionInput>, "key">>;
 
-/** Keys whose sessions are known without asking. */
+/** The capacity of the cache of session ids by key. */
 const MAX_KNOWN = 1_000;
 
 export class KnownSessions {
@@ -16,7 +16,7 @@ export class KnownSessions {
   readonly #input: Omit<EnsureSessionInput, "key">;
   readonly #known = new Map<string, SessionApi>();
 
-  /** `input`: what a session is created with. */
+  /** `input` has the fields of new sessions. */
   constructor(tenant: TenantApi, input: Omit<EnsureSessionInput, "key">) {
     this.#tenant = tenant;
     this.#input = input;
@@ -43,7 +43,7 @@ export class KnownSessions {
     return session === undefined ? undefined : this.#tenant.session(session.id);
   }
 
-  /** Nothing happens if there is none. */
+  /** A no-op without a session. */
   async delete(key: string): Promise<void> {
     this.#known.delete(key);
     const session = await this.find(key);

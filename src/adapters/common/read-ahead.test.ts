@@ -23,7 +23,7 @@ test("one page, or none, is read alone", async () => {
   expect(await collect(readAhead([], read))).toEqual([]);
 });
 
-test("a failed read reaches a caller that goes on, and not one that stops before", async () => {
+test("a failed read rejects a caller that continues, and not one that has stopped", async () => {
   const read = async (place: number) => {
     if (place === 2) throw new Error("page 2 is gone");
     return place;

@@ -1,4 +1,4 @@
-/** Pages that do not depend on each other, read one ahead. */
+/** Prefetching of pages that do not depend on each other. */
 
 /**
  * Yields the results of `read` in the order of `places`. Two reads are in flight, so that the store reads

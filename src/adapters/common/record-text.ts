@@ -1,12 +1,12 @@
-/** The text by which a record is found. */
+/** The indexed text of a record. */
 
 import { MAX_RECORD_TEXT_BYTES } from "../../model/limits.ts";
 
-/** Cut where a record's text has to end; null if it is empty. */
+/** Cut to the limit of a record's text; null if empty. */
 export function toRecordText(text: string): string | null {
   if (text === "") return null;
   if (Buffer.byteLength(text) <= MAX_RECORD_TEXT_BYTES) return text;
   const bytes = Buffer.from(text).subarray(0, MAX_RECORD_TEXT_BYTES);
-  // A character that was cut in two becomes U+FFFD, which is longer than what was left of it.
+  // The last character may have been split; its U+FFFD would exceed the limit.
   return bytes.toString().replace(/\ufffd$/, "");
 }

@@ -1,4 +1,4 @@
-/** Another message in the place of one that others follow. */
+/** Replaces a message of the active path that other messages follow. */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";

@@ -1,4 +1,7 @@
-/** Writes that meet other writers, or messages that are no valid ones of ours. */
+/**
+ * Retries of writes that lose to concurrent writers, and a fallback for messages with refused
+ * blocks.
+ */
 
 import type { EntryInput, MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -21,7 +24,7 @@ export async function untilSettled<Result>(change: () => Promise<Result>): Promi
   }
 }
 
-/** Retries a write of records that met a concurrent writer, on what that one left. */
+/** Retries a write of records after a conflict, with the records as they are then. */
 export async function untilWritten<Result>(write: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -35,7 +38,10 @@ export async function untilWritten<Result>(write: () => Promise<Result>): Promis
   }
 }
 
-/** Stores messages; if their blocks are refused, without blocks: what is kept beside them comes back. */
+/**
+ * Stores messages, without their blocks where those are refused: the adapter returns the original
+ * beside them.
+ */
 export async function storeOrBare<Result>(
   inputs: readonly MessageEntryInput[],
   store: (entries: readonly EntryInput[]) => Promise<Result>,

@@ -5,7 +5,7 @@ import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { readAhead } from "./read-ahead.ts";
 
-/** The first `count` entries: `entryCount` of the session for all that it had then. */
+/** The first `count` entries; with the session's `entryCount`, all entries as of then. */
 export function treePages(session: SessionApi, count: number): AsyncGenerator<readonly Entry[]> {
   const offsets: number[] = [];
   for (let offset = 0; offset < count; offset += MAX_PAGE) offsets.push(offset);

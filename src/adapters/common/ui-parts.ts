@@ -1,11 +1,13 @@
-/** Parts of the AI SDK's `UIMessage` as blocks: what search, contexts and other agents read of them. */
+/** Maps parts of the AI SDK's `UIMessage` to blocks, for search, contexts and other agents. */
 
 import type { BlockInput } from "../../model/block.ts";
 
-/** How the SDK names the parts that call a tool: `tool-` and the tool's name, or this. */
+/**
+ * The type of a dynamic tool's part; other tools' parts have the type `tool-` and the tool's name.
+ */
 const DYNAMIC_TOOL = "dynamic-tool";
 
-/** Words, thoughts, calls and their results. */
+/** Texts, thoughts, calls and their results. */
 export function toBlocks(parts: readonly object[]): BlockInput[] {
   return (parts as readonly Record<string, unknown>[]).flatMap((part): BlockInput[] => {
     const { type, text } = part;

@@ -1,30 +1,32 @@
 /**
- * Values of channels as pieces. A list is stored as a sequence of pieces, so that a list that has grown
- * costs what was added: members that are as they were keep their pieces. Eight neighbouring pieces of one
- * tier are joined, as segments of a log-structured index are, so that their number stays small.
+ * Values of channels as pieces, with tiered merges (LSM).
+ *
+ * A list is a sequence of pieces. Unchanged members keep their pieces, so that a list that has
+ * grown costs only the added members. Eight neighbouring pieces of one tier are merged into one of
+ * the next, so that their number stays small.
  */
 
 import type { Line } from "./keys.ts";
 import { type Draft, newPieceId, type Piece, type PieceStore, WHOLE } from "./piece-store.ts";
 import type { ChannelVersion } from "./sdk-types.ts";
 
-/** As it stands in a checkpoint's record. */
+/** A value as a checkpoint's record names it. */
 export interface StoredValue {
   readonly version: ChannelVersion;
   readonly isList: boolean;
   readonly pieces: readonly Piece[];
 }
 
-/** A stored value, what has to be written for it, and which members of a list were not there before. */
+/** A value to store: its pieces, the pieces to write, and the number of new members of a list. */
 export interface PlannedValue {
   readonly stored: StoredValue;
   readonly drafts: readonly Draft[];
   readonly added: number;
 }
 
-/** Pieces that are joined. */
+/** The fan-in of a merge. */
 const FAN = 8;
-/** A joined piece is no larger, so that a join is a short write. */
+/** The limit of a merged piece, which keeps a merge short. */
 const MAX_JOINED_BYTES = 1024 * 1024;
 
 export class ChannelValues {
@@ -34,7 +36,7 @@ export class ChannelValues {
     this.#pieces = pieces;
   }
 
-  /** Plans to store a value that takes the place of an earlier one. */
+  /** Plans the write of a value that replaces an earlier one. */
   async plan(
     line: Line,
     value: unknown,
@@ -73,7 +75,10 @@ export class ChannelValues {
     };
   }
 
-  /** The same value in pieces that were not written before `oldest`, so that they outlast it. */
+  /**
+   * Copies the pieces of a value that were written before `oldest`, so that they outlive its
+   * checkpoint.
+   */
   async renew(
     line: Line,
     value: StoredValue,
@@ -120,7 +125,7 @@ export class ChannelValues {
     return Object.fromEntries(loaded);
   }
 
-  /** The pieces of the start of a list that is as it was. */
+  /** The pieces of the list's unchanged prefix. */
   async #keptPieces(
     line: Line,
     pieces: readonly Piece[],
@@ -140,7 +145,7 @@ export class ChannelValues {
     return kept;
   }
 
-  /** In halves, if they are too many for one piece. */
+  /** One piece, or the pieces of two halves if the members exceed one. */
   async #draftAll(members: readonly unknown[], at: number): Promise<Draft[]> {
     if (members.length === 0) return [];
     const draft = await this.#pieces.draft(members, false, at);
@@ -153,7 +158,7 @@ export class ChannelValues {
   }
 }
 
-/** The last pieces, if they are enough of one tier to be joined. */
+/** The last pieces, if a merge of their tier is due. */
 function lastRun(pieces: readonly Piece[]): readonly Piece[] {
   const run = pieces.slice(-FAN);
   const tier = run[0]?.[5];

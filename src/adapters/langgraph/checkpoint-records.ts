@@ -1,4 +1,4 @@
-/** The records of checkpoints: read, and remembered in as far as their children need them. */
+/** The records of checkpoints, and a cache of the parts that their children need. */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";

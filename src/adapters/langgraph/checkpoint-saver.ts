@@ -1,10 +1,11 @@
 /**
- * A checkpointer of LangGraph on records. A checkpoint's record names the pieces of its channel values;
- * what did not change since the parent is named again and not stored again.
+ * A checkpointer of LangGraph on records.
  *
- * A checkpoint is written after what it names, in the same transaction if that fits one. One that names
- * pieces of its parent is written only if the parent is as this process knows it (compare-and-swap): what a
- * concurrent prune may have taken is stored anew.
+ * A checkpoint's record names the pieces of its channel values; unchanged values share the parent's
+ * pieces. Write ordering: the pieces first, then the checkpoint that names them, in one transaction
+ * if they fit. A checkpoint that shares pieces is written only if its parent is unchanged
+ * (compare-and-swap): otherwise a concurrent prune may have deleted them, and they are stored
+ * again.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -44,22 +45,22 @@ import type {
 import { lazySerializer } from "./serializer.ts";
 
 export interface CheckpointSaverOptions {
-  /** The namespace of its records; `langgraph` if left out. */
+  /** The namespace of its records. Default: `langgraph`. */
   readonly namespace?: string;
-  /** LangGraph's own if left out. */
+  /** Default: LangGraph's own. */
   readonly serde?: Serializer;
-  /** Seconds after which a checkpoint is gone; left out: it stays until `prune` or `deleteThread`. */
+  /** The time to live of a checkpoint, in seconds. Default: until `prune` or `deleteThread`. */
   readonly ttl?: number;
-  /** Bytes of values that stay in memory, 16 MiB if left out; 0: all values are read from the store. */
+  /** Bytes of cached values. Default: 16 MiB; 0: all values are read from the store. */
   readonly cacheBytes?: number;
   /**
-   * The channel whose messages also become a session, so that they are searched and shown: `messages` if
-   * left out. Null: none.
+   * The channel whose messages also become a session, so that search finds them and people can read
+   * them. Default: `messages`. Null: none.
    */
   readonly messages?: string | null;
-  /** The agent of those sessions; `langgraph` if left out. */
+  /** The agent of those sessions. Default: `langgraph`. */
   readonly agent?: string;
-  /** The author of requests; `user` if left out. */
+  /** The author of requests. Default: `user`. */
   readonly user?: string;
 }
 
@@ -166,7 +167,7 @@ export class CheckpointSaver {
         BackscrollError.is(error, "record_not_found") ||
         BackscrollError.is(error, "record_conflict");
       if (known === undefined || !isGone) throw error;
-      // The parent was replaced or deleted meanwhile, and perhaps what both have in common.
+      // The parent was replaced or deleted meanwhile, possibly with the shared pieces.
       this.#forget(line.thread);
       const all = checkpoint.channel_versions;
       await this.#store(line, checkpoint, metadata, all, parent, undefined);
@@ -259,8 +260,8 @@ export class CheckpointSaver {
   }
 
   /**
-   * `record_not_found` or `record_conflict` if the checkpoint shares pieces with its parent, and the parent is
-   * gone or another.
+   * Throws `record_not_found` or `record_conflict` if the checkpoint shares pieces with a parent
+   * that was deleted or replaced.
    */
   async #store(
     line: Line,
@@ -310,7 +311,10 @@ export class CheckpointSaver {
     this.#checkpoints.know(key, { channels, version });
   }
 
-  /** Writes the pieces, and with the last of them `last`, which has `lastBytes`: gives the version of its put. */
+  /**
+   * Writes the pieces, and with the last of them `last`, which has `lastBytes`. Gives the version
+   * of its put.
+   */
   async #write(
     line: Line,
     drafts: readonly Draft[],

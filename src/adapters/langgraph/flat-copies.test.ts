@@ -23,7 +23,7 @@ const VALUES: readonly unknown[] = [
   new Message([{ type: "text", text: "hello" }]),
 ];
 
-test("copies come back deep-equal, of the same classes, and are the caller's to change", () => {
+test("copies are deep-equal, of the same classes, and independent", () => {
   const copy = toFlatCopy(VALUES) ?? [];
   const first = fromFlatCopy(copy);
   expect(first).toStrictEqual(VALUES);

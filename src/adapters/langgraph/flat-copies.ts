@@ -1,10 +1,10 @@
 /**
- * Copies of plain values and of LangChain's messages, each as a flat list of its parts. LangGraph's serializer
- * takes 15 to 200 µs a message; a copy, and a comparison with one, take less than one. A value of any other
- * class is not copied.
+ * Copies of plain values and of LangChain's messages, each as a flat list of its parts.
  *
- * The parts of an object are its prototype, its names and values in their order, and `END`; those of a list
- * are `LIST`, its length and its members. A comparison so reads the list once, from its start to its end.
+ * LangGraph's serializer takes 15 to 200 µs a message; a copy, and a comparison with one, take less
+ * than one. A value of any other class is not copied. The parts of an object are its prototype, its
+ * names and values in their order, and `END`; those of a list are `LIST`, its length and its
+ * members. So a comparison reads the list once, from its start to its end.
  */
 
 /** The brand of LangChain's messages. */
@@ -23,7 +23,7 @@ export function toFlatCopy(values: readonly unknown[]): FlatCopy | undefined {
   return values.every((value) => addParts(value, parts)) ? parts : undefined;
 }
 
-/** The values, which are the caller's to change. */
+/** New values, which the caller may change. */
 export function fromFlatCopy(copy: FlatCopy): unknown[] {
   const reader = new Reader(copy);
   const values: unknown[] = [];
@@ -32,8 +32,8 @@ export function fromFlatCopy(copy: FlatCopy): unknown[] {
 }
 
 /**
- * Whether `count` values from `start` on are as they were when they were copied. Objects whose fields have
- * another order count as changed.
+ * Whether `count` values from `start` on equal their copies. Objects with another order of fields
+ * count as changed.
  */
 export function isAsCopied(
   values: readonly unknown[],
@@ -47,7 +47,7 @@ export function isAsCopied(
   return at === copy.length;
 }
 
-/** In place of an index of a part. */
+/** The result of a comparison that found a difference. */
 const DIFFERENT = -1;
 
 /** The index behind the parts of a value that begin at `at`; `DIFFERENT` if they are of another value. */

@@ -29,7 +29,7 @@ function fits(value: unknown, wanted: unknown): boolean {
     const test = OPERATORS[name];
     if (test !== undefined) return test(value, operand);
     const known = Object.keys(OPERATORS).join(", ");
-    throw new BackscrollError("invalid_input", `filter knows no ${name}; it knows ${known}`, {
+    throw new BackscrollError("invalid_input", `filter has no operator ${name}; it has ${known}`, {
       details: { field: "filter" },
     });
   });

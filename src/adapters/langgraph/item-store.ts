@@ -1,4 +1,7 @@
-/** LangGraph's long-term store on records: the path of an item is its key, what it is found by its text. */
+/**
+ * LangGraph's long-term store on records: the path of an item is the record's key, its indexed
+ * fields are the record's text.
+ */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { eachRecord } from "../../engine/records/each-record.ts";
@@ -26,11 +29,11 @@ import type {
 } from "./sdk-types.ts";
 
 export interface ItemStoreOptions {
-  /** The namespace of its records; `langgraph-store` if left out. */
+  /** The namespace of its records. Default: `langgraph-store`. */
   readonly namespace?: string;
-  /** Seconds after its last write at which an item is gone; left out: it stays. */
+  /** The time to live of an item, in seconds after its last write. Default: none. */
   readonly ttl?: number;
-  /** Paths of the fields by which items are found, if a `put` names none; all texts if left out. */
+  /** Paths of the indexed fields, if a `put` names none. Default: all texts. */
   readonly fields?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The text by which an item of a store is found: fields of its value, named by paths. */
+/** The indexed text of an item: fields of its value, named by paths. */
 
 import { isPlainObject } from "../../model/json.ts";
 import { toRecordText } from "../common/record-text.ts";
@@ -6,7 +6,7 @@ import { toRecordText } from "../common/record-text.ts";
 /** The path of the whole value. */
 export const WHOLE_VALUE = "$";
 
-/** Cut where a record's text has to end; null if there is none. */
+/** Cut to the limit of a record's text; null if there is none. */
 export function textOfItem(value: unknown, paths: readonly string[]): string | null {
   const texts = paths.flatMap((path) => textsAt(value, path === WHOLE_VALUE ? [] : parse(path)));
   const text = texts.filter((part) => part !== "").join("\n");

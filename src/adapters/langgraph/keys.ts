@@ -39,7 +39,7 @@ export function valuesOf(place: Partial<Line>): string {
   return prefix("v", place);
 }
 
-/** Prefixes of all that is kept of a thread. */
+/** The prefixes of all records of a thread. */
 export function keysOf(thread: string): readonly string[] {
   return ["c", "w", "v"].map((kind) => prefix(kind, { thread }));
 }
@@ -61,7 +61,10 @@ function prefix(kind: string, { thread, ns }: Partial<Line>): string {
     : `${kind}/${escaped(thread)}/${escaped(ns)}/`;
 }
 
-/** Texts in descending order have these in ascending order. The end sorts after every digit. */
+/**
+ * An order-reversing encoding: ascending keys are texts in descending order. The end sorts after
+ * every digit.
+ */
 function descending(text: string): string {
   return `${Buffer.from(Buffer.from(text).map(inverse)).toString("hex")}~`;
 }
@@ -74,7 +77,7 @@ function inverse(byte: number): number {
   return 255 - byte;
 }
 
-/** `invalid_input` if it is no text that a key can hold. */
+/** Throws `invalid_input` for anything but text that a key can hold. */
 export function checkPart(value: unknown, field: string): string {
   if (typeof value === "string" && value.isWellFormed()) return value;
   throw new BackscrollError(

@@ -4,7 +4,7 @@ import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 
-/** How sessions and entries of this adapter are marked: `origin.source`, `adapter`. */
+/** Marks the sessions (`origin.source`) and entries (`adapter`) of this adapter. */
 export const SOURCE = "langgraph";
 
 /** The authors of messages. */
@@ -29,7 +29,7 @@ export function isMessage(value: unknown): value is Fields {
   return roleOf(value) !== undefined && "content" in (value as Fields);
 }
 
-/** `place` stands for the id of a message without one. */
+/** `place` replaces a missing id. */
 export function toEntryInput(message: Fields, authors: Authors, place: string): MessageEntryInput {
   const role = roleOf(message) ?? "user";
   const { id } = message;

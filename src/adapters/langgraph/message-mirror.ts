@@ -1,6 +1,8 @@
 /**
- * The messages of a thread as a session, so that they are searched and shown like any other. Written before
- * the checkpoint that has them: a message that a checkpoint holds is always found.
+ * The messages of a thread as a session, for search and for people.
+ *
+ * Write ordering: messages are stored before the checkpoint that has them, so search finds every
+ * message of a checkpoint.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
@@ -22,7 +24,7 @@ export class MessageMirror {
     this.#sessions = new KnownSessions(tenant, { agent, createdBy, origin: { source: SOURCE } });
   }
 
-  /** Messages that a checkpoint has and its parent has not. Those of subgraphs are their own affair. */
+  /** Adds the messages that a checkpoint has beyond its parent's. Subgraphs are skipped. */
   async add(
     { thread, ns }: Line,
     channel: string,

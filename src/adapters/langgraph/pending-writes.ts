@@ -1,4 +1,7 @@
-/** Writes of tasks that belong to a checkpoint and are not part of the next one yet: one record a task. */
+/**
+ * Writes of tasks that belong to a checkpoint and are not part of the next one yet: one record per
+ * task.
+ */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";

@@ -1,7 +1,4 @@
-/**
- * Pieces: the bytes that channel values consist of, one record each, which never change. Pieces that this
- * process has written or read stay in memory, least recently used first out.
- */
+/** Pieces: the bytes of channel values, in one immutable record each, with an LRU cache. */
 
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
@@ -11,7 +8,7 @@ import { type FlatCopy, fromFlatCopy, isAsCopied, toFlatCopy } from "./flat-copi
 import { type Line, valueKey } from "./keys.ts";
 import type { Serializer } from "./sdk-types.ts";
 
-/** As it stands in a checkpoint's record. */
+/** A piece as a checkpoint's record names it. */
 export type Piece = readonly [
   id: string,
   bytes: number,
@@ -19,16 +16,16 @@ export type Piece = readonly [
   type: string,
   /** When it was written, in seconds. */
   at: number,
-  /** Members of the list that it holds; of a whole value 1. */
+  /** The number of members of the list; 1 for a whole value. */
   count: number,
-  /** How often its members were joined with others. */
+  /** The number of merges that its members went through. */
   tier: number,
 ];
 
 export interface Held {
   readonly type: string;
   readonly bytes: Uint8Array;
-  /** The members as they were, for comparisons and for callers; undefined if they cannot be copied. */
+  /** A copy of the members, for comparisons and for callers; undefined if they cannot be copied. */
   readonly copy: FlatCopy | undefined;
 }
 
@@ -37,7 +34,7 @@ export interface Draft {
   readonly held: Held;
 }
 
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const READ_BYTES = 8 * 1024 * 1024;
 
 export class PieceStore {
@@ -71,7 +68,10 @@ export class PieceStore {
     this.#hold(valueKey(line, id), held);
   }
 
-  /** Whether a piece has the `count` members of a list from `start` on, copied or written again. */
+  /**
+   * Whether a piece holds the `count` members of a list from `start` on, by comparison with the
+   * copy or of the serialised bytes.
+   */
   async isSame(
     { type, bytes, copy }: Held,
     list: readonly unknown[],
@@ -83,7 +83,7 @@ export class PieceStore {
     return ownType === type && Buffer.compare(own, bytes) === 0;
   }
 
-  /** The members of a piece, which are the caller's to change. */
+  /** The members of a piece as new values, which the caller may change. */
   async members({ type, bytes, copy }: Held, isWhole: boolean): Promise<readonly unknown[]> {
     if (copy !== undefined) return fromFlatCopy(copy);
     const value: unknown = await this.#serde.loadsTyped(type, bytes);

@@ -1,7 +1,7 @@
 /**
- * Pruning, safe beside running graphs: checkpoints are deleted first, then those that are left are read,
- * and values that none of them names are deleted. Values are listed before the checkpoints are read, so
- * that those of a new checkpoint are not among them.
+ * Garbage collection that is safe beside running graphs. Checkpoints are deleted first; then the
+ * remaining ones are read, and values that none of them names are deleted. Values are listed before
+ * the checkpoints are read, so that those of a new checkpoint are not among them.
  */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
@@ -21,11 +21,11 @@ import {
 } from "./keys.ts";
 
 export interface PruneOptions {
-  /** Left out: all threads. */
+  /** Default: all threads. */
   readonly threadId?: string;
-  /** The newest checkpoints of each thread that stay, 1 if left out; 0: threads go as a whole. */
+  /** The newest checkpoints of each thread to keep. Default: 1; 0 deletes whole threads. */
   readonly keep?: number;
-  /** Only checkpoints older than this go; 0 if left out. */
+  /** Deletes only checkpoints older than this. Default: 0. */
   readonly olderThanSeconds?: number;
 }
 
@@ -95,7 +95,7 @@ async function deleteUnnamed(store: PrunedStore, line: Line): Promise<number> {
   return deleteKeys(store.records, store.namespace, [...listed]);
 }
 
-/** The checkpoints of a thread that go. */
+/** The checkpoints of a thread to delete. */
 function chooseGone(thread: readonly Candidate[], keep: number, limit: number): Candidate[] {
   const byKey = new Map(thread.map((candidate) => [candidate.key, candidate]));
   const kept = new Set<string>();
@@ -106,7 +106,7 @@ function chooseGone(thread: readonly Candidate[], keep: number, limit: number): 
     const { ns, id, at } = candidate;
     const seen = count.get(ns) ?? 0;
     count.set(ns, seen + 1);
-    // A subgraph without memory of its own has a namespace for each call: it goes with that call.
+    // A subgraph without its own memory has a namespace per call, which is deleted with that call.
     const isOfCall = ns.includes(":") && id < oldestRoot;
     if (at >= limit || (seen < keep && !isOfCall)) keepWithNeeded(candidate, byKey, kept);
   }

@@ -1,6 +1,6 @@
 /**
- * The shapes of LangGraph's checkpointer and store, in as far as we read them. Written down here so that
- * nothing of the package is needed to compile or to load this one.
+ * Types of LangGraph's checkpointer and store, as far as they are used here, declared without the
+ * package.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: LangChain's own types must be assignable both ways.
@@ -65,7 +65,7 @@ export interface GetOperation {
 export interface PutOperation extends GetOperation {
   /** Null deletes the item. */
   readonly value: Record<string, Any> | null;
-  /** Paths of the fields by which it is found; false: by none. */
+  /** Paths of its indexed fields; false: none. */
   readonly index?: false | string[];
 }
 

@@ -1,4 +1,4 @@
-/** LangGraph's own serializer, loaded with the first value if the caller gives no other. */
+/** LangGraph's own serializer, loaded with the first value unless the caller gives another. */
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { Serializer } from "./sdk-types.ts";

@@ -39,7 +39,7 @@ const record = (chunks: readonly ObservationChunk[]): ObservationRecord => ({
 
 const LARGE = { messageTokensThreshold: 100_000 };
 
-describe("how many chunks go", () => {
+describe("the number of activated chunks", () => {
   // Of a threshold of 10,000 tokens a quarter, 2,500, is to stay.
   test.each([
     ["as many as reach the target", [1_000, 1_000, 1_000, 1_000], 5_500, {}, 3],
@@ -67,7 +67,7 @@ describe("how many chunks go", () => {
   });
 });
 
-test("what goes becomes active behind a boundary, and is counted", () => {
+test("activated chunks follow a boundary, and are counted", () => {
   const before = { ...record([chunk("a", 900), chunk("b", 900)]), activeObservations: "old" };
   const { record: after, activated } = activate(before, {
     id: "r",

@@ -1,4 +1,4 @@
-/** Which buffered observations become active, and what a record is then. Pure. */
+/** Activates buffered observations: selects the chunks, and computes the resulting record. Pure. */
 
 import type {
   Activated,
@@ -7,9 +7,9 @@ import type {
   ObservationRecord,
 } from "./observation-types.ts";
 
-/** A whole chunk may take at most this share of the tokens that should remain. */
+/** The limit of a whole chunk, as a share of the tokens that should remain. */
 const MAX_OVERSHOOT = 0.95;
-/** Tokens of messages that remain in any case, unless fewer should. */
+/** Tokens of messages that always remain, unless fewer should. */
 const MIN_LEFT = 1_000;
 
 /** The record after the activation; the same one if nothing is buffered. */
@@ -43,8 +43,8 @@ export function activate(
 }
 
 /**
- * Chunks are activated whole, the oldest first: as many as bring the messages down to the tokens that
- * should remain, or one fewer where the last would take nearly all of those.
+ * The number of chunks to activate, whole and oldest first: enough to reduce the messages to the
+ * tokens that should remain, or one fewer if the last chunk would remove nearly all of those.
  */
 function countActivated(chunks: readonly ObservationChunk[], input: Activation): number {
   if (chunks.length === 0) return 0;
@@ -55,7 +55,7 @@ function countActivated(chunks: readonly ObservationChunk[], input: Activation):
   let gone = 0;
   const sums = chunks.map(({ messageTokens }) => (gone += messageTokens ?? 0));
   const enough = sums.findIndex((sum) => sum >= target);
-  // Chunks without tokens change nothing, so the first of equal sums counts.
+  // Chunks without tokens have no effect, so the first of equal sums counts.
   const under = sums.slice(0, enough < 0 ? sums.length : enough);
   const most = Math.max(0, ...under);
   const fewer = most === 0 ? 0 : under.indexOf(most) + 1;

@@ -1,4 +1,4 @@
-/** Copying a thread: which messages, and what the new thread is. */
+/** Copies a thread: selects the messages, and describes the new thread. */
 
 import { isWithin } from "./paging.ts";
 import type { MessagePlace } from "./record-keys.ts";
@@ -10,7 +10,7 @@ export interface CopyPlan {
   readonly places: readonly MessagePlace[];
 }
 
-/** `places`: those of the source, the newest first. */
+/** `places` are the source's, the newest first. */
 export function planCopy(
   input: ThreadCopy,
   source: MastraThread,
@@ -38,7 +38,7 @@ export function planCopy(
   return { thread, places: copied };
 }
 
-/** Under an id of its own. */
+/** A copy of a message under a new id. */
 export function copyOf(
   message: MastraMessage,
   thread: MastraThread,

@@ -13,13 +13,13 @@ export type MemoryStorageClass = abstract new () => object;
 export interface MastraMemoryOptions<Base extends MemoryStorageClass> {
   /** `MemoryStorage` of `@mastra/core/storage`: the class that the domain is an instance of. */
   readonly MemoryStorage: Base;
-  /** The namespace of its records, and what stands before a thread's id in its session's key; `mastra`. */
+  /** The namespace of its records, and the prefix of session keys. Default: `mastra`. */
   readonly namespace?: string;
-  /** Whether messages also become sessions, so that they are searched and shown; true if left out. */
+  /** Whether messages also become sessions, for search and for people. Default: true. */
   readonly sessions?: boolean;
-  /** The agent of those sessions, and the author of answers; `mastra` if left out. */
+  /** The agent of those sessions, and the author of answers. Default: `mastra`. */
   readonly agent?: string;
-  /** The author of requests; `user` if left out. */
+  /** The author of requests. Default: `user`. */
   readonly user?: string;
 }
 

@@ -45,7 +45,7 @@ export class MemoryDomain {
   readonly #resources: ResourceRecords;
   readonly observations: ObservationRecords;
   readonly #mirror: MessageMirror | undefined;
-  /** Writers of this process take turns instead of meeting at the records. */
+  /** A keyed mutex, so that writers of this process do not conflict on records. */
   readonly #queue = new KeyedQueue();
 
   constructor(tenant: TenantApi, { namespace, authors, sessions }: MemoryDomainSettings) {
@@ -62,7 +62,7 @@ export class MemoryDomain {
     await this.#mirror?.clear();
   }
 
-  /** Null if there is none, or it is another resource's. */
+  /** Null for an unknown thread, or one of another resource. */
   async getThreadById(input: {
     readonly threadId: string;
     readonly resourceId?: string;
@@ -90,7 +90,7 @@ export class MemoryDomain {
     return thread;
   }
 
-  /** Atomic, whichever process changes the thread at the same time. */
+  /** Atomic, also beside other processes. */
   async updateThreadMetadata(input: {
     readonly id: string;
     readonly resourceId?: string;
@@ -148,7 +148,7 @@ export class MemoryDomain {
       const what = "a non-empty string or array of non-empty strings";
       throw invalid("threadId", `threadId must be ${what}`);
     }
-    // Mastra takes an empty resource for none.
+    // Mastra treats an empty resource as none.
     return listMessages(this.#messages, ids, resourceId || undefined, listing);
   }
 

@@ -1,4 +1,7 @@
-/** Lists of messages: of threads, or of a resource. Only the messages of a page, or all, are read. */
+/**
+ * Lists of messages, of threads or of a resource. Reads only the messages of a page where the
+ * filters permit it.
+ */
 
 import type { MessageRecords } from "./message-records.ts";
 import {
@@ -14,9 +17,9 @@ import {
 import { type MessagePlace, messagesOf } from "./record-keys.ts";
 import type { IncludedMessage, MastraMessage, MessageListing, Page } from "./sdk-types.ts";
 
-/** Messages on a page, if the caller does not say: Mastra's own number. */
+/** The default page size, as Mastra's. */
 const USUAL_PAGE = 40;
-/** Places that are read at a time where the newest are enough: some are filtered out. */
+/** Places per read where the newest suffice; filters may drop some. */
 const FEW = 50;
 
 export type MessagePage = Page & { messages: MastraMessage[] };

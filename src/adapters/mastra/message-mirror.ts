@@ -1,6 +1,8 @@
 /**
- * The messages of a thread as a session, so that they are searched and shown like any other. Written before
- * the records: a message that a list gives is always found.
+ * The messages of a thread as a session, for search and for people.
+ *
+ * Write ordering: messages are stored here before their records, so search finds every message of a
+ * list.
  */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
@@ -18,7 +20,7 @@ import { treePages } from "../common/tree-pages.ts";
 import { toBlocks } from "../common/ui-parts.ts";
 import type { MastraMessage, MastraThread } from "./sdk-types.ts";
 
-/** How sessions and entries of this adapter are marked: `origin.source`, `adapter`. */
+/** Marks the sessions (`origin.source`) and entries (`adapter`) of this adapter. */
 export const SOURCE = "mastra";
 
 /** The authors of messages. */
@@ -33,7 +35,7 @@ export class MessageMirror {
   readonly #authors: Authors;
   readonly #sessions: KnownSessions;
 
-  /** `prefix` stands before a thread's id in the key of its session. */
+  /** `prefix` is that of a thread's id in the key of its session. */
   constructor(tenant: TenantApi, prefix: string, authors: Authors) {
     this.#tenant = tenant;
     this.#prefix = prefix;
@@ -61,7 +63,7 @@ export class MessageMirror {
     await this.#sessions.run(this.#keyOf(threadId), (session) => storeAll(session, inputs), own);
   }
 
-  /** Removes the texts of messages for good, with all that they were. */
+  /** Permanently removes the texts of messages, earlier versions included. */
   async remove(threadId: string, ids: readonly string[]): Promise<void> {
     const session = await this.#sessions.find(this.#keyOf(threadId));
     if (session === undefined) return;
@@ -101,13 +103,13 @@ async function storeAll(session: SessionApi, inputs: readonly MessageEntryInput[
     const stored = await storeOrBare(batch, (entries) => session.appendEntries(entries));
     for (const [n, entry] of stored.entries()) {
       const input = batch[n] as MessageEntryInput;
-      // It was there: as it is to be, or as another version on the path.
+      // Already stored: with the same content, or as another version on the path.
       if (!isSame(entry, input)) await untilSettled(() => replaceOld(session, input));
     }
   }
 }
 
-/** Puts a message in the place of its last version on the path. */
+/** Replaces the last version of a message on the path. */
 async function replaceOld(session: SessionApi, input: MessageEntryInput): Promise<void> {
   const { externalId, ...message } = input;
   let suffix: Entry[] = [];
@@ -154,7 +156,7 @@ async function toEntryInput(message: MastraMessage, authors: Authors): Promise<M
     adapter: SOURCE,
     externalId: id,
     createdAt,
-    // The message itself is in the records; the digest tells whether its text is another one.
+    // The message itself is in the records; the digest detects a changed text.
     raw: { id, digest: await digest(JSON.stringify([role, blocks])) },
   };
 }

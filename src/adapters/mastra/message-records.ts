@@ -43,7 +43,7 @@ export class MessageRecords {
     this.#threads = threads;
   }
 
-  /** Those that are there, in the order of the ids. */
+  /** The existing ones, in the order of the ids. */
   async findById(ids: readonly string[]): Promise<MastraMessage[]> {
     const { places } = await this.#known(ids);
     return this.read(ids.flatMap((id) => places.get(id) ?? []));
@@ -53,7 +53,7 @@ export class MessageRecords {
     return (await this.#known([id])).places.get(id);
   }
 
-  /** Those that are there, in the order of the places. */
+  /** The existing ones, in the order of the places. */
   async read(places: readonly MessagePlace[]): Promise<MastraMessage[]> {
     const found = await this.#store.findAll(places.map(({ key }) => key));
     return places.flatMap(({ key }) => {
@@ -63,8 +63,8 @@ export class MessageRecords {
   }
 
   /**
-   * Stores messages, each in the place of the one that has its id: some hundreds at a time, all or none.
-   * Gives the places that they had before.
+   * Stores messages, replacing those with the same ids, in atomic batches of some hundreds. Gives
+   * their previous places.
    */
   async save(messages: readonly MastraMessage[]): Promise<MessagePlace[]> {
     const last = new Map(messages.map((message) => [message.id, message]));
@@ -81,7 +81,7 @@ export class MessageRecords {
     return before;
   }
 
-  /** Merges changes into messages as they are at this moment; those that are not there are left out. */
+  /** Merges changes into the current messages; missing ones are skipped. */
   async update(
     updates: readonly MastraMessageUpdate[],
   ): Promise<{ readonly messages: MastraMessage[]; readonly before: readonly MessagePlace[] }> {
@@ -105,7 +105,7 @@ export class MessageRecords {
     return { messages, before };
   }
 
-  /** Gives the places of those that were there. */
+  /** Gives the places of the existing ones. */
   async delete(ids: readonly string[]): Promise<MessagePlace[]> {
     const deleted: MessagePlace[] = [];
     const all = [...new Set(ids)];
@@ -127,7 +127,10 @@ export class MessageRecords {
     return deleted;
   }
 
-  /** The places of a thread's messages, the newest first. `limit`: how many are likely to be needed. */
+  /**
+   * The places of a thread's messages, the newest first. `limit` is the number that the caller
+   * probably needs.
+   */
   async *places(prefix: string, limit?: number): AsyncGenerator<MessagePlace> {
     for await (const { key } of this.#store.infos(prefix, limit)) yield readMessagePlace(key);
   }
@@ -168,7 +171,7 @@ export class MessageRecords {
     await this.#threads.writeTouching(threadIdsOf(touched), [...operations, ...marks]);
   }
 
-  /** The place that it has, unless its thread, time or resource is another one. */
+  /** The previous place, or a new one if the thread, the time or the resource has changed. */
   #place(message: MastraMessage, before: MessagePlace | undefined): MessagePlace {
     const { id, threadId = "", resourceId = "", createdAt } = message;
     const time = new Date(createdAt).getTime();
@@ -180,7 +183,7 @@ export class MessageRecords {
   }
 }
 
-/** As it is stored. `invalid_input` names the field that is wrong. */
+/** The message in its stored form. Throws `invalid_input` naming the wrong field. */
 export function checkMessage(message: MastraMessage): MastraMessage {
   if (!isPlainObject(message)) throw invalid("message", "message must be an object");
   const { resourceId } = message as MastraMessage;

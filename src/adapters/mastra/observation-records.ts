@@ -1,6 +1,7 @@
 /**
- * Observational memory as records: of a thread or a resource, the newest generation first. A record under
- * the id of each names its place. Changes are compare-and-swap, so that none of several writers is lost.
+ * Observational memory as records, of a thread or a resource, the newest generation first. A record
+ * under the id of each names its place. Changes are compare-and-swap, so that concurrent writers
+ * lose no update.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
@@ -313,7 +314,7 @@ function toChunk(chunk: ObservationChunk): ObservationChunk {
   return createdAt === undefined ? revived : { ...revived, createdAt: new Date(createdAt) };
 }
 
-/** Objects are merged, whatever else is there is replaced. */
+/** Merges objects; replaces other values. */
 function merge(
   before: Record<string, unknown>,
   given: Record<string, unknown>,

@@ -1,4 +1,6 @@
-/** The shapes of Mastra's observational memory: what an observer noted of messages, and reflections on it. */
+/**
+ * Types of Mastra's observational memory: an observer's notes on messages, and reflections on them.
+ */
 
 export interface ObservationChunk {
   id?: string;
@@ -28,9 +30,9 @@ export interface ObservationRecord {
   /** Counts reflections. */
   generationCount: number;
   activeObservations: string;
-  /** Observations that wait for their activation. */
+  /** Observations before their activation. */
   bufferedObservationChunks?: ObservationChunk[] | undefined;
-  /** A reflection that waits for its activation, and the lines of the observations that it is about. */
+  /** A reflection before its activation, and the lines of the observations that it covers. */
   bufferedReflection?: string | undefined;
   bufferedReflectionTokens?: number | undefined;
   bufferedReflectionInputTokens?: number | undefined;
@@ -60,11 +62,11 @@ export interface NewObservations {
 
 export interface Activation {
   readonly id: string;
-  /** The share of the threshold that may go: the rest stays as messages. */
+  /** The share of the threshold to activate; the rest stays as messages. */
   readonly activationRatio: number;
   readonly messageTokensThreshold: number;
   readonly currentPendingTokens: number;
-  /** Rather too much than too little. */
+  /** Prefers too much over too little. */
   readonly forceMaxActivation?: boolean;
   readonly lastObservedAt?: Date;
   /** The stored chunks with newer counts of tokens. */

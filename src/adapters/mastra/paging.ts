@@ -11,7 +11,7 @@ export interface Slice {
   readonly perPage: PerPage;
 }
 
-/** The part of a list that is asked for. */
+/** The requested part of a list. */
 export function sliceOf({ page = 0, perPage: given }: Paging, usual: number): Slice {
   const perPage = given ?? usual;
   if (perPage === false) {
@@ -56,7 +56,9 @@ export function isWithin(time: number, range: DateRange | undefined): boolean {
 const NAMES = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const RESERVED = ["__proto__", "prototype", "constructor"];
 
-/** The pairs that metadata has to have; none: all metadata has them. A `TypeError`, as Mastra's stores. */
+/**
+ * The required pairs of metadata; no pair matches all. Throws a `TypeError`, as Mastra's stores do.
+ */
 export function checkWanted(
   wanted: Readonly<Record<string, unknown>> | undefined,
 ): [string, JsonValue][] {

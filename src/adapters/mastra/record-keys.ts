@@ -44,7 +44,7 @@ export function messagesOf(threadId: string): string {
   return `message/${escaped(threadId)}/`;
 }
 
-/** Its record has the key of the message. */
+/** The record under this key has the message's key. */
 export function idKey(messageId: string): string {
   return `id/${escaped(messageId)}`;
 }
@@ -55,7 +55,7 @@ export function threadKey(threadId: string): string {
   return `${THREADS}${escaped(threadId)}`;
 }
 
-/** Says that a thread, or a message in it, is or was the resource's. */
+/** Marks a thread that belongs or belonged to the resource, or has a message of it. */
 export function ownerKey(resourceId: string, threadId: string): string {
   return `${threadsOf(resourceId)}${escaped(threadId)}`;
 }
@@ -88,7 +88,7 @@ export function observationKey(
   return `${prefix}${countdown(generation)}/${countdown(stamp)}/${escaped(id)}`;
 }
 
-/** Its record has the key of the observations. */
+/** The record under this key has the key of the observations. */
 export function observationIdKey(id: string): string {
   return `observation-id/${escaped(id)}`;
 }

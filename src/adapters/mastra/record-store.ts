@@ -1,4 +1,4 @@
-/** Records of a namespace, read and written in parts that fit. */
+/** Batched access to the records of a namespace. */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
@@ -23,7 +23,7 @@ export class RecordStore {
     return (await this.findAll([key])).get(key);
   }
 
-  /** The records that are there, by key. */
+  /** The existing records, by key. */
   async findAll(keys: Iterable<string>): Promise<Map<string, StoredRecord>> {
     const all = [...new Set(keys)];
     const found = new Map<string, StoredRecord>();
@@ -62,7 +62,7 @@ export class RecordStore {
     return this.#records.write(operations);
   }
 
-  /** Those that are there. */
+  /** Deletes the existing ones. */
   async deleteAll(keys: readonly string[]): Promise<void> {
     await deleteKeys(this.#records, this.#namespace, keys);
   }
@@ -72,7 +72,7 @@ export class RecordStore {
   }
 }
 
-/** JSON as other stores keep it: dates as texts, undefined fields left out. */
+/** JSON as other stores write it: dates as texts, without undefined fields. */
 export function toJson(value: unknown, field: string): JsonValue {
   return JSON.parse(toJsonText(value, field)) as JsonValue;
 }
@@ -81,11 +81,11 @@ export function toJsonText(value: unknown, field: string): string {
   try {
     return JSON.stringify(value);
   } catch {
-    throw invalid(field, `${field} must be JSON; leave out what refers to itself, and BigInts`);
+    throw invalid(field, `${field} must be JSON, without cycles and BigInts`);
   }
 }
 
-/** Now, and after `before` in any case. */
+/** The current time, or a millisecond after `before` if that is later. */
 export function timeAfter(before: Date): Date {
   return new Date(Math.max(Date.now(), before.getTime() + 1));
 }
@@ -96,7 +96,7 @@ export function toDate(value: unknown, field: string): Date {
   throw invalid(field, `${field} must be a date since 1970`);
 }
 
-/** `invalid_input` if it is no text that a key can hold. */
+/** Throws `invalid_input` for anything but text that a key can hold. */
 export function checkName(value: unknown, field: string): string {
   if (typeof value === "string" && value.trim() !== "" && value.isWellFormed()) return value;
   throw invalid(field, `${field} must be a non-empty string`);

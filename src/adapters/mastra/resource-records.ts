@@ -26,7 +26,7 @@ export class ResourceRecords {
     await this.#put(resource);
   }
 
-  /** Changes what is given of a resource, which is created if there is none. */
+  /** Updates the given fields of a resource, which is created if missing. */
   async update(change: {
     readonly resourceId: string;
     readonly workingMemory?: string;

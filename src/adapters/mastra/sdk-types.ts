@@ -1,7 +1,4 @@
-/**
- * The shapes of Mastra's memory domain, in as far as we read them. Written down here so that nothing of the
- * package is needed to compile or to load this one.
- */
+/** Types of Mastra's memory domain, as far as they are used here, declared without the package. */
 
 export interface MastraThread {
   id: string;
@@ -12,7 +9,7 @@ export interface MastraThread {
   metadata?: Record<string, unknown>;
 }
 
-/** A `MastraDBMessage`. `content` is Mastra's own: what is handed in comes back as it was. */
+/** A `MastraDBMessage`. `content` is Mastra's own, and is returned unchanged. */
 export interface MastraMessage {
   id: string;
   role: string;
@@ -24,7 +21,7 @@ export interface MastraMessage {
   content: any;
 }
 
-/** Fields of `content` are merged into those that are there. */
+/** Fields of `content` are merged into the stored ones. */
 export type MastraMessageUpdate = Partial<MastraMessage> & { id: string };
 
 export interface MastraResource {
@@ -76,7 +73,7 @@ export interface MessageListing extends Paging {
     readonly dateRange?: DateRange;
     readonly metadata?: Readonly<Record<string, unknown>>;
   };
-  /** False: `total` is not asked for. */
+  /** False: the caller does not need `total`. */
   readonly includeTotal?: boolean;
 }
 

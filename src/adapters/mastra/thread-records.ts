@@ -10,7 +10,7 @@ import { ownerKey, THREADS, threadKey, threadOfOwner, threadsOf } from "./record
 import { checkName, type RecordStore, timeAfter, toDate, toJson } from "./record-store.ts";
 import type { MastraThread, Page, ThreadListing } from "./sdk-types.ts";
 
-/** Threads on a page, if the caller does not say: Mastra's own number. */
+/** The default page size, as Mastra's. */
 const USUAL_PAGE = 100;
 
 /** Threads whose records this process caches. */
@@ -19,7 +19,7 @@ const KNOWN_THREADS = 1_000;
 /** Changes to a thread; a field that is undefined stays. */
 export interface ThreadChange {
   readonly title?: string | undefined;
-  /** Merged into what is there. */
+  /** Merged into the stored metadata. */
   readonly metadata?: Record<string, unknown> | undefined;
   readonly resourceId?: string | undefined;
 }
@@ -52,7 +52,7 @@ export class ThreadRecords {
 
   /**
    * Changes a thread by compare-and-swap: after a concurrent change, `change` is called again. Null
-   * from it changes nothing. Gives undefined if there is no such thread.
+   * from it changes nothing. Undefined for an unknown thread.
    */
   async update(
     threadId: string,
@@ -84,8 +84,8 @@ export class ThreadRecords {
   }
 
   /**
-   * Writes records, and sets the time of the last change of those threads that are there. A write that meets
-   * a thread of another version than the cached one is `record_conflict`; the next one reads the thread.
+   * Writes records, and sets the time of the last change of the existing threads among these.
+   * Throws `record_conflict` if a cached thread has another version by now; the next call reads it.
    */
   async writeTouching(
     threadIds: Iterable<string>,
@@ -107,7 +107,7 @@ export class ThreadRecords {
     }
   }
 
-  /** The records that are there: cached ones, which leave the cache, and the others read. */
+  /** The existing records: cached ones, which leave the cache, and the others read. */
   async #take(keys: readonly string[]): Promise<StoredRecord[]> {
     const cached = keys.map((key) => this.#touched.get(key));
     const found = await this.#store.findAll(keys.filter((_, i) => cached[i] === undefined));

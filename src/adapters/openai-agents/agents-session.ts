@@ -23,11 +23,11 @@ import { checkTransaction, digestOf, markerOf } from "./operations.ts";
 import type { AgentItem, HistoryMutation, HistoryTransactionArgs } from "./sdk-types.ts";
 
 export interface AgentsSessionOptions {
-  /** The caller's own id of the session: any text. Left out, a new one. */
+  /** The caller's id of the session: any text. Default: a new id. */
   readonly sessionId?: string;
-  /** The agent of the session, and the author of its answers; `openai-agents` if left out. */
+  /** The agent of the session, and the author of its answers. Default: `openai-agents`. */
   readonly agent?: string;
-  /** The author of requests; `user` if left out. */
+  /** The author of requests. Default: `user`. */
   readonly user?: string;
   /** `clearSession`: `keep` (default) leaves the items on a branch, `delete` deletes the session. */
   readonly onClear?: "keep" | "delete";
@@ -70,7 +70,7 @@ export class AgentsSession {
     return this.#sessionId;
   }
 
-  /** The session in Backscroll, created if there is none: for searches, contexts and the like. */
+  /** The session in Backscroll, created if missing: for searches and contexts. */
   async backscrollSession(): Promise<SessionApi> {
     this.#session ??= await this.#tenant.ensureSession({
       key: `${SOURCE}:${this.#sessionId}`,
@@ -88,7 +88,7 @@ export class AgentsSession {
     return visible.flatMap(({ item }) => (item === undefined ? [] : [item]));
   }
 
-  /** Items of a call are stored all or none, a thousand at a time. */
+  /** Atomic up to a thousand items; more are stored a thousand at a time. */
   async addItems(items: readonly AgentItem[]): Promise<void> {
     const inputs = this.#toInputs(items);
     await this.#inSession(async (session) => {
@@ -111,7 +111,7 @@ export class AgentsSession {
     );
   }
 
-  /** Operations may then be applied anew under the same ids. */
+  /** Afterwards, operations may be applied again under the same ids. */
   async clearSession(): Promise<void> {
     await this.#inSession(async (session) => {
       if (this.#onClear === "delete") {
@@ -125,7 +125,7 @@ export class AgentsSession {
     });
   }
 
-  /** All of it or nothing, and once under its id. */
+  /** Atomic, and applied once per operation id. */
   async applyHistoryTransaction(args: HistoryTransactionArgs): Promise<void> {
     const { operationId, transaction } = checkTransaction(args);
     const digest = await digestOf(transaction);
@@ -154,7 +154,7 @@ export class AgentsSession {
     });
   }
 
-  /** Stores the items behind a replaced call again. */
+  /** Replaces calls; the items after a replaced call are stored again. */
   async applyHistoryMutations({
     mutations,
   }: {
@@ -266,14 +266,14 @@ async function* newestFirst(
   yield* readAhead(places, async (place) => (await session.listMessages(place)).messages);
 }
 
-/** The end of a history, from the item on that is the newest but `limit - 1`. */
+/** The end of a history that begins with the oldest of its newest `limit` items. */
 function withNewest(visible: readonly VisibleItem[], limit: number): VisibleItem[] {
   let count = 0;
   const start = visible.findLastIndex(({ item }) => item !== undefined && ++count === limit);
   return visible.slice(start);
 }
 
-/** Puts entries in the place of the last ones of the history. */
+/** Replaces the last entries of the history. */
 async function replaceEnd(
   session: SessionApi,
   replaced: readonly VisibleItem[],

@@ -10,9 +10,9 @@ export interface FitHistoryOptions {
 }
 
 /**
- * A `sessionInputCallback`: whole turns, the newest first, until the budget is used up, and what is new. A
- * turn begins with a message of the user, so no result is parted from its call and no item from its
- * reasoning. A compaction of the provider's is where the history starts, and is always part of it.
+ * A `sessionInputCallback`: the newest whole turns within the budget, then the new items. A turn
+ * begins with a message of the user, so that results stay with their calls and items with their
+ * reasoning. A provider's compaction starts the history, and is always included.
  */
 export function fitHistory({
   tokenBudget,
@@ -20,7 +20,7 @@ export function fitHistory({
   return (history, added) => [...fitItems(history, tokenBudget), ...added];
 }
 
-/** The newest turn is kept, whatever it takes. */
+/** The newest turn is kept, whatever its size. */
 export function fitItems(items: readonly AgentItem[], tokenBudget: number): AgentItem[] {
   const sealed = items.findLastIndex(
     (item) => isPlainObject(item) && item["type"] === "compaction",
@@ -46,7 +46,7 @@ function startsTurn(item: AgentItem): boolean {
   return isPlainObject(item) && item["role"] === "user";
 }
 
-/** Results whose call is not there: their turn had lost its beginning before. */
+/** Drops results without a call: their turn had lost its beginning before. */
 function withoutOrphans(items: readonly AgentItem[]): AgentItem[] {
   const called = new Set<unknown>();
   return items.filter((item) => {

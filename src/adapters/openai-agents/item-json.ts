@@ -8,7 +8,10 @@ import { MAX_JSON_DEPTH } from "../../model/limits.ts";
 const BYTES = "$bytes";
 const WRAPPED = "$object";
 
-/** JSON of an item. `invalid_input` for what JSON cannot hold, bytes aside; `too_large` if it nests too deep. */
+/**
+ * JSON of an item. Throws `invalid_input` for values that JSON cannot hold, except bytes, and
+ * `too_large` for deep nesting.
+ */
 export function toItemJson(value: unknown, depth = 0): JsonValue {
   if (value instanceof Uint8Array) return { [BYTES]: toBase64(value) };
   if (depth > MAX_JSON_DEPTH) throw tooDeep();
@@ -30,7 +33,7 @@ function tooDeep(): BackscrollError {
   );
 }
 
-/** JSON would leave out what has no enumerable name, without a word. */
+/** Refuses properties that JSON would silently drop, because they are not enumerable. */
 function checkNames(value: object): void {
   const hidden = Reflect.ownKeys(value).find(
     (name) => typeof name === "symbol" || !Object.prototype.propertyIsEnumerable.call(value, name),
@@ -52,7 +55,7 @@ export function fromItemJson(json: JsonValue): unknown {
   return fromFields((wrapped ?? fields) as Readonly<Record<string, JsonValue>>);
 }
 
-/** The same text for items that differ in the order of their fields only. */
+/** The same text for items that differ only in the order of fields. */
 export function canonicalText(json: JsonValue): string {
   return stringifyJson(sorted(json), "item");
 }

@@ -1,4 +1,7 @@
-/** Items of a conversation as messages, so that they are searched and shown; the item itself is kept beside. */
+/**
+ * Maps items of a conversation to messages, for search and for people; the item itself is stored
+ * beside its message.
+ */
 
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Block } from "../../model/block.ts";
@@ -7,10 +10,13 @@ import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { fromItemJson, toItemJson } from "./item-json.ts";
 import type { AgentItem } from "./sdk-types.ts";
 
-/** How sessions and entries of this adapter are marked: `origin.source`, `adapter`, a custom entry's type. */
+/**
+ * Marks the sessions (`origin.source`), entries (`adapter`) and custom entries (`type`) of this
+ * adapter.
+ */
 export const SOURCE = "openai-agents";
 
-/** In the metadata of the item that a compaction put before all others. */
+/** The metadata field of the first item after a compaction. */
 export const BOUNDARY = "historyStart";
 
 /** The authors of messages. */

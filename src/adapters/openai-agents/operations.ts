@@ -53,7 +53,7 @@ function readTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {
   return { operationId, transaction: snapshotOf(transaction) };
 }
 
-/** The message holds nothing of the items. */
+/** The error quotes no item. */
 function checkItems(items: readonly AgentItem[] = [], list: string): void {
   for (const [i, item] of items.entries()) {
     const field = `${list}[${i}]`;
@@ -68,7 +68,7 @@ function checkItems(items: readonly AgentItem[] = [], list: string): void {
   }
 }
 
-/** The caller may go on changing its items. */
+/** A copy: the caller may change its items later. */
 function snapshotOf(
   transaction: HistoryTransactionArgs["transaction"],
 ): HistoryTransactionArgs["transaction"] {
@@ -84,7 +84,7 @@ function unsupported(field: string): BackscrollError {
   return invalid(field, what);
 }
 
-/** SHA-256 in hex: the same for transactions that differ in the order of fields only. */
+/** SHA-256 in hex: the same for transactions that differ only in the order of fields. */
 export async function digestOf(
   transaction: HistoryTransactionArgs["transaction"],
 ): Promise<string> {

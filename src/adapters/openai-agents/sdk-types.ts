@@ -1,11 +1,11 @@
 /**
- * The shapes of the OpenAI Agents SDK's sessions, in as far as we read them. Written down here so that
- * nothing of the package is needed to compile or to load this one.
+ * Types of the OpenAI Agents SDK's sessions, as far as they are used here, declared without the
+ * package.
  */
 
 /**
- * An item of a conversation: a message, a call, a result, a thought. Any, because the SDK's own type is a
- * union that only the SDK names: what is handed in comes back as it was.
+ * An item of a conversation, such as a message, a call, a result or a thought, which is returned
+ * unchanged. `any`, because the SDK's own type is a union that only the SDK names.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's union of items must be assignable both ways.
 export type AgentItem = any;

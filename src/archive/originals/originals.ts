@@ -2,9 +2,10 @@
  * Keeps the bytes of ingested files: agents delete transcripts after weeks, and an improved reader
  * may find more in them.
  *
- * A file is stored in parts of up to 8 MiB, each a zstd frame. The logarithmic method of
- * log-structured indexes: new bytes are merged with the preceding parts that are not longer. So a file that grows line by
- * line has few parts, and each byte is compressed a number of times logarithmic in its size.
+ * A file is stored in parts of up to 8 MiB, each a zstd frame. New bytes are merged with the
+ * preceding parts that are not longer (the logarithmic method of log-structured indexes). So a file
+ * that grows line by line has few parts, and each byte is compressed a number of times logarithmic
+ * in its size.
  */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";

@@ -29,7 +29,7 @@ export async function completeIndex(context: Context, tenant: TenantApi): Promis
     );
     return true;
   } catch (error) {
-    // The hits of what is indexed are better than none.
+    // Show the hits of the indexed part.
     if (!BackscrollError.is(error)) throw error;
     context.terminal.note(`The index cannot be built: ${error.message}`);
     return false;

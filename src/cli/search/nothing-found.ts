@@ -74,7 +74,7 @@ export async function explainNothing(
       lines.push(`A filter leaves it out: there are hits without ${names}.`);
     }
   }
-  // Of messages that are not indexed yet nothing is known.
+  // Unindexed messages may have the words.
   if (!indexing) lines.push(...(await unknownWords(tenant, bare === "" ? query : bare, input)));
   if (unread > 0)
     lines.push(

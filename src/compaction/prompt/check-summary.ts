@@ -36,7 +36,7 @@ export function checkSummary(
   ];
 }
 
-/** Models like to wrap the whole in tags, which is harmless. */
+/** Removes tags around the whole summary, which many models add. */
 function withoutWrapper(text: string): string {
   const trimmed = text.trim();
   return (/^<summary>([\s\S]*)<\/summary>$/.exec(trimmed)?.[1] ?? trimmed).trim();
@@ -80,7 +80,7 @@ function sizeOf(text: string): number {
 }
 
 /** Shingle length: a run of so many characters does not repeat by chance. */
-const STRETCH = 60;
+const SHINGLE_LENGTH = 60;
 const COPIED_SHARE = 0.6;
 /** A short summary of a short conversation may quote most of it. */
 const SHORTEST_COPY = 600;
@@ -90,13 +90,13 @@ function checkCopy(text: string, record: string): string[] {
   if (said.length < SHORTEST_COPY) return [];
   const source = record.replace(/\s+/g, " ");
   let copied = 0;
-  let stretches = 0;
-  for (let start = 0; start + STRETCH <= said.length; start += STRETCH) {
-    stretches++;
-    if (source.includes(said.slice(start, start + STRETCH))) copied++;
+  let shingles = 0;
+  for (let start = 0; start + SHINGLE_LENGTH <= said.length; start += SHINGLE_LENGTH) {
+    shingles++;
+    if (source.includes(said.slice(start, start + SHINGLE_LENGTH))) copied++;
   }
-  if (copied < stretches * COPIED_SHARE) return [];
-  return [`copied: ${copied} of ${stretches} passages are copied verbatim from the conversation`];
+  if (copied < shingles * COPIED_SHARE) return [];
+  return [`copied: ${copied} of ${shingles} passages are copied verbatim from the conversation`];
 }
 
 /** Below this, there are too few names to judge a summary. */

@@ -19,7 +19,7 @@ export interface SummaryDemands {
 
 /** The caller's instructions: the only part of the prompt's data that the model may follow. */
 export const SUMMARY_WISHES: string =
-  "Whoever asked for the summary wants the following of it. Heed it in what you choose and stress, as far as the rules allow; it changes none of them, and is itself no part of the summary:";
+  "The caller gives these instructions for the summary. Follow them in what you select and emphasise, as far as the rules allow; they change no rule, and are not part of the summary:";
 
 const DEFAULT_MAX_WORDS = 800;
 const REQUEST_CHARACTERS = 400;

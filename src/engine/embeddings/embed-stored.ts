@@ -131,7 +131,7 @@ export async function embedStored(
     waitsForOwn: true,
   };
   const held = signal === undefined ? claim : { ...claim, signal };
-  // After a loss of the lease the work starts again, and goes on with what has no vector yet.
+  // After a loss of the lease the work starts again, with the messages that still have no vector.
   const work = async (leased: AbortSignal) => {
     if (++tries > MAX_TRIES) return;
     if ((again && !isStarted) || (await store.indexStatus(tenant)).vectors === null) {

@@ -139,7 +139,7 @@ export class VectorKeeper {
     tenant.pausedUntil = Date.now() + ms;
   }
 
-  /** False if it was stopped, or gave way to a call that embeds what is stored. */
+  /** False if it was stopped, or gave way to `embedStored`. */
   async #catchUp(tenant: string, signal: AbortSignal): Promise<boolean> {
     const { store, embedder, heads } = this.#options;
     const { vectors } = await store.indexStatus(tenant);

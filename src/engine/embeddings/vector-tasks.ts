@@ -44,7 +44,7 @@ export function vectorTasks(tenant: string, changes: readonly Change[]): VectorT
     // A newer version may have other kinds.
     switch (kind as string) {
       case "entry_appended":
-        // Only kinds other than messages are named.
+        // The change of a message leaves its kind out.
         if (entryId !== null && details["kind"] === undefined) messages.set(entryId, sessionId);
         break;
       case "fact_added":

@@ -69,7 +69,7 @@ export function toName(name: string | null, maxBytes: number = MAX_NAME_BYTES): 
 
 /** Text for a text column. */
 export function toText(text: string, maxBytes: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these two are what must not be stored.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: text columns refuse these two.
   const clean = text.toWellFormed().replace(/[\u0000\u0001]/g, "\uFFFD");
   if (fits(clean, maxBytes)) return clean;
   const cut = Buffer.from(clean).subarray(0, maxBytes).toString("utf8");

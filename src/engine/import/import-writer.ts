@@ -59,7 +59,7 @@ export class ImportWriter {
   #answers = new AnswerUsage();
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
-  /** The file is a tree and ends with a known entry: new entries are aside. */
+  /** The file is a tree and ends with a known entry: its new entries are a branch. */
   #endsAsBefore = false;
   /** The same import stored its end before: differences are later edits. */
   #endsRepeated = false;

@@ -59,7 +59,7 @@ export async function holdLease(claim: LeaseClaim, work: LeasedWork): Promise<vo
   }
 }
 
-/** When a wait that begins now ends, on the clock of `performance.now()`. */
+/** The end of a wait that begins now, by the clock of `performance.now()`. */
 function endOfPatience(patienceMs = Number.POSITIVE_INFINITY): number {
   return performance.now() + patienceMs;
 }
@@ -77,7 +77,7 @@ async function workWhenHeld(claim: LeaseClaim, firstEnd: number, work: LeasedWor
       // After a slow answer little of the lease may be left: renew it first.
       if (performance.now() - asked > durationMs / 3) continue;
       if ((await workUnderLease(claim, asked, work)) === "done") return;
-      // The time of the work is no waiting.
+      // The patience excludes the time of the work.
       until = endOfPatience(patienceMs);
     }
     const left = until - performance.now();

@@ -17,7 +17,7 @@ export interface Coverage {
   readonly doneThrough: string | undefined;
   /** Pinned entries that its summary leaves out. */
   readonly standing: ReadonlySet<string>;
-  /** Entries that earlier ones left out. */
+  /** Entries that the summaries of earlier compactions left out. */
   readonly released: readonly string[];
   /** Summaries that its text consists of. */
   readonly summaries: ReadonlySet<string>;

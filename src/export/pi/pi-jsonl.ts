@@ -1,9 +1,9 @@
 /**
  * pi's session files, version 3: a header, and the tree of records.
  *
- * In pi a note such as a model change affects later records of the path, so it is written between
- * its entry and the entry's next child. pi takes the last line for the leaf: where that is wrong, a
- * final record of ours points to it.
+ * In pi an annotation, such as a model change, affects later records of the path, so it is written
+ * between its entry and the entry's next child. pi takes the last line for the leaf: where that is
+ * wrong, a final record of ours points to it.
  */
 
 import { type Entry, kindRules } from "../../model/entry.ts";
@@ -68,8 +68,8 @@ class PiWriter {
   /** pi's ids of our entries, where they differ, and all written ids. */
   readonly #ids = new Map<string, string>();
   readonly #written = new Set<string>();
-  /** The last note at an entry: the entry's next child follows it. */
-  readonly #lastNotes = new Map<string | null, string>();
+  /** The last annotation of an entry: the entry's next child follows it. */
+  readonly #lastAnnotations = new Map<string | null, string>();
 
   constructor(losses: LossLog) {
     this.#losses = losses;
@@ -99,14 +99,14 @@ class PiWriter {
       if (lastId !== entry.id) this.#ids.set(entry.id, lastId);
     } else {
       this.#ids.set(entry.id, id);
-      this.#lastNotes.set(entry.parentId, lastId);
+      this.#lastAnnotations.set(entry.parentId, lastId);
     }
     return placed;
   }
 
   /** The record that the next child of an entry follows. */
   tipOf(node: string | null): string | null {
-    return this.#lastNotes.get(node) ?? (node === null ? null : (this.#idOf(node) ?? null));
+    return this.#lastAnnotations.get(node) ?? (node === null ? null : (this.#idOf(node) ?? null));
   }
 
   #idOf(ours: string): string | undefined {

@@ -27,7 +27,7 @@ export function toPiRecords(
         return messageRecords(entry, source, losses);
       case "compaction":
         if (source === undefined && data["structure"] !== undefined) {
-          losses.add("what a compaction is made of, beside its text");
+          losses.add("parts of compactions beside their text");
         }
         return [
           {

@@ -48,7 +48,7 @@ const DEFAULT_PROMPT =
   "need. Add to what you know; do not repeat what is written down already.";
 
 const DEFAULT_SYSTEM =
-  "This is a housekeeping turn that nobody reads. Use the tool, and say nothing to the user.";
+  "This is a housekeeping turn that the user does not see. Use the tool, and say nothing to the user.";
 
 const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
 

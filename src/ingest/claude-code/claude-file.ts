@@ -12,6 +12,7 @@ import type { LineCounter } from "../line-counter.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
 import { toCompaction } from "./claude-compaction.ts";
+import { toCustom } from "./claude-custom.ts";
 import {
   type LineContext,
   type MappedEntry,
@@ -20,7 +21,6 @@ import {
   toDeliveredPrompt,
   toMessage,
 } from "./claude-lines.ts";
-import { toNote } from "./claude-notes.ts";
 import { ClaudeOutputs } from "./claude-outputs.ts";
 import { ClaudeQueue, type QueuedPrompt } from "./claude-queue.ts";
 import { type ClaudeHeader, FORMAT } from "./claude-session.ts";
@@ -49,8 +49,8 @@ export class ClaudeFile {
   readonly #toolNames: RecentMap<string, string>;
   /** Lines with a compaction boundary, by uuid. */
   readonly #boundaries: RecentMap<string, Fields>;
-  /** Notes without an id are identified by their content. */
-  readonly #notes = new RecentMap<string, true>(KEPT_IDS);
+  /** Ids of custom entries without a uuid: hashes of their content. */
+  readonly #customIds = new RecentMap<string, true>(KEPT_IDS);
   readonly #lines: LineCounter;
   readonly #context: LineContext;
   readonly #outputs: ClaudeOutputs;
@@ -134,7 +134,7 @@ export class ClaudeFile {
           ? toAttachedPrompt(record, this.#context)
           : toMessage(record, this.#context);
       if (message !== undefined) this.#message(record, message, line, given);
-      else this.#note(record, line, given);
+      else this.#custom(record, line, given);
     }
   }
 
@@ -164,7 +164,7 @@ export class ClaudeFile {
     this.#boundaries.delete(named);
     const compaction = toCompaction(record, boundary, (uuid) => this.#tree.nodeAt(uuid));
     if (compaction === undefined) {
-      this.#note(record, line, given);
+      this.#custom(record, line, given);
       return;
     }
     const id = idOf(record, line);
@@ -175,7 +175,7 @@ export class ClaudeFile {
     this.#usage.add(this.#entry(record, compaction.entry, id, parent), undefined, given);
   }
 
-  #note(record: Fields, line: number, given: ImportedEntry[]): void {
+  #custom(record: Fields, line: number, given: ImportedEntry[]): void {
     const { type } = record;
     if (typeof type !== "string") {
       this.#problems.add("unexpected", "a line without a type was kept as custom data", line);
@@ -185,8 +185,8 @@ export class ClaudeFile {
     }
     const uuid = textField(record, "uuid") || undefined;
     const id = uuid ?? `note-${contentId(record)}`;
-    if (this.#notes.has(id)) return;
-    if (uuid === undefined) this.#notes.set(id, true);
+    if (this.#customIds.has(id)) return;
+    if (uuid === undefined) this.#customIds.set(id, true);
     if (type === "queue-operation") this.#queue.operate(record, id);
     if (record["subtype"] === "compact_boundary") {
       this.#boundaries.set(id, record);
@@ -194,7 +194,7 @@ export class ClaudeFile {
     }
     const parent =
       uuid === undefined ? this.#tree.lastNode(MAIN) : this.#place(record, uuid, [], line);
-    this.#usage.add(this.#entry(record, toNote(record), id, parent), undefined, given);
+    this.#usage.add(this.#entry(record, toCustom(record), id, parent), undefined, given);
     this.#titles(record, id, given);
   }
 
@@ -324,8 +324,8 @@ function parentOf(record: Fields): string | null | undefined {
 }
 
 /**
- * Also a message without a uuid has an id: its line, and its content in case two files are one
- * session.
+ * The id of a message: its uuid, or its line with a hash of its content, because two files may be
+ * one session.
  */
 function idOf(record: Fields, line: number): string {
   return textField(record, "uuid") || `record-${line}-${contentId(record)}`;

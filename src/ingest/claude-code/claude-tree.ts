@@ -2,8 +2,8 @@
  * The place of a line of Claude Code in our tree.
  *
  * There every line with a uuid is a node: a progress bar can be the parent of a message. Here a
- * line that does not move the leaf is a note at its parent's entry, and its children follow that
- * entry.
+ * line that does not move the leaf is an annotation of its parent's entry, and its children follow
+ * that entry.
  *
  * Parallel calls of one answer fork the tree there: each result hangs on the line of its own call,
  * and only one of them is on the path. Here the lines of one answer and the results of its calls
@@ -29,7 +29,7 @@ export interface TreeLine {
   readonly uuid: string;
   /** Null for a root, undefined if the line names none. */
   readonly parentUuid: string | null | undefined;
-  /** Its entries, in order; none for a note. */
+  /** Its entries, in order; none for an annotation. */
   readonly nodes: readonly string[];
   /** Its conversation, or its sub-agent inside the file. */
   readonly chain: string;

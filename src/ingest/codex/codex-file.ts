@@ -134,7 +134,7 @@ export class CodexFile {
     else if (type === "turn_context") this.#turn(record, payload);
     else if (type === "compacted") this.#compacted(record, payload);
     else if (type === USAGE_RECORD) this.#problems.ignore(USAGE_RECORD);
-    else this.#note(record, nameOf(type), payload as JsonObject);
+    else this.#custom(record, nameOf(type), payload as JsonObject);
   }
 
   #item(record: Fields, item: Fields, line: number): void {
@@ -150,7 +150,7 @@ export class CodexFile {
       if (type === "message") {
         this.#problems.add("unexpected", "a message without content was kept as custom data", line);
       }
-      this.#note(record, type ?? "unknown", otherFields(item, ["type"]));
+      this.#custom(record, type ?? "unknown", otherFields(item, ["type"]));
       return;
     }
     const { role, blocks, injected, fields } = mapped;
@@ -186,12 +186,12 @@ export class CodexFile {
     if (type === "task_started") this.#beginTurn(event);
     if (type === "token_count") {
       const usage = this.#usage.report(event["info"], !this.#isCopied);
-      if (usage !== undefined) this.#note(record, type, {}, usage);
+      if (usage !== undefined) this.#custom(record, type, {}, usage);
     } else if (type === "thread_name_updated") {
       const name = textField(event, "thread_name") ?? textField(event, "name") ?? "";
       if (name !== "") this.#give(record, { kind: "session_info", data: { name } });
     } else if (type === "thread_rolled_back") {
-      this.#note(record, type, otherFields(event, ["type"]));
+      this.#custom(record, type, otherFields(event, ["type"]));
       this.#rollBack(countField(event, "num_turns") ?? 0);
     } else if (!this.#hasItems && /^(user|agent)_message$/.test(type)) {
       const role = type === "user_message" ? "user" : "assistant";
@@ -199,7 +199,7 @@ export class CodexFile {
       this.#item(record, { type: "message", role, content }, 0);
     } else if (type === "item_completed") this.#completed(record, event);
     else if (isIgnoredEvent(type)) this.#problems.ignore(`event_msg:${type}`);
-    else this.#note(record, type, otherFields(event, ["type"]));
+    else this.#custom(record, type, otherFields(event, ["type"]));
   }
 
   /** Processes the event that newer versions write beside each item. */
@@ -215,7 +215,7 @@ export class CodexFile {
       );
       this.#item(record, { type: "message", role, content: texts }, 0);
     } else if (isCopiedItem(type)) this.#problems.ignore("event_msg:item_completed");
-    else this.#note(record, "item_completed", otherFields(event, ["type"]));
+    else this.#custom(record, "item_completed", otherFields(event, ["type"]));
   }
 
   #turn(record: Fields, context: Fields): void {
@@ -269,7 +269,7 @@ export class CodexFile {
     });
   }
 
-  #note(record: Fields, type: string, data: JsonObject, usage: Usage | null = null): void {
+  #custom(record: Fields, type: string, data: JsonObject, usage: Usage | null = null): void {
     this.#give(record, { kind: "custom", data: { type: `codex:${type}`, data }, usage });
   }
 

@@ -2,9 +2,9 @@
  * The place of an entry of pi's tree in ours.
  *
  * In pi every record is a node: a label can be the parent of a message. Here a record that does not
- * move the leaf is a note at its parent's entry, without children. So a child of a note becomes a
- * child of the note's entry, and a compaction that keeps "from this note on" keeps from the next
- * entry on.
+ * move the leaf is an annotation of its parent's entry, without children. So a child of an
+ * annotation becomes a child of the annotated entry, and a compaction that keeps "from this record
+ * on" keeps from the next entry on.
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";
@@ -18,7 +18,7 @@ export interface TreePlace {
   readonly found: boolean;
 }
 
-interface Note {
+interface Annotation {
   /** The record that it follows, and the first entry after it. */
   readonly parent: string | null;
   next?: string;
@@ -30,7 +30,7 @@ const RECENT = 256;
 export class PiTree {
   /** Every id, with its entry: itself, if it moves the leaf. */
   readonly #places: RecentMap<string, string | null>;
-  readonly #notes: RecentMap<string, Note>;
+  readonly #annotations: RecentMap<string, Annotation>;
   #last: string | null = null;
   #lastNode: string | null = null;
 
@@ -40,20 +40,21 @@ export class PiTree {
   /** `limit` is the number of known records; older ones count as missing. */
   constructor(limit: number = KEPT_IDS) {
     this.#places = new RecentMap(limit);
-    this.#notes = new RecentMap(limit);
+    this.#annotations = new RecentMap(limit);
   }
 
-  /** The number of known records and notes. */
+  /** The number of known records and annotations. */
   get size(): number {
-    return this.#places.size + this.#notes.size;
+    return this.#places.size + this.#annotations.size;
   }
 
   /** The resume state: a few kilobytes, however long the file. */
   state(): JsonObject {
     const places = [...this.#places].slice(-RECENT);
     const notes = places.flatMap(([id]) => {
-      const note = this.#notes.get(id);
-      return note === undefined ? [] : [[id, note.parent, note.next ?? null] as const];
+      const annotation = this.#annotations.get(id);
+      if (annotation === undefined) return [];
+      return [[id, annotation.parent, annotation.next ?? null] as const];
     });
     const isPart = this.#isPart || this.#places.size > RECENT;
     return { places, notes, last: this.#last, lastNode: this.#lastNode, isPart };
@@ -71,7 +72,7 @@ export class PiTree {
     };
     for (const [id, node] of places) tree.#places.set(id, node);
     for (const [id, parent, next] of notes) {
-      tree.#notes.set(id, next === null ? { parent } : { parent, next });
+      tree.#annotations.set(id, next === null ? { parent } : { parent, next });
     }
     tree.#last = last;
     tree.#lastNode = lastNode;
@@ -84,7 +85,7 @@ export class PiTree {
     return this.#isPart && !this.#places.has(id);
   }
 
-  /** The previous record's id, note or not: the parent of a record without one. */
+  /** The previous record's id, annotations included: the parent of a record without one. */
   get last(): string | null {
     return this.#last;
   }
@@ -98,12 +99,12 @@ export class PiTree {
     const found = known !== undefined;
     const parent = found ? known : this.#lastNode;
     if (movesLeaf) {
-      this.#passNotes(parentId, id);
+      this.#passAnnotations(parentId, id);
       this.#places.set(id, id);
       this.#lastNode = id;
     } else {
       this.#places.set(id, parent);
-      this.#notes.set(id, { parent: parentId });
+      this.#annotations.set(id, { parent: parentId });
     }
     this.#last = id;
     return { parent, found };
@@ -111,7 +112,7 @@ export class PiTree {
 
   /** The entry that moves the leaf at or after `id`; undefined if none. */
   nodeFrom(id: string): string | undefined {
-    return this.#places.get(id) === id ? id : this.#notes.get(id)?.next;
+    return this.#places.get(id) === id ? id : this.#annotations.get(id)?.next;
   }
 
   /** The entry that moves the leaf at or before `id`; undefined if `id` is not in the file. */
@@ -119,12 +120,12 @@ export class PiTree {
     return this.#places.get(id);
   }
 
-  /** The entry is the first after the notes between it and its parent. */
-  #passNotes(parentId: string | null, node: string): void {
-    let note = parentId === null ? undefined : this.#notes.get(parentId);
-    while (note !== undefined) {
-      note.next ??= node;
-      note = note.parent === null ? undefined : this.#notes.get(note.parent);
+  /** The entry is the first after the annotations between it and its parent. */
+  #passAnnotations(parentId: string | null, node: string): void {
+    let passed = parentId === null ? undefined : this.#annotations.get(parentId);
+    while (passed !== undefined) {
+      passed.next ??= node;
+      passed = passed.parent === null ? undefined : this.#annotations.get(passed.parent);
     }
   }
 }

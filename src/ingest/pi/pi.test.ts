@@ -98,7 +98,7 @@ describe("version 3", () => {
     expect(byId(entries, "00000016")?.data).toEqual({ type: "pi:weather", data: { sky: "blue" } });
   });
 
-  test("puts the children of a note after its entry, and keeps from the entry after a note", async () => {
+  test("puts the children of an annotation after its entry, and a compaction keeps from the entry after one", async () => {
     const { entries } = await read(fixture("pi/version-3.jsonl"));
     expect(byId(entries, "0000000a")?.parentSourceId).toBeNull();
     expect(byId(entries, "0000000f")?.parentSourceId).toBe("0000000d");
@@ -116,7 +116,7 @@ describe("version 3", () => {
     expect(problems).toMatchObject([{ line: 4, code: "missing_parent" }]);
   });
 
-  test("follows parents through several notes", async () => {
+  test("follows parents through several annotations", async () => {
     const { entries } = await read(tree("n1 -", "a n1", "n2 a", "n3 n2", "b n3", "c n2"));
     expect(shape(entries)).toEqual(["n1<null", "a<null", "n2<a", "n3<a", "b<a", "c<a"]);
   });

@@ -20,7 +20,7 @@ type Mapped = Omit<EntryDraft, "sourceId">;
 export class QwenRecords {
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
-  /** Every record, with the entry that its children follow: notes have no children here. */
+  /** Every record, with the entry that its children follow: annotations have no children here. */
   readonly #places: RecentMap<string, string | null>;
   #last: string | null = null;
 
@@ -89,7 +89,7 @@ function toMapped(record: Fields): Mapped | undefined {
   const blocks = toPartBlocks(message["parts"], FORMAT);
   const fields = otherFields(record, KNOWN);
   const { type } = record;
-  if (type === "system") return toNote(record);
+  if (type === "system") return toSystem(record);
   if (blocks === undefined) return undefined;
   if (type === "assistant") {
     return {
@@ -120,8 +120,8 @@ function isFailed(result: unknown): boolean {
   );
 }
 
-/** A note of the program: a compression, a command, a measurement. */
-function toNote(record: Fields): Mapped {
+/** A record of the program itself: a compression, a command, a measurement. */
+function toSystem(record: Fields): Mapped {
   const payload: Fields = isPlainObject(record["systemPayload"]) ? record["systemPayload"] : {};
   const history = Array.isArray(payload["compressedHistory"]) ? payload["compressedHistory"] : [];
   const [summary] = history.filter(isPlainObject);

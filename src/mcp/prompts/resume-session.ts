@@ -29,7 +29,7 @@ export const resumeSession: Prompt = definePrompt({
       .max(MAX_MCP_CONTEXT_TOKENS)
       .default(DEFAULT_CONTEXT_BUDGET)
       .describe(
-        `What the turns may take; ${DEFAULT_CONTEXT_BUDGET} tokens if left out, ${MAX_MCP_CONTEXT_TOKENS} at most.`,
+        `Tokens of the turns; ${DEFAULT_CONTEXT_BUDGET} if left out, ${MAX_MCP_CONTEXT_TOKENS} at most.`,
       ),
   },
   example: { session_id: "01JABCDEFGHJKMNPQRSTVWXYZ0", token_budget: "4000" },
@@ -37,7 +37,7 @@ export const resumeSession: Prompt = definePrompt({
     const session = await tenant.getSession(session_id);
     const { title } = maskSession(await session.meta());
     const context = await session.buildContext({ tokenBudget: token_budget });
-    const opening = `The conversation ${session_id}${title === "" ? "" : ` (${title})`} is resumed. What follows was said in it; what no longer fits can be read with list_messages.`;
+    const opening = `The conversation ${session_id}${title === "" ? "" : ` (${title})`} is resumed. Its turns follow; list_messages reads the parts that do not fit here.`;
     return [say("user", opening), ...context.messages.flatMap(toPromptMessages)];
   },
 });

@@ -11,9 +11,9 @@ const ASK =
 export const whatDidWeDecide: Prompt = definePrompt({
   name: "what_did_we_decide",
   title: "What did we decide about …",
-  description: "What was decided about a topic in earlier conversations, with where it was said.",
+  description: "The decisions on a topic in earlier conversations, with their sources.",
   input: {
-    topic: z.string().min(1).max(MAX_QUERY_BYTES).describe("What the decision was about."),
+    topic: z.string().min(1).max(MAX_QUERY_BYTES).describe("The topic of the decision."),
   },
   example: { topic: "the cron lock" },
   run: async (host, { topic }) => {

@@ -32,7 +32,7 @@ export const TEMPLATES: ListResourceTemplatesResult = {
       uriTemplate: SESSION_TEMPLATE,
       name: "session",
       title: "A conversation",
-      description: "All that is known of a conversation without reading it.",
+      description: "The metadata of a conversation.",
       mimeType: JSON_TYPE,
     },
     {

@@ -17,8 +17,8 @@ export const appendMessage: Tool = defineTool({
   input: z.object({
     session_id: SESSION_ID,
     role: z.enum(ROLES),
-    content: z.string().max(MAX_CONTENT_BYTES).optional().describe("What was said."),
-    actor: name("Who said it; you if left out.").optional(),
+    content: z.string().max(MAX_CONTENT_BYTES).optional().describe("The text."),
+    actor: name("The author; you if left out.").optional(),
     tool_calls: z
       .array(z.object({ id: name("Of the call."), name: name("Of the tool."), input: z.json() }))
       .max(MAX_BLOCKS)

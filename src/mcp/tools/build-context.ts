@@ -25,7 +25,7 @@ export const buildContext: Tool = defineTool({
   name: "build_context",
   title: "Build a context",
   description:
-    "What a model needs to go on with a conversation, under a token budget: pinned messages, the summary, what bears on the newest question, and the newest turns. Use it to take over a conversation. Not to read what was said in order (list_messages), nor for an overview (recap).",
+    "The context for continuing a conversation, under a token budget: pinned messages, the summary, messages that bear on the newest question, and the newest turns. Use it to take over a conversation. Not to read what was said in order (list_messages), nor for an overview (recap).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,
@@ -36,11 +36,13 @@ export const buildContext: Tool = defineTool({
       .max(MAX_MCP_CONTEXT_TOKENS)
       .default(DEFAULT_CONTEXT_BUDGET)
       .describe(
-        `What all messages may take; ${DEFAULT_CONTEXT_BUDGET} if left out. More than ${MAX_MCP_CONTEXT_TOKENS} does not fit into an answer.`,
+        `Tokens of all messages; ${DEFAULT_CONTEXT_BUDGET} if left out. More than ${MAX_MCP_CONTEXT_TOKENS} does not fit into an answer.`,
       ),
-    recent_turns: z.number().int().min(1).max(1_000).optional().describe("At most so many turns."),
+    recent_turns: z.number().int().min(1).max(1_000).optional().describe("The limit of turns."),
     include_facts: z.boolean().optional().describe("Adds the facts of the session."),
-    query: QUERY.describe("What to recall for, in place of the newest user message.").optional(),
+    query: QUERY.describe(
+      "The query of the recall, in place of the newest user message.",
+    ).optional(),
   }),
   example: { session_id: EXAMPLE_ID, token_budget: 4_000 },
   output: z.object({

@@ -27,23 +27,23 @@ export const compactConversation: Tool = defineTool({
       ])
       .optional()
       .describe(
-        `What stays as it was said: the newer half, nothing, so many of the newest messages, or as many of them as take so many tokens; ${formatCount(COMPACTION.keepTokens)} tokens if left out.`,
+        `The part that stays verbatim: the newer half, none, a number of the newest messages, or the newest messages up to a number of tokens; ${formatCount(COMPACTION.keepTokens)} tokens if left out.`,
       ),
     strategy: z
       .enum(SUMMARY_STRATEGIES)
       .optional()
-      .describe("One summary written anew, or summaries of summaries."),
+      .describe("One summary, rewritten each time, or summaries of summaries."),
   }),
   example: { session_id: EXAMPLE_ID, keep: { messages: 20 } },
   output: z.object({
     about: ABOUT,
     entry_id: z.string().nullable(),
     summary: z.string(),
-    removed: z.number().int().describe("Entries that the summary stands for."),
+    removed: z.number().int().describe("Entries that the summary covers."),
     first_kept_entry_id: z.string().nullable(),
     tokens_before: z.number(),
     tokens_after: z.number(),
-    erased: z.number().int().describe("Entries whose content was erased, as the retention says."),
+    erased: z.number().int().describe("Entries whose content was erased by the retention."),
     truncated: TRUNCATED,
   }),
   maxTokens: DEFAULT_MCP_READ_TOKENS,

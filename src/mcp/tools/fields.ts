@@ -33,7 +33,7 @@ export function hits(preset: number, description: string): z.ZodDefault<z.ZodNum
 export const TRUNCATED: z.ZodNullable<z.ZodString> = z
   .string()
   .nullable()
-  .describe("What was left out or cut to keep the answer small; null if nothing was.");
+  .describe("A note on parts that were left out or cut to keep the answer small; null if none.");
 
 /** In every answer that quotes stored text. */
 export const ABOUT: z.ZodString = z.string();

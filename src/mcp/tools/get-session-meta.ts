@@ -78,7 +78,7 @@ export const getSessionMeta: Tool = defineTool({
   name: "get_session_meta",
   title: "Fields of a conversation",
   description:
-    "What is known of a conversation without reading it: title, origin, counts, summary, how full its context is, what it cost. Without session_id: what the whole store holds. Use it before you read or go on with a long conversation. Not for what was done in it (recap).",
+    "The metadata of a conversation: title, origin, counts, summary, context size and cost. Without session_id: the counts of the whole store. Use it before you read or continue a long conversation. Not for what was done in it (recap).",
   scope: "read",
   input: z.object({ session_id: SESSION_ID.optional() }),
   example: { session_id: EXAMPLE_ID },
@@ -87,9 +87,9 @@ export const getSessionMeta: Tool = defineTool({
     session: WIRE_SESSION.nullable(),
     usage: USAGE.nullable(),
     standing: STANDING.nullable().describe(
-      "With the gateway: the key that leads to it, its window, when and why it is reset next.",
+      "With a gateway: the key that leads to the session, the model's window, the next reset and its reason.",
     ),
-    store: STORE.nullable().describe("Null if a session was named, or nothing was ever written."),
+    store: STORE.nullable().describe("Null for a named session, and for an empty tenant."),
     truncated: TRUNCATED,
   }),
   maxTokens: DEFAULT_MCP_HIT_TOKENS,

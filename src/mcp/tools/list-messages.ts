@@ -22,7 +22,12 @@ import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
   session_id: SESSION_ID.optional(),
-  offset: z.number().int().min(0).optional().describe("The number of the first message; 0."),
+  offset: z
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe("The index of the first message; 0 if left out."),
   limit: z
     .number()
     .int()
@@ -33,15 +38,15 @@ const INPUT = z.object({
   around: id(
     "A message to put in the middle: k3f9#12 or an entry id (session_id is not needed then), or 12.",
   ).optional(),
-  leaf: id("Another end of the conversation than the active one.").optional(),
-  cursor: name("Of the page before, in place of offset.").optional(),
+  leaf: id("A leaf other than the active one.").optional(),
+  cursor: name("next_cursor of the previous page, in place of offset.").optional(),
   message_bytes: z
     .number()
     .int()
     .min(64)
     .max(MAX_MCP_MESSAGE_BYTES)
     .optional()
-    .describe("Shows so much of each message, with all that tools were given and gave back."),
+    .describe("Bytes to show of each message, inputs and outputs of tools included."),
 });
 
 export const listMessages: Tool = defineTool({

@@ -23,7 +23,7 @@ const INPUT = z.object({
   machine_made: z
     .boolean()
     .optional()
-    .describe("Also those in which only a program has asked anything."),
+    .describe("Also machine-made sessions, in which only programs made requests."),
   limit: z
     .number()
     .int()
@@ -31,7 +31,7 @@ const INPUT = z.object({
     .max(MAX_MCP_PAGE)
     .default(DEFAULT_MCP_PAGE)
     .describe(`Sessions; ${DEFAULT_MCP_PAGE} if left out.`),
-  cursor: name("Of the page before.").optional(),
+  cursor: name("next_cursor of the previous page.").optional(),
   sub_agents: SUB_AGENTS,
 });
 
@@ -39,7 +39,7 @@ export const listSessions: Tool = defineTool({
   name: "list_sessions",
   title: "List conversations",
   description:
-    "List conversations, those that people spoke in last first: titles and ids, to pick one. since and until are of the last interaction. Not to learn what was done (recap), nor to find what was said (search_sessions).",
+    "List conversations, newest interaction first: titles and ids, to pick one. since and until filter by the last interaction. Not to learn what was done (recap), nor to find what was said (search_sessions).",
   scope: "read",
   input: INPUT,
   example: { since: "yesterday", project: "shop", limit: 10 },

@@ -33,7 +33,7 @@ export const recall: Tool = defineTool({
   name: "recall",
   title: "Recall from a conversation",
   description:
-    "Single messages and facts of one conversation that bear on a question, the best first; scope widens it to its owner's or all. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
+    "Single messages and facts of one conversation that bear on a question, the best first; scope widens it to its owner's conversations, or to all. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,

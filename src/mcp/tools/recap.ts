@@ -26,7 +26,7 @@ export const recap: Tool = defineTool({
   name: "recap",
   title: "Recap",
   description:
-    'What was done in a period, a project or a session: what was asked, what came of it, which files were changed, which commands run. Use it for "what did I do yesterday?" or "where were we in this project?". Not to find something that was said (search_sessions).',
+    'The work of a period, a project or a session: requests, outcomes, changed files and run commands. Use it for "what did I do yesterday?" or "where were we in this project?". Not to find something that was said (search_sessions).',
   scope: "read",
   input: INPUT,
   example: { since: "yesterday", until: "yesterday", project: "shop" },
@@ -53,8 +53,7 @@ export const recap: Tool = defineTool({
   show: async (host, input, maxBytes) => {
     const { sessions, more, subAgents } = await read(host, input);
     if (sessions.length === 0) {
-      const nothing =
-        "Nothing was done then, as far as it was stored. Widen since and until, or leave out project.";
+      const nothing = "No stored work in this period. Widen since and until, or leave out project.";
       return [nothing, ...leftOut(subAgents)].join(" ");
     }
     const now = nowOf(host);

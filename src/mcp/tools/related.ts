@@ -17,8 +17,8 @@ import { ABOUT, hits, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
-  session_id: SESSION_ID.describe("This, or question.").optional(),
-  question: z.string().min(1).max(MAX_QUERY_BYTES).describe("In any words.").optional(),
+  session_id: SESSION_ID.describe("A session, in place of question.").optional(),
+  question: z.string().min(1).max(MAX_QUERY_BYTES).describe("A question, in any words.").optional(),
   limit: hits(DEFAULT_RELATED, `Of each kind; ${DEFAULT_RELATED} if left out.`),
 });
 
@@ -26,7 +26,7 @@ export const related: Tool = defineTool({
   name: "related",
   title: "Related sessions",
   description:
-    "Sessions like a given one, or where the same question was asked before. Use it before you solve what may be solved. Not for words that were said (search_sessions).",
+    "Sessions like a given one, or where the same question was asked before. Use it before you solve a problem that may be solved already. Not for words that were said (search_sessions).",
   scope: "read",
   input: INPUT,
   example: { question: "why does the cron job run twice?" },

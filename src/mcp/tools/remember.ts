@@ -20,9 +20,9 @@ export const remember: Tool = defineTool({
   input: z.object({
     name: name(MEMORY_WORDS.memoryName),
     content: z.string().min(1).max(MAX_MEMORY_BYTES).describe(MEMORY_WORDS.memoryContent),
-    agent: name("Whose note it is; yours if left out.").optional(),
+    agent: name("The agent that keeps the note; you if left out.").optional(),
     session_id: SESSION_ID.describe(
-      "The session that it was taken from: deleting that with all that came of it deletes the note.",
+      "The note's source: deleting that session with its derivatives deletes the note.",
     ).optional(),
   }),
   example: { name: "deploys", content: "Deploys run from main, never on Fridays." },

@@ -10,7 +10,7 @@ import { defineTool, type Tool } from "./tool.ts";
 export const searchMemory: Tool = defineTool({
   name: "search_memory",
   title: "Search notes",
-  description: `${MEMORY_WORDS.searchMemory} Notes are what remember has kept, and agents' own memory files. Not for what was said in conversations (search_sessions).`,
+  description: `${MEMORY_WORDS.searchMemory} Notes come from remember, and from agents' own memory files. Not for what was said in conversations (search_sessions).`,
   scope: "read",
   input: z.object({
     query: QUERY,

@@ -73,7 +73,7 @@ const BYTES_A_TOKEN = 4;
 const DETAIL = z
   .enum(["brief", "full"])
   .optional()
-  .describe("full: all of it as JSON, for programs.");
+  .describe("full: the whole data as JSON, for programs.");
 
 function maxTokens(preset: number): z.ZodOptional<z.ZodNumber> {
   return z
@@ -82,7 +82,7 @@ function maxTokens(preset: number): z.ZodOptional<z.ZodNumber> {
     .min(MIN_MCP_ANSWER_TOKENS)
     .max(MAX_MCP_ANSWER_TOKENS)
     .optional()
-    .describe(`What the answer may take; ${preset} if left out.`);
+    .describe(`The limit of the answer, in tokens; ${preset} if left out.`);
 }
 
 export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(

@@ -18,7 +18,7 @@ const text = (description: string) =>
 const INPUT = z.object({
   file: text("A path, or the end of one: src/cron.ts."),
   command: text("A command, or part of one: npm test."),
-  error: text("What an error says, or a telling part of it."),
+  error: text("The text of an error, or a distinctive part of it."),
   ...TIMES,
   ...PLACE,
   agent: name("Only sessions of this agent, such as claude-code.").optional(),
@@ -30,16 +30,16 @@ const INPUT = z.object({
 
 export const trace: Tool = defineTool({
   name: "trace",
-  title: "Which sessions touched, ran or met it",
+  title: "Trace a file, a command or an error",
   description:
-    "Which sessions changed or read a file, ran a command, or met an error, and what cleared it. Takes one of file, command and error. Use it when you meet an error, or before you change what others may have changed for a reason. Not for words that were said (search_sessions).",
+    "Find the sessions that changed or read a file, ran a command, or met an error, and the error's fix. Takes one of file, command and error. Use it when you meet an error, or before you change code that others may have changed for a reason. Not for words that were said (search_sessions).",
   scope: "read",
   input: INPUT,
   example: { error: "database is locked" },
   output: z.object({
     about: ABOUT,
     sessions: z.array(TRACED_VIEW),
-    unread_sessions: z.number().int().describe("May have it, too, and were not read."),
+    unread_sessions: z.number().int().describe("Sessions that may match and were not read."),
     truncated: TRUNCATED,
   }),
   maxTokens: DEFAULT_MCP_HIT_TOKENS,

@@ -20,7 +20,7 @@ export const RECAP_VIEW: z.ZodType<RecapView> = z.object({
   ),
   files_read: z.number().int(),
   commands: z.array(LINE.extend({ times: z.number().int(), failed: z.boolean().nullable() })),
-  lookups: z.number().int().describe("Commands that only look at something."),
+  lookups: z.number().int().describe("The number of read-only commands."),
 });
 
 interface LineView {

@@ -58,7 +58,7 @@ export const TRACED_VIEW: z.ZodType<TracedView> = z.object({
   runs: SPAN.nullable(),
   failures: SPAN.nullable(),
   met: SPAN.nullable(),
-  line: z.string().nullable().describe("What says the error."),
+  line: z.string().nullable().describe("The line that reports the error."),
   call: CALL.nullable().describe("The last change, run, or call that met the error."),
   asked: z.string().nullable().describe("The request before the last change."),
   cleared: z

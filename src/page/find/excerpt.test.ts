@@ -10,13 +10,13 @@ test("matches are marked, and white space is one space", () => {
   expect(shown("a  cron\n\njob", [{ start: 3, end: 7 }])).toBe("a [cron] job");
 });
 
-test("a match that stands late is shown with a little of what is before it", () => {
+test("a late match is shown with a little text before it", () => {
   const snippet = `${"word ".repeat(80)}needle and more`;
   const text = shown(snippet, [{ start: 400, end: 406 }]);
   expect(text).toMatch(/^… (word ){15,18}\[needle\] and more$/);
 });
 
-test("what is cut off at its end says so, and matches beyond it are left out", () => {
+test("a text that is cut at its end has a mark, and no matches beyond it", () => {
   const text = shown("x".repeat(1_000), [
     { start: 0, end: 1 },
     { start: 900, end: 901 },
@@ -32,6 +32,6 @@ test("headings, fences and bold text lose their marks; globs and code keep their
   );
 });
 
-test("escapes of JSON become what they stand for", () => {
+test("JSON escapes are decoded", () => {
   expect(shown('"old_string":"a\\n\\tb \\"c\\""', [])).toBe('"old_string":"a b "c""');
 });

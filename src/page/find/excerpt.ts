@@ -39,9 +39,9 @@ export function excerpt(
 }
 
 /**
- * A text as part of a line: white space collapsed, and without the marks of Markdown's headings, fences
- * and bold text. Globs such as `src/**` keep their asterisks. Escapes of JSON, as in the input of a tool
- * call, become what they stand for.
+ * A text as part of a line: white space collapsed, and without the marks of Markdown's headings,
+ * fences and bold text. Globs such as `src/**` keep their asterisks. JSON escapes, as in the input
+ * of a tool call, are decoded.
  */
 export function plainLine(text: string): string {
   return text

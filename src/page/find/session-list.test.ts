@@ -11,7 +11,7 @@ afterAll(() => vi.unstubAllGlobals());
 
 const session = (id: string, title: string) => ({ id, title }) as Session;
 
-test("an older page keeps what a reload has shown meanwhile", async () => {
+test("a page that arrives after a reload keeps the reloaded sessions", async () => {
   let answer = (_: object) => {};
   const engine = {
     listSessions: () =>

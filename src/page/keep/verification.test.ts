@@ -3,7 +3,7 @@ import { tellReport } from "./verification.ts";
 
 const WHOLE = { ok: true, entries: 1, changes: 2_000, damage: [], problems: [], problemCount: 0 };
 
-test("a verification says what it has found, in the files as well as in the hashes", () => {
+test("a verification reports findings in files and in hashes", () => {
   expect(tellReport(WHOLE)).toBe("No problem: the hashes of 1 entry and 2,000 changes match.");
   const damage = ["the index sessions_by_time is missing"];
   expect(tellReport({ ...WHOLE, ok: false, damage })).toBe(

@@ -11,8 +11,8 @@ import type { renderMarkdown } from "./rich.ts";
 export const MAX_MARKDOWN = 200_000;
 
 /**
- * Lines of prose that begin with a letter and have no character that means something in Markdown. Most
- * of what people type is like this, and needs neither parser nor sanitiser.
+ * Prose: lines that begin with a letter and hold no Markdown syntax. Most typed text is prose, and
+ * needs neither parser nor sanitiser.
  */
 const PROSE = /^(?:\p{L}[\p{L}\p{M}\p{N} .,;?!()"'’“”…-]*(?:\n{1,2}|$))*$/u;
 

@@ -10,7 +10,7 @@ test("a call is described by its command, path or query, also where its JSON is 
   expect(tellingIn('{"limit":60}')).toBeUndefined();
 });
 
-test("a path below the project's folder goes without it", () => {
+test("a path below the project's folder is shown relative to it", () => {
   expect(below("/src/shop", "/src/shop/lib/a.ts")).toBe("lib/a.ts");
   expect(below("/src/shop/", "/src/shop/lib/a.ts")).toBe("lib/a.ts");
   expect(below("C:\\shop", "C:\\shop\\a.ts")).toBe("a.ts");

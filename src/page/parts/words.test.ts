@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { clock, day, distinctEnds, dollars, moment, short, whole, withoutAnsi } from "./words.ts";
 
-test("paths are told by the shortest end that no other one has", () => {
+test("paths are shown by their shortest unique suffix", () => {
   const paths = [
     "/home/ana/shop",
     "/home/bo/shop",
@@ -46,7 +46,7 @@ test("times are written as the command line writes them, in the time zone of the
   expect(moment(time)).toBe("2026-05-04 09:05");
 });
 
-test("control sequences of terminals are not shown, and what they colour is", () => {
+test("control sequences of terminals are removed, and their text stays", () => {
   const colours = "\u001b[1;31mfailed\u001b[0m and \u001b[38;5;9mred\u001b[m";
   const link = "\u001b]8;;https://a.example\u0007here\u001b]8;;\u001b\\";
   expect(withoutAnsi(`${colours} ${link}\u001b[2K\u001bM.`)).toBe("failed and red here.");

@@ -94,7 +94,7 @@ export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, stri
 }
 
 /** ECMA-48 control sequences, such as the colours that commands print, and single escapes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
 /** Removes the control sequences. */

@@ -19,7 +19,7 @@ const PAIRS: readonly (readonly [ink: string, ground: string])[] = [
 ];
 
 for (const [at, theme] of ["light", "dark"].entries()) {
-  test(`every text can be read on what it stands on, in the ${theme} theme`, () => {
+  test(`every text has enough contrast with its background, in the ${theme} theme`, () => {
     const pale = PAIRS.filter(
       ([ink, ground]) => contrast(colour(ink, at), colour(ground, at)) < ENOUGH,
     );

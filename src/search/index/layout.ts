@@ -1,10 +1,10 @@
 /**
  * The layout of a segment.
  *
- * A segment holds four sets of documents: messages, sessions (their title, their summary and what
- * is known about them), memories and facts. Each field has its own dictionary and postings; a
- * message has two fields with separate lengths: its text and its tool outputs. Messages are
- * numbered in the order of (session, sequence), so that the neighbours of a message are its
+ * A segment holds four sets of documents: messages; sessions, by their title, their summary and
+ * facts such as date, agent and project; memories; and facts. Each field has its own dictionary and
+ * postings; a message has two fields with separate lengths: its text and its tool outputs. Messages
+ * are numbered in the order of (session, sequence), so that the neighbours of a message are its
  * neighbours here, and a session is one range. Stored columns are immutable.
  */
 

@@ -54,7 +54,7 @@ const MAX_WORDS = 768 * 1024;
 /** The last slice of a growing feed has at most this many rows. */
 const FEW_ROWS = 256;
 
-export interface Stretch {
+export interface RangeToBuild {
   readonly from: number;
   /** Undefined: continue while new changes arrive. */
   readonly to: number | undefined;
@@ -64,7 +64,7 @@ export interface Stretch {
 
 /** Writes a segment of a range of the feed. */
 export function* buildRange(
-  { from, to, limit }: Stretch,
+  { from, to, limit }: RangeToBuild,
   segment: number,
   options: IndexingOptions,
 ): Asking<BuiltRange> {

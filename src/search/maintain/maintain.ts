@@ -227,8 +227,8 @@ function* swapVectors(manifest: Manifest, vectors: VectorIndex): Step {
 /** Flushes the tail up to `to`, or as it grows. */
 function* flush(manifest: Manifest, to: number | undefined, options: MaintenanceOptions): Step {
   const segment = options.newSegment();
-  const stretch = { from: manifest.through, to, limit: RANGE };
-  const built = yield* buildRange(stretch, segment, options.indexing);
+  const range = { from: manifest.through, to, limit: RANGE };
+  const built = yield* buildRange(range, segment, options.indexing);
   const isSwapped = yield* swap(manifest, {
     ...manifest,
     through: built.info.to,
@@ -256,8 +256,8 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
   let documents = 0;
   for (let from = stale.from; from < stale.to; ) {
     const segment = options.newSegment();
-    const stretch = { from, to: stale.to, limit: RANGE };
-    const { info } = yield* buildRange(stretch, segment, options.indexing);
+    const range = { from, to: stale.to, limit: RANGE };
+    const { info } = yield* buildRange(range, segment, options.indexing);
     // The feed ends before the segment: the store has lost indexed commits.
     if (info.to <= from) break;
     from = info.to;

@@ -23,8 +23,8 @@ const LARGE_FAN = 4;
  */
 const BUSY_FAN = 16;
 /**
- * From this many large segments they are merged even then, some at a time: searches during days of
- * writing must stay fast.
+ * From this many large segments on, heavy writes no longer postpone their merges, which take some
+ * at a time: searches during days of writing must stay fast.
  */
 const BUSY_LARGE_FAN = 64;
 const BUSY_LARGE_JOINED = 16;

@@ -16,9 +16,9 @@ import { CHUNK_WINDOWS, ROLES, WINDOW_DOCUMENTS } from "../index/layout.ts";
 import { countAt } from "../index/lists/packed-counts.ts";
 import {
   documentsOf,
+  type PostingSlice,
   placeOf,
-  type Stretch,
-  stretchOf,
+  slicePostings,
   type TermList,
 } from "../index/lists/term-list.ts";
 import {
@@ -217,9 +217,9 @@ function scoreWindow(task: ChunkTask, active: ActiveList[], base: number): void 
 }
 
 /** The documents of a list in the window that begins at `base`. Valid until the next call. */
-function windowOf({ scored, from, to }: ActiveList, base: number): Stretch {
+function windowOf({ scored, from, to }: ActiveList, base: number): PostingSlice {
   const { list } = scored;
-  if (list.documents === undefined) return stretchOf(list, base, base + WINDOW_DOCUMENTS);
+  if (list.documents === undefined) return slicePostings(list, base, base + WINDOW_DOCUMENTS);
   return { documents: list.documents, from, to, shift: 0 };
 }
 
@@ -232,20 +232,20 @@ function addList(
 ): number {
   const ranges = open?.rangesOf(base / WINDOW_DOCUMENTS);
   if (ranges === undefined || (ranges.length / 2) * LOOKUP_COST > active.to - active.from) {
-    return addStretch(active, windowOf(active, base), open, base, first);
+    return addSlice(active, windowOf(active, base), open, base, first);
   }
   let count = first;
   for (let i = 0; i < ranges.length; i += 2) {
-    const stretch = stretchOf(active.scored.list, ranges[i] as number, ranges[i + 1] as number);
-    count = addStretch(active, stretch, undefined, base, count);
+    const slice = slicePostings(active.scored.list, ranges[i] as number, ranges[i + 1] as number);
+    count = addSlice(active, slice, undefined, base, count);
   }
   return count;
 }
 
 /** As `addList`, for some postings of the window. */
-function addStretch(
+function addSlice(
   active: ActiveList,
-  { documents, from, to, shift }: Stretch,
+  { documents, from, to, shift }: PostingSlice,
   open: OpenDocuments | undefined,
   base: number,
   first: number,

@@ -52,8 +52,9 @@ const MAX_TERMS = 64;
 /** Sessions with the largest boosts are scored first: they bound the gain of the others. */
 const BOOSTED_FIRST = 64;
 /**
- * This few sessions in scope are scored one by one, instead of a pass over all messages. In a
- * larger store more: scoring a session costs as much as passing over some 16,384 messages.
+ * Up to this many sessions in scope are scored one by one, instead of a pass over all messages. In
+ * a larger store the limit is higher: scoring a session costs as much as passing over some 16,384
+ * messages.
  */
 const FEW_SESSIONS = 64;
 const MESSAGES_PER_SESSION = 16_384;

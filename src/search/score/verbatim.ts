@@ -5,7 +5,7 @@
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
-import { stretchOf } from "../index/lists/term-list.ts";
+import { slicePostings } from "../index/lists/term-list.ts";
 import type { Asking, SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import { ECHO } from "./coverage.ts";
@@ -55,7 +55,7 @@ class PhraseFinder {
     const phrase = this.#inChunk(run.view, run.chunk, field);
     if (phrase === null || phrase === undefined) return false;
     const first = run.from - run.chunk * CHUNK_DOCUMENTS;
-    const { documents, from, to } = stretchOf(phrase.driver, first, first + run.places.length);
+    const { documents, from, to } = slicePostings(phrase.driver, first, first + run.places.length);
     for (let posting = from; posting < to; posting++) {
       const document = documents[posting] as number;
       if ((run.places[document - first] as number) >= 0 && phrase.holds(document)) return true;

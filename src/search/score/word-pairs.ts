@@ -6,7 +6,7 @@
 
 import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
-import { placeOf, stretchOf, type TermList } from "../index/lists/term-list.ts";
+import { placeOf, slicePostings, type TermList } from "../index/lists/term-list.ts";
 import type { FoundTerm } from "../index/source.ts";
 import type { Asking, SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
@@ -134,9 +134,9 @@ class PairFinder {
       const [one, other] = [lists[first], lists[second]];
       if (one === undefined || other === undefined) continue;
       const [rare, common] = one.count <= other.count ? [one, other] : [other, one];
-      const stretch = stretchOf(rare, start, start + places.length);
-      for (let i = stretch.from; i < stretch.to; i++) {
-        const document = stretch.documents[i] as number;
+      const slice = slicePostings(rare, start, start + places.length);
+      for (let i = slice.from; i < slice.to; i++) {
+        const document = slice.documents[i] as number;
         const at = document - start;
         if ((places[at] as number) < 0 || placeOf(common, document) < 0) continue;
         bounds[at] = (bounds[at] as number) + weight;

@@ -15,7 +15,7 @@ const busy = expect.objectContaining({
   details: expect.objectContaining({ retryAfterMs: 1_000 }),
 });
 
-/** What `action` throws. */
+/** The error that `action` throws. */
 function failure(action: () => unknown): unknown {
   try {
     action();

@@ -73,7 +73,7 @@ export const inbound: z.ZodType<WireReply> = z
     answer: textOrNull,
     route: route.nullable(),
     reply: textOrNull.meta({ description: "The text to send." }),
-    reply_reason: text.meta({ description: "Why there is one, or none." }),
+    reply_reason: text.meta({ description: "The reason for the reply, or for its absence." }),
     reply_entry_id: textOrNull,
     silent: z.boolean(),
     notices: z.array(text).meta({ description: "Further messages to send, one by one." }),

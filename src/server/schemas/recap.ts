@@ -31,7 +31,7 @@ export const recap: z.ZodType<WireRecap> = z
         files_changed: z.array(z.object({ path: text, msg_idx: count, times: count })),
         files_read: count,
         commands: z.array(command),
-        lookups: count.meta({ description: "Commands that only look at something." }),
+        lookups: count.meta({ description: "The number of read-only commands." }),
       }),
     ),
     more: z.boolean().meta({ description: "There are more sessions in the period." }),

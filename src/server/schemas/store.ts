@@ -26,7 +26,7 @@ export const change: z.ZodType<WireChange> = z
 export const changePage: z.ZodType = z
   .object({
     changes: z.array(change),
-    next: text.meta({ description: "How far this page has looked: pass it as `after`." }),
+    next: text.meta({ description: "The cursor after this page: pass it as `after`." }),
     end: z.boolean(),
   })
   .meta({ id: "ChangePage" });

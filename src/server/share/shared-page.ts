@@ -21,7 +21,7 @@ const GONE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>This link opens nothing</title>
-<p>This link opens nothing: it has ended, was revoked, or its conversation was deleted. Ask whoever sent it for another.</p>
+<p>This link opens nothing: it has ended, was revoked, or its conversation was deleted. Ask its sender for another.</p>
 </html>
 `;
 

@@ -207,7 +207,7 @@ export function indexNeedsCases({ store, tenant, fresh }: Cases): void {
       ]);
     });
 
-    test("nothing of an empty tenant", async () => {
+    test("no rows of an empty tenant", async () => {
       const empty = { through: 0, head: 0, entries: [], sessions: [], memories: [], facts: [] };
       const slice = await answerTo(store(), tenant(), { need: "feed", after: 0, limit: 10 });
       expect(slice).toEqual({ ...empty, deleted: [], erased: [], touched: [] });

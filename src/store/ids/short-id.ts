@@ -1,9 +1,9 @@
 /**
  * Short ids, for typing. Stored, and unique within a tenant.
  *
- * The first 8 characters of the agent's own id, which its users know, or of the caller's; else 8
- * characters of a hash of the session's id. They are lengthened until unique. ULIDs cannot be
- * shortened: those of one second share their first 10 characters.
+ * A short id is the first 8 characters of the agent's own id, which its users know, or of an id
+ * that the caller chose; for a generated id (ULID) it is 8 characters of a hash, because ULIDs of
+ * one second share their first 10 characters. Short ids are lengthened until unique.
  */
 
 import { createHash } from "node:crypto";

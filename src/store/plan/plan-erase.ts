@@ -38,7 +38,7 @@ export interface ErasePlan {
   readonly change: NewChange;
 }
 
-/** `entries` are those of the request; undefined if none has anything to erase. */
+/** `entries` are the stored entries that the request names. Undefined if none is left to erase. */
 export function planErase(
   request: EraseRequest,
   entries: readonly EntryRecord[],

@@ -10,5 +10,5 @@ export type RunTurn = (
   look: () => Promise<string>,
 ) => Promise<string>;
 
-/** The script of every model: it looks, and says what it saw. */
+/** The script of every model: it calls its tool, and quotes the result. */
 export const answerTo = (seen: string): string => `It was ${seen}.`;

@@ -4,7 +4,7 @@ import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { checkpointSaver } from "../../../src/adapters/langgraph/index.ts";
 import { answerTo, type RunTurn } from "./agent.ts";
 
-/** An empty request goes on with the turn that was interrupted. */
+/** An empty request continues the interrupted turn. */
 export const runTurn: RunTurn = async (memory, request, look) => {
   const { serde } = new MemorySaver();
   const graph = new StateGraph(MessagesAnnotation)

@@ -15,7 +15,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** `asked` is told what the model is given. */
+/** `asked` receives the model's input. */
 function scriptedModel(
   seen: () => string | undefined,
   asked: (prompt: unknown) => void,

@@ -121,7 +121,7 @@ describeInBrowser("a token that is revoked while somebody reads", () => {
   });
   afterAll(() => world.close());
 
-  test("ends the live view: the form asks for another, and what was read is gone", async ({
+  test("ends the live view: the form asks for another token, and the messages are removed", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "a", createdBy: "b", title: "Kept" });

@@ -131,7 +131,7 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("Forward restores what Back left, and a query abandoned while typing changes neither", async ({
+  test("Forward restores the query before Back, and a query abandoned while typing changes neither", async ({
     onTestFinished,
   }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
@@ -209,7 +209,7 @@ describeInBrowser("the first view", () => {
     await page.getByText("Hello").waitFor();
   });
 
-  test("so does one that is stored before the feed's cursor is read", async ({
+  test("a session that is stored before the feed's cursor is read appears, too", async ({
     onTestFinished,
   }) => {
     const page = await openPage({ onTestFinished });

@@ -39,9 +39,7 @@ describeInBrowser("keeping and sharing", () => {
     return watched;
   };
 
-  test("an image of the conversation is shown, from what the store holds", async ({
-    onTestFinished,
-  }) => {
+  test("an image of the conversation is shown from the store", async ({ onTestFinished }) => {
     const { page, wrongs } = await open(session, { onTestFinished });
     const width = () =>
       page.locator("img.image").evaluate((image: HTMLImageElement) => image.naturalWidth);
@@ -79,7 +77,7 @@ describeInBrowser("keeping and sharing", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("a link shows the session masked to whoever has it, until it is revoked", async ({
+  test("a link shows the masked session to its holder, until it is revoked", async ({
     onTestFinished,
   }) => {
     const { page, wrongs } = await open(session, { onTestFinished });
@@ -134,7 +132,7 @@ describeInBrowser("keeping and sharing", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("the tree draws branches, edits and forks, says where each left, and leads to each", async ({
+  test("the tree draws branches, edits and forks with their fork points, and links to each", async ({
     onTestFinished,
   }) => {
     const tree = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -163,7 +161,7 @@ describeInBrowser("keeping and sharing", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("what a session keeps changes after a question, and not without it", async ({
+  test("the retention of a session changes only after a confirmation", async ({
     onTestFinished,
   }) => {
     const own = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -186,7 +184,9 @@ describeInBrowser("keeping and sharing", () => {
     expect(wrongs).toEqual([]);
   });
 
-  test("deleting a session asks first; who reads it is told", async ({ onTestFinished }) => {
+  test("deleting a session asks first, and its readers see the deletion", async ({
+    onTestFinished,
+  }) => {
     const own = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
     await own.append({ role: "user", actor: "ana", content: "Soon gone" });
     const { page } = await open(own, { onTestFinished });
@@ -204,9 +204,7 @@ describeInBrowser("keeping and sharing", () => {
     await expect.poll(() => reader.page.getByText("Soon gone").count()).toBe(0);
   });
 
-  test("a memory is edited and deleted, the latter after a question", async ({
-    onTestFinished,
-  }) => {
+  test("a memory is edited, and deleted after a confirmation", async ({ onTestFinished }) => {
     await world.engine.putMemory({ agent: "coder", name: "rules", content: "Test first." });
     const { page, wrongs } = await openWatched(world, "#/memory", { onTestFinished });
     await page.getByRole("button", { name: "Edit" }).click();

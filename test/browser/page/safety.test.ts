@@ -86,7 +86,9 @@ describeInBrowser("hostile transcripts", () => {
   afterAll(() => world.close());
 
   for (const view of ["#/", "#/?q=needle", "#/usage", "#/memory", "#/store"]) {
-    test(`${view} runs nothing of them, and asks nobody else`, async ({ onTestFinished }) => {
+    test(`${view} executes none of them, and sends no request to other origins`, async ({
+      onTestFinished,
+    }) => {
       const { page, wrongs } = await openWatched(world, view, { onTestFinished });
       await page.waitForFunction(() => document.querySelector("main :is(li, dd)") !== null);
       expect(await page.evaluate(() => "pwned" in globalThis)).toBe(false);
@@ -94,7 +96,7 @@ describeInBrowser("hostile transcripts", () => {
     });
   }
 
-  test("a session shows their tags as text and their links as no links", async ({
+  test("a session shows their tags as text, without links of theirs", async ({
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, `#/session/${id}`, { onTestFinished });
@@ -251,7 +253,7 @@ describeInBrowser("a server that wants a token", () => {
     await page.locator("#token").waitFor();
   });
 
-  test("it stays in the tab only if somebody says so", async ({ onTestFinished }) => {
+  test("it stays in the tab only on request", async ({ onTestFinished }) => {
     const { token } = await world.engine.createToken({ scope: "read", actor: "ana" });
     const { page } = await openWatched(world, "", { onTestFinished });
     await page.fill("#token", token);

@@ -1,4 +1,4 @@
-/** The side of a resumable stream that has the chunks: writes them down, and hears of a stop. */
+/** The producer of a resumable stream: stores the chunks as they arrive, and learns of a stop. */
 
 import type { ChunkLike, StreamHead, StreamRecords } from "./stream-records.ts";
 
@@ -8,18 +8,18 @@ export interface StreamProducer {
   /** Aborted when the stream is stopped, or superseded by another one of the chat. */
   readonly signal: AbortSignal;
   /**
-   * Stores the chunks as they arrive, and passes them on. Storing goes on when the reader of the
+   * Stores the chunks as they arrive, and passes them on. Storing continues after the reader of the
    * result has disconnected.
    */
   pipe<Chunk extends ChunkLike>(chunks: ReadableStream<Chunk>): ReadableStream<Chunk>;
-  /** The same for `consumeSseStream` of the SDK: resolves once all is stored. */
+  /** As `pipe`, for `consumeSseStream` of the SDK; resolves once all chunks are stored. */
   consumeSse(options: { readonly stream: ReadableStream<string> }): Promise<void>;
 }
 
 /** Chunks that arrive within this time are stored together. */
 const FLUSH_MS = 80;
 
-/** Looks for a stop at least this often, in milliseconds. */
+/** The longest interval between two checks for a stop, in milliseconds. */
 const LOOK_MS = 500;
 
 export class Producer implements StreamProducer {
@@ -46,7 +46,7 @@ export class Producer implements StreamProducer {
     this.#chatId = chatId;
     this.id = id;
     this.#version = version;
-    // A sign of life, for readers that see no chunks.
+    // A heartbeat, for readers of a stream without new chunks.
     this.#beat = setInterval(() => this.#flush(), Math.min(LOOK_MS, leaseMs / 3));
     this.#beat.unref();
   }
@@ -57,7 +57,7 @@ export class Producer implements StreamProducer {
 
   pipe<Chunk extends ChunkLike>(chunks: ReadableStream<Chunk>): ReadableStream<Chunk> {
     let isRead = true;
-    // A branch of `tee` would not be cancelled before the other one is.
+    // Not `tee`: cancelling one of its branches has no effect before the other is cancelled.
     return new ReadableStream<Chunk>({
       start: (reader) => {
         const give = (chunk: ChunkLike) => {
@@ -101,12 +101,12 @@ export class Producer implements StreamProducer {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // One write at a time; chunks that arrive meanwhile go with the next.
+    // One write at a time; the next one takes the chunks that arrive meanwhile.
     this.#writing ??= this.#write("open").finally(() => {
       this.#writing = undefined;
       if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     });
-    // A store that cannot be reached now is tried again with the next sign of life.
+    // The next heartbeat retries a store that cannot be reached now.
     this.#writing.catch(() => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** The side of a resumable stream that has come late, or to another node. */
+/** The reader of a resumable stream: one that reconnects, possibly on another node. */
 
 import { pause } from "../../../async/pause.ts";
 import {
@@ -8,13 +8,13 @@ import {
   type StreamRecords,
 } from "./stream-records.ts";
 
-/** How often a reader looks for more: with what a producer waits, well under 300 ms. */
+/** The polling interval. With the producer's flush interval, a chunk arrives well within 300 ms. */
 const POLL_MS = 80;
 
 /**
- * All chunks of the stream so far, then the rest as it is written. If its producer shows no sign of
- * life for `leaseMs`, the stream is given up: the reader gets an `abort` part, and so does everybody
- * after it.
+ * All chunks of the stream so far, then the rest as it is written. If the producer sends no
+ * heartbeat for `leaseMs`, the stream is abandoned: this reader and all later ones get an `abort`
+ * part.
  */
 export function readStream<Chunk extends ChunkLike>(
   records: StreamRecords,
@@ -29,7 +29,7 @@ export function readStream<Chunk extends ChunkLike>(
   return new ReadableStream<Chunk>({
     async pull(controller) {
       for (;;) {
-        // The head is read before the chunks: what it counts is there.
+        // Read the head before the chunks: the batches that it counts are then stored.
         const now = await records.findHead(chatId);
         if (gone.signal.aborted) return;
         if (now !== undefined && now.version !== head.version) aliveAt = performance.now();
@@ -60,7 +60,10 @@ export function readStream<Chunk extends ChunkLike>(
     },
   });
 
-  /** A head that stays the same for a lease has lost its producer. Clocks of other nodes do not matter. */
+  /**
+   * Failure detection: a head that is unchanged for a lease has lost its producer. Measured by this
+   * reader's clock alone.
+   */
   async function isGivenUp(): Promise<boolean> {
     if (performance.now() - aliveAt < leaseMs) return false;
     const { stream, batches, version } = head;

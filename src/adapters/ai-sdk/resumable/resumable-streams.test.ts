@@ -94,7 +94,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
     for (const end of ends.toReversed()) await end();
   });
 
-  test("a reader on another node gets all that was said, then the rest", async () => {
+  test("a reader on another node gets all earlier chunks, then the rest", async () => {
     const { stream, say, end } = source();
     const producer = await here.start("chat");
     const own = reading(producer.pipe(stream));
@@ -112,7 +112,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
     expect((await there.resumeResponse("chat")).status).toBe(204);
   });
 
-  test("storing goes on when the page that asked has gone", async () => {
+  test("storing continues after the requesting page has disconnected", async () => {
     const { stream, say, end } = source();
     const producer = await here.start("gone");
     const page = producer.pipe(stream);
@@ -125,7 +125,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
     expect(late.got).toEqual(CHUNKS);
   });
 
-  test("what the SDK sends is stored, and comes back as the SDK reads it", async () => {
+  test("the SDK's stream is stored, and replayed in the SDK's form", async () => {
     const { stream, say, end } = source();
     const producer = await here.start("sse");
     const response = createUIMessageStreamResponse({
@@ -149,7 +149,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
     expect(resumed.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
   });
 
-  test("a stop on another node reaches the producer, and readers hear of it", async () => {
+  test("a stop on another node reaches the producer and the readers", async () => {
     const { stream, say } = source();
     const producer = await here.start("stop");
     producer.pipe(stream).cancel();
@@ -165,7 +165,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
     expect(await there.stop("never")).toBe(false);
   });
 
-  test("a stream whose producer died ends with an abort, for everybody", async () => {
+  test("a stream whose producer died ends with an abort, for every reader", async () => {
     const leaseMs = 1_000;
     const cutOff = { ...other, records: onlyFirst(other) } as unknown as TenantApi;
     const dead = resumableStreams(cutOff, { leaseMs });
@@ -183,7 +183,7 @@ describe.each(["sqlite", "postgres", "client"] as const)("resumable streams on %
     expect(await there.resume("died")).toBeNull();
   });
 
-  test("a new stream of a chat takes the place of the one before", async () => {
+  test("a new stream of a chat supersedes the previous one", async () => {
     const first = source();
     const old = await here.start("again");
     void old.pipe(first.stream).cancel();

@@ -12,24 +12,24 @@ import { readStream } from "./read-stream.ts";
 import { type ChunkLike, StreamRecords } from "./stream-records.ts";
 
 export interface ResumableStreamsOptions {
-  /** The namespace of the records; `ai-sdk/streams` if left out. */
+  /** The namespace of the records. Default: `ai-sdk/streams`. */
   readonly namespace?: string;
-  /** How long a producer may show no sign of life before readers give it up: 5,000 if left out. */
+  /** Readers abandon a producer without a heartbeat for this long. Default: 5,000. */
   readonly leaseMs?: number;
-  /** How long chunks stay: 3,600 seconds if left out. */
+  /** The time to live of chunks. Default: 3,600 seconds. */
   readonly keepSeconds?: number;
 }
 
 export interface ResumableStreams {
-  /** Begins the stream of a chat, in place of one that may still go on. */
+  /** Starts the stream of a chat, which supersedes a running one. */
   start(chatId: string): Promise<StreamProducer>;
-  /** The chunks of the chat's stream from its beginning; null if there is none that goes on. */
+  /** The chunks of the chat's running stream from its start; null if none is running. */
   resume<Chunk extends ChunkLike = ChunkLike>(
     chatId: string,
   ): Promise<ReadableStream<Chunk> | null>;
-  /** The same as an answer to `GET …/stream`: 204 if there is nothing to resume. */
+  /** As `resume`, as the response to `GET …/stream`: 204 if no stream is running. */
   resumeResponse(chatId: string): Promise<Response>;
-  /** Asks the producer, wherever it is, to stop. False if nothing goes on. */
+  /** Asks the producer, on any node, to stop. False if no stream is running. */
   stop(chatId: string): Promise<boolean>;
 }
 

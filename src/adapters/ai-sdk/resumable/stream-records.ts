@@ -1,14 +1,16 @@
 /**
- * A stream of chunks as records: the head of a chat says which stream is its newest and how that stands,
- * and each batch of chunks is a record of its own. A batch is written together with the head, and only
- * if the head is as its writer has left it: so a producer that was given up writes nothing more.
+ * A stream of chunks as records. The head of a chat names its newest stream and that stream's
+ * state; each batch of chunks is a record of its own.
+ *
+ * A batch is written together with the head, by compare-and-swap on the head's version (fencing):
+ * an abandoned producer writes nothing more.
  */
 
 import type { RecordsApi } from "../../../engine/records/records.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { JsonValue } from "../../../model/json.ts";
 
-/** A part of a message on its way to a page; what it holds is the SDK's. */
+/** A chunk of the SDK's UI message stream; its other fields are the SDK's. */
 export interface ChunkLike {
   readonly type: string;
 }
@@ -19,7 +21,7 @@ export type StreamState = "open" | "stopping" | "done" | "aborted";
 export interface StreamHead {
   readonly stream: string;
   readonly state: StreamState;
-  /** Batches that are written. */
+  /** The number of written batches. */
   readonly batches: number;
 }
 
@@ -33,7 +35,7 @@ const DIGITS = 9;
 export class StreamRecords {
   readonly #records: RecordsApi;
   readonly #namespace: string;
-  /** Seconds after which what was written is gone. */
+  /** The time to live of records, in seconds. */
   readonly #ttl: number;
 
   constructor(records: RecordsApi, namespace: string, keepSeconds: number) {
@@ -47,13 +49,16 @@ export class StreamRecords {
     return record && { ...(record.value as unknown as StreamHead), version: record.version };
   }
 
-  /** Begins a stream; the one before it is over. */
+  /** Starts a stream, which supersedes the previous one. */
   async begin(chatId: string, stream: string): Promise<string> {
     const head: StreamHead = { stream, state: "open", batches: 0 };
     return (await this.#records.put(this.#head(chatId, head))).version;
   }
 
-  /** Writes the head, with a batch of chunks if there are some. Undefined if it is not as it was seen. */
+  /**
+   * Compare-and-swap: writes the head, and a batch if there are chunks. Undefined if the head has
+   * changed.
+   */
   async advance(
     chatId: string,
     head: StreamHead,
@@ -79,7 +84,9 @@ export class StreamRecords {
     }
   }
 
-  /** Chunks of the batches after the `after`-th up to the `upTo`-th, and the last batch that was read. */
+  /**
+   * The chunks of the batches after `after` up to `upTo`, and the number of the last batch read.
+   */
   async readAfter(
     stream: string,
     after: number,
@@ -105,7 +112,7 @@ export class StreamRecords {
   }
 }
 
-/** Batches that are read at once. */
+/** Batches per read. */
 export const BATCHES_AT_ONCE = 64;
 
 function headKey(chatId: string): string {

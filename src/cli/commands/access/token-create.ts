@@ -42,7 +42,7 @@ export const tokenCreate: Command = defineCommand({
   run: (context, _args, options) => {
     const scope = toChoice(options.scope, ACCESS_SCOPES, "--scope");
     if (scope === undefined) {
-      throw usageError("say how far it reaches: --scope read, write or admin", "--scope");
+      throw usageError("token create needs --scope read, write or admin", "--scope");
     }
     const { actor, label, operator } = options;
     const actAs = toNames(options["act-as"]);

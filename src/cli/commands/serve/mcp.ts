@@ -31,7 +31,7 @@ export const mcp: Command = defineCommand({
     session: {
       type: "string",
       value: "ID",
-      help: "The session that the agent speaks in, by our id or its own: searches leave it out. Claude Code, Codex, VS Code and Qwen Code say it by themselves.",
+      help: "The session that the agent speaks in, by our id or its own: searches leave it out. Claude Code, Codex, VS Code and Qwen Code name it by themselves.",
     },
     "final-read": {
       type: "string",

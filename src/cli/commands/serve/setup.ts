@@ -24,7 +24,7 @@ export const setup: Command = defineCommand({
     check: { type: "boolean", help: "Write nothing: start the servers that are set up." },
     replace: { type: "boolean", help: "Overwrite entries that were changed by hand." },
     hooks: { type: "boolean", help: "Add the hooks of Claude Code, too." },
-    "no-hooks": { type: "boolean", help: "Do not offer them." },
+    "no-hooks": { type: "boolean", help: "Do not offer the hooks." },
     "no-check": { type: "boolean", help: "Do not start the server after writing." },
   },
   examples: [

@@ -24,7 +24,7 @@ export const newSession: Command = defineCommand({
     retention: {
       type: "string",
       value: "HOW",
-      help: "full (if left out), audit-only or ephemeral: what becomes of content once summarised.",
+      help: "The retention of summarised content: full (if left out), audit-only or ephemeral.",
     },
     key: {
       type: "string",

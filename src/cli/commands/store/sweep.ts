@@ -9,7 +9,7 @@ export const sweep: Command = defineCommand({
   summary: "Delete expired sessions and records, and abort messages of dead writers.",
   details:
     "Also completes interrupted erasures of summarised messages. Sweeps run on request only: run this from a timer if you use --ttl or --retention.",
-  options: { all: { type: "boolean", help: "Every tenant's, not only one's." } },
+  options: { all: { type: "boolean", help: "Sweep every tenant." } },
   examples: ["sweep --all"],
   run: (context, _args, options) =>
     withStore(context, "write", async (tenant, engine) => {

@@ -12,7 +12,7 @@ import { ByteWriter } from "../bytes.ts";
 const FEW = 32;
 
 /** A document and a run's number in one number below 2^53. */
-const MAX_STRETCHES = 2 ** 24;
+const MAX_RUNS = 2 ** 24;
 
 export class MergedPostings {
   /** Ascending once sorted, like all of these: the first `count` are used. */
@@ -24,7 +24,7 @@ export class MergedPostings {
   #otherDocuments: Uint32Array = new Uint32Array(64);
   #otherCounts: Uint8Array = new Uint8Array(64);
   #otherPositions = new ByteWriter();
-  readonly #stretches = new Stretches();
+  readonly #runs = new Runs();
   #isInOrder = true;
 
   /** Reserves capacity. Growing arrays would wait for garbage collection. */
@@ -41,18 +41,18 @@ export class MergedPostings {
   clear(): void {
     this.count = 0;
     this.positions.clear();
-    this.#stretches.count = 0;
+    this.#runs.count = 0;
     this.#isInOrder = true;
   }
 
   /** Records the postings from `from` to `to` as a run, with the positions between two offsets. */
-  endStretch(from: number, to: number, positionsFrom: number, positionsTo: number): void {
+  endRun(from: number, to: number, positionsFrom: number, positionsTo: number): void {
     if (from === to) return;
     this.count = to;
     const { documents } = this;
     const first = documents[from] as number;
     if (from > 0 && (documents[from - 1] as number) > first) this.#isInOrder = false;
-    this.#stretches.add(first, from, to, positionsFrom, positionsTo);
+    this.#runs.add(first, from, to, positionsFrom, positionsTo);
   }
 
   /** Positions outside of runs are not part of the merged list. */
@@ -68,18 +68,18 @@ export class MergedPostings {
       this.#otherDocuments = new Uint32Array(size);
       this.#otherCounts = new Uint8Array(size);
     }
-    const stretches = this.#stretches;
+    const runs = this.#runs;
     const positions = this.#otherPositions;
     positions.clear();
     let filled = 0;
-    for (let i = 0, order = stretches.order(); i < order.length; i++) {
-      const stretch = (order[i] as number) % MAX_STRETCHES;
-      const from = stretches.from[stretch] as number;
-      const to = stretches.to[stretch] as number;
+    for (let i = 0, order = runs.order(); i < order.length; i++) {
+      const run = (order[i] as number) % MAX_RUNS;
+      const from = runs.from[run] as number;
+      const to = runs.to[run] as number;
       this.#copy(from, to, filled);
       filled += to - from;
-      const positionsTo = stretches.positionsTo[stretch] as number;
-      positions.copy(this.positions.room, stretches.positionsFrom[stretch] as number, positionsTo);
+      const positionsTo = runs.positionsTo[run] as number;
+      positions.copy(this.positions.room, runs.positionsFrom[run] as number, positionsTo);
     }
     [this.documents, this.#otherDocuments] = [this.#otherDocuments, this.documents];
     [this.counts, this.#otherCounts] = [this.#otherCounts, this.counts];
@@ -106,7 +106,7 @@ export class MergedPostings {
 const GROWTH = 1.25;
 
 /** Parallel arrays: an object per run would be garbage. */
-class Stretches {
+class Runs {
   count = 0;
   from: Uint32Array = new Uint32Array(64);
   to: Uint32Array = new Uint32Array(64);
@@ -117,14 +117,14 @@ class Stretches {
   add(first: number, from: number, to: number, positionsFrom: number, positionsTo: number): void {
     const at = this.count++;
     if (at === this.#keys.length) this.#grow();
-    this.#keys[at] = first * MAX_STRETCHES + at;
+    this.#keys[at] = first * MAX_RUNS + at;
     this.from[at] = from;
     this.to[at] = to;
     this.positionsFrom[at] = positionsFrom;
     this.positionsTo[at] = positionsTo;
   }
 
-  /** Each value modulo `MAX_STRETCHES` is the run's number. */
+  /** Each value modulo `MAX_RUNS` is the run's number. */
   order(): Float64Array {
     return this.#keys.subarray(0, this.count).sort();
   }

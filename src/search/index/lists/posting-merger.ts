@@ -144,7 +144,7 @@ export class PostingMerger {
 
   #end(filled: number): void {
     const merged = this.#merged;
-    merged.endStretch(this.#from, filled, this.#positionsFrom, merged.positions.length);
+    merged.endRun(this.#from, filled, this.#positionsFrom, merged.positions.length);
   }
 
   /** Ends the run before this document. True if it was dropped with its positions. */
@@ -154,7 +154,7 @@ export class PostingMerger {
     let positions = 0;
     for (let i = this.#from; i < filled; i++) positions += merged.counts[i] as number;
     let at = skipVarints(room, this.#positionsFrom, positions);
-    merged.endStretch(this.#from, filled, this.#positionsFrom, at);
+    merged.endRun(this.#from, filled, this.#positionsFrom, at);
     const isDropped = document === DROPPED;
     if (isDropped) {
       merged.leaveOut();

@@ -44,7 +44,7 @@ export function placeOf({ documents, dense, windows }: TermList, document: numbe
 }
 
 /** Part of a list: `documents[i]` for `from` <= i < `to`, at place i + `shift`. */
-export interface Stretch {
+export interface PostingSlice {
   readonly documents: Uint16Array;
   readonly from: number;
   readonly to: number;
@@ -54,7 +54,7 @@ export interface Stretch {
 const room = new Uint16Array(CHUNK_DOCUMENTS);
 
 /** The documents of the list from `first` to `end` (exclusive). Valid until the next call. */
-export function stretchOf(list: TermList, first: number, end: number): Stretch {
+export function slicePostings(list: TermList, first: number, end: number): PostingSlice {
   const { documents, dense, count } = list;
   if (documents === undefined) {
     const found = unpackDense(dense as DenseDocuments, first, end, room);

@@ -50,7 +50,7 @@ export class TermCursor {
   /** The remaining list of blocks; undefined before the first. */
   #blocks: ByteReader | undefined;
   #entries = new ByteReader(NOTHING);
-  /** What `#entries` reads. */
+  /** The bytes that `#entries` reads: the current block. */
   #bytes: Uint8Array = NOTHING;
   /** Whether the term is known to be ASCII. */
   #isAscii = true;

@@ -7,7 +7,7 @@
 
 import { CHUNK_DOCUMENTS } from "../../index/layout.ts";
 import { countAt } from "../../index/lists/packed-counts.ts";
-import { stretchOf, type TermList } from "../../index/lists/term-list.ts";
+import { slicePostings, type TermList } from "../../index/lists/term-list.ts";
 import type { ChunkColumns, MessageFacts } from "../../index/message-columns.ts";
 import { actorTerm } from "../../index/special-terms.ts";
 import type { SessionPath } from "../../port.ts";
@@ -227,7 +227,7 @@ function visit(
     const list = ready[i]?.[field][index];
     if (list === null || list === undefined) continue;
     const first = run.from - run.chunk * CHUNK_DOCUMENTS;
-    const { documents, from, to, shift } = stretchOf(list, first, first + run.places.length);
+    const { documents, from, to, shift } = slicePostings(list, first, first + run.places.length);
     for (let posting = from; posting < to; posting++) {
       const place = run.places[(documents[posting] as number) - first] as number;
       if (place >= 0) at(place, countAt(list, posting + shift));

@@ -1,10 +1,10 @@
 /**
  * Fencing by timeline: chooses the primary among several servers. Pure.
  *
- * A promotion starts a timeline with a higher number. So a server on a lower timeline than this node
- * has used is a former primary, and is refused. On the same timeline a feed never becomes shorter:
- * such a server is another copy. On a higher one a shorter feed is a loss: the promoted standby had
- * not received the end.
+ * A promotion starts a timeline with a higher number. So a server on a lower timeline than this
+ * node has used is a former primary, and is refused. On the same timeline a feed never becomes
+ * shorter, so a server with a shorter feed is another copy, and is refused too. On a higher
+ * timeline a shorter feed is a loss: the promoted standby had not received the end.
  */
 
 /** A server's reported state. */

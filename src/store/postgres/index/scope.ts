@@ -6,7 +6,8 @@ import type { Transaction } from "../transaction.ts";
 
 const SQL = statements("scope", {
   /**
-   * Each condition is off while its parameter is null. Planned for each call, for the same reason.
+   * Each condition is off while its parameter is null. The statement is planned for each call, so
+   * that conditions that are off vanish from the plan.
    */
   sessions: `SELECT s.session FROM sessions s WHERE s.tenant = $1
     AND ($2::text[] IS NULL OR s.agent = ANY ($2))

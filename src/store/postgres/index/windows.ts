@@ -106,8 +106,8 @@ export async function readWindows(
 }
 
 /**
- * Optimistic: in a session of messages only, ordinals equal sequences, and an unknown session is
- * assumed to be one. Without ranges if it is known not to be.
+ * Optimistic: assumes of an unknown session that it has messages only, so that ordinals equal
+ * sequences. The plan has no ranges for a session that is known to have other entries.
  */
 function plainPlan({ head, sequence, before, after }: WindowRequest): WindowPlan {
   if (sequence === 0 || !(head === undefined || isPlain(head))) return { leaf: null, ranges: [] };

@@ -7,7 +7,7 @@ import { statements } from "../postgres-statements.ts";
 /** A table with fewer dead rows needs no attention, whatever their share. */
 const FEW_DEAD_ROWS = 10_000;
 const MOST_DEAD_SHARE = 0.3;
-/** The most connections of one node, and its listener. */
+/** The connections of one node: the limit of its pool, and its listener. */
 const CONNECTIONS_OF_A_NODE = 11;
 const LATE_STANDBY_SECONDS = 30;
 

@@ -112,7 +112,10 @@ export function readPayloads(
   return collectPayloads(tx, contents, undefined, readPayload);
 }
 
-/** The same for a search, all or those in blocks of some types, without damaged ones. */
+/**
+ * As `readPayloads`, for a search: without damaged payloads, and on request only those in blocks of
+ * some types.
+ */
 export function readSoundPayloads(
   tx: Transaction,
   contents: readonly (string | null)[],

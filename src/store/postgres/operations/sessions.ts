@@ -107,9 +107,9 @@ export async function createSession(tx: Transaction, session: NewSession): Promi
 }
 
 /**
- * The number and the short id of a new session; or the id of the session that the same request
- * created before, or that has the same origin if the request accepts that. Throws `session_exists`
- * for a taken id or origin.
+ * Claims the number and the short id of a new session. Gives an existing session's id if the same
+ * request created it before, or if it has the same origin and the request accepts that. Throws
+ * `session_exists` for a taken id or origin.
  */
 export async function claimSession(
   tx: Transaction,

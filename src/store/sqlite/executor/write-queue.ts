@@ -19,7 +19,7 @@ import { checkVersion } from "../sqlite-schema.ts";
 /** Operations per transaction: the first waits for the last. */
 const MAX_GROUP = 256;
 
-/** Imported entries per transaction, while which other processes wait for the lock. */
+/** Imported entries per transaction; meanwhile other processes wait for the lock. */
 const MAX_GROUP_HISTORY = 64;
 
 /**

@@ -103,7 +103,7 @@ function textOfNote(
   return row === undefined ? null : toRecord(row).text;
 }
 
-/** With the content of indexed blocks only, as the columns have it. */
+/** Completes the row of an indexed message from its pack. Other rows stay as they are. */
 function unfoldMessage(db: SqliteConnection, tenant: number, row: SqlRow): SqlRow {
   const isIndexed = row["kind"] === "message" && row["status"] === "committed";
   const session = Number(row["session"]);

@@ -37,8 +37,8 @@ export async function noteIndexed(
 }
 
 /**
- * Syncs the segment file, the only operation that does: after power loss a segment without a
- * manifest is unreachable, and a resurrected one is deleted again.
+ * Syncs the segment file. No other operation needs to: power loss can leave a segment that no
+ * manifest names, which is unreachable, or restore a deleted one, which is deleted again.
  */
 export async function syncSegments(file: SegmentFile): Promise<void> {
   // Checkpointed pages were synced.

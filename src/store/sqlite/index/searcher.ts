@@ -22,7 +22,7 @@ import { readSetting } from "./setting.ts";
 
 /** Cached first reads of the last search. */
 interface Known {
-  /** The data version that it saw. */
+  /** The data version that the search saw. */
   readonly version: number | undefined;
   readonly tenant: number;
   readonly manifest: Manifest;

@@ -144,7 +144,8 @@ function keepSummary(
 }
 
 /**
- * Writes a plan, and of the feed only the changes stored in entries. `parts` are the rows' parts.
+ * Writes a plan. Of the feed it writes only the changes that entries store. `parts` are the columns
+ * that stay in packed rows; absent: no row is packed.
  */
 export function executePlan(
   db: SqliteConnection,

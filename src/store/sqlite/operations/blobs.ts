@@ -99,7 +99,10 @@ export function readPayloads(
   );
 }
 
-/** The same for a search, all or those in blocks of some types, without damaged ones. */
+/**
+ * As `readPayloads`, for a search: without damaged payloads, and on request only those in blocks of
+ * some types.
+ */
 export function readSoundPayloads(
   db: SqliteConnection,
   tenant: number,

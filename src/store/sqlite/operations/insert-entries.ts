@@ -63,7 +63,7 @@ function packOf({ entries }: AppendRequest): PreparedPack {
   );
 }
 
-/** An append numbers its entries without gaps. */
+/** Packs the rows of a history. Their sequences have no gaps, as a pack requires. */
 export function packRows(
   db: SqliteConnection,
   tenant: number,

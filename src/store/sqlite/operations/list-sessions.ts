@@ -1,10 +1,10 @@
 /**
  * Keyset pagination of sessions, newest interaction first.
  *
- * Cost-based choice of two plans. A scan of the interaction index stops after a page, but visits n/m
- * sessions for each match; the filter's own index finds all m matches, which are then sorted. The
- * second is used while m is small, so that no page costs more than about the square root of the
- * number of sessions, without a composite index per filter.
+ * Cost-based choice of two plans for a filter with m matches among n sessions. A scan of the
+ * interaction index stops after a page, but visits n/m sessions for each match; the filter's own
+ * index finds all m matches, which are then sorted. The second is used while m is small, so that no
+ * page costs more than about the square root of n, without a composite index per filter.
  */
 
 import type { Session } from "../../../model/session.ts";

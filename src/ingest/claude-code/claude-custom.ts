@@ -22,7 +22,7 @@ const PLACE = [
   "entrypoint",
 ];
 
-export function toNote(record: Fields): MappedEntry {
+export function toCustom(record: Fields): MappedEntry {
   const subtype = textField(record, "subtype");
   const type = [nameOf(record["type"] ?? "unknown"), ...(subtype === undefined ? [] : [subtype])];
   return {
