@@ -57,9 +57,11 @@ export function Results({ query }: { readonly query: string }) {
 
 /** The least height of a hit, in pixels. */
 const HIT_PX = 90;
+/** The height of the bar, the box and the chips above the hits, in pixels. */
+const ABOVE_PX = 160;
 
 function hitsInView(): number {
-  return Math.ceil(innerHeight / HIT_PX);
+  return Math.max(1, Math.ceil((innerHeight - ABOVE_PX) / HIT_PX));
 }
 
 function HitRow({ hit }: { readonly hit: Hit }) {
