@@ -122,8 +122,9 @@ export class MessagePages {
   /** Reloads the most recently used pages after a change of the path or of its content, and drops the others. */
   async reset(): Promise<void> {
     this.#epoch++;
+    // The answers to pending requests are discarded: these pages are requested again.
+    const kept = [...[...this.#pages.keys()].slice(-3), ...this.#coming.keys()];
     this.#coming.clear();
-    const kept = [...this.#pages.keys()].slice(-3);
     if (kept.length === 0) kept.push(Math.floor((this.#around?.offset ?? 0) / PAGE));
     await Promise.all(kept.map((page) => this.load(page)));
     this.#around = undefined;
