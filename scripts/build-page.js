@@ -27,13 +27,9 @@ const FIRST = "first";
  */
 const COMPILE_HINT = "//# allFunctionsCalledOnLoad";
 
-/** The styles of the chart library, the only foreign ones. */
-const STYLES = [
-  ...globSync("styles/*.css", { cwd: SOURCE })
-    .sort()
-    .map((file) => join(SOURCE, file)),
-  join(ROOT, "node_modules", "uplot", "dist", "uPlot.min.css"),
-];
+const STYLES = globSync("styles/*.css", { cwd: SOURCE })
+  .sort()
+  .map((file) => join(SOURCE, file));
 
 /** Gives the bundled source files. */
 export async function writePage() {

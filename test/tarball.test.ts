@@ -87,7 +87,6 @@ test("contains the built files and documents, and no sources", () => {
     "highlight.js",
     "marked",
     "preact",
-    "uplot",
     "zod",
   ]);
   expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);

@@ -269,7 +269,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   page: {
     folders: names(
       "client model/project-name.ts model/telling-fields.ts",
-      "page/markdown page/code page/difference page/chart",
+      "page/markdown page/code page/difference",
     ),
     packages: ["preact", "preact/hooks", "@preact/signals"],
   },
@@ -285,7 +285,6 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ],
   },
   "page/difference": { folders: [], packages: ["diff"] },
-  "page/chart": { folders: [], packages: ["uplot"] },
 
   // MCP: the only user of its SDK. Takes quoting from the context and project ids from the readers.
   mcp: {

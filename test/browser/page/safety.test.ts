@@ -96,6 +96,35 @@ describeInBrowser("hostile transcripts", () => {
     });
   }
 
+  // The first is what Chromium reports where LANG is C.
+  for (const tag of ["en-US@posix", "", "tr-TR"]) {
+    test(`every view is shown where the browser's language is "${tag}"`, async ({
+      onTestFinished,
+    }) => {
+      const { page, wrongs } = await openWatched(world, "#/", { onTestFinished });
+      const speaking = await page.addInitScript((language) => {
+        Object.defineProperty(Navigator.prototype, "language", { get: () => language });
+        Object.defineProperty(Navigator.prototype, "languages", { get: () => [language] });
+      }, tag);
+      onTestFinished(() => speaking.dispose());
+      await page.reload();
+      expect(await page.evaluate(() => navigator.language)).toBe(tag);
+      for (const [view, shown] of [
+        ["#/", "main li"],
+        ["#/usage", ".chart .days i"],
+        ["#/memory", "main :is(li, dd)"],
+        ["#/store", "main :is(li, dd)"],
+        [`#/session/${id}`, ".content"],
+      ] as const) {
+        await page.evaluate((hash) => {
+          location.hash = hash;
+        }, view);
+        await page.locator(shown).first().waitFor({ state: "attached" });
+      }
+      expect(wrongs).toEqual([]);
+    });
+  }
+
   test("a session shows their tags as text, without links of theirs", async ({
     onTestFinished,
   }) => {
