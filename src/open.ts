@@ -6,14 +6,20 @@
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import type { Embedder } from "./model/embedder.ts";
 import { BackscrollError } from "./model/errors.ts";
-import { checkFields } from "./model/input.ts";
-import type { Backend } from "./model/inputs/choices.ts";
+import { checkFields, checkPart } from "./model/input.ts";
+import {
+  type Backend,
+  LANGUAGES,
+  TELEMETRIES,
+  type Telemetry,
+  TOOL_INDEXINGS,
+} from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
 import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
 import { toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
-import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "./store/index/stored-indexing.ts";
+import type { IndexSetting } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 import { loadTracer } from "./telemetry/load-tracer.ts";
@@ -37,9 +43,7 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" 
   readonly telemetry?: Telemetry;
 }
 
-export type Telemetry = (typeof TELEMETRIES)[number];
-
-const TELEMETRIES = ["off", "spans", "content"] as const;
+export type { Telemetry } from "./model/inputs/choices.ts";
 
 /**
  * Opens a store, creating or migrating it if needed.
@@ -51,12 +55,9 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   const {
     models = {},
     embedder,
-    indexing,
     telemetry = oneOf("BACKSCROLL_TELEMETRY", TELEMETRIES) ?? "off",
     ...rest
   } = checkFields(options, "options", INPUTS.open);
-  if (!TELEMETRIES.includes(telemetry)) throw notOneOf("telemetry", TELEMETRIES, telemetry);
-  if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
   const searchDeadlineMs = deadlineOf("BACKSCROLL_SEARCH_DEADLINE_MS");
   const embedDeadlineMs = deadlineOf("BACKSCROLL_EMBED_DEADLINE_MS");
   // Checks arguments before the store is opened, so that nothing needs closing.
@@ -68,7 +69,7 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
     ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
   };
   const tracer = telemetry === "off" ? undefined : await loadTracer();
-  const plain = await openStore(address, options);
+  const plain = await openBackend(address, options);
   const kind = backendOf(address) === "sqlite" ? "internal" : "client";
   const store =
     tracer === undefined
@@ -85,7 +86,14 @@ async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
   return new Map(tenants.map(({ tenant, feedPosition }) => [tenant, feedPosition]));
 }
 
-export async function openStore(address: string, given: StoreOptions = {}): Promise<Store> {
+export async function openStore(address: string, options: StoreOptions = {}): Promise<Store> {
+  return openBackend(address, checkFields(options, "options", INPUTS.openStore));
+}
+
+async function openBackend(address: string, given: StoreOptions): Promise<Store> {
+  if (given.indexing !== undefined) {
+    checkPart(given.indexing, "indexing", INPUTS["open.indexing"]);
+  }
   checkFleet(address, given);
   const options = { ...given, indexing: { ...indexingOfEnvironment(), ...given.indexing } };
   switch (backendOf(address)) {

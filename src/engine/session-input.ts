@@ -1,14 +1,10 @@
 /** Maps a caller's input to the stored fields of a session. */
 
 import { checkId, checkName, checkText } from "../model/ids.ts";
+import { checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { describe, isPlainObject } from "../model/json.ts";
-import {
-  MAX_PARTICIPANTS,
-  MAX_PATH_BYTES,
-  MAX_SUMMARY_BYTES,
-  MAX_TITLE_BYTES,
-} from "../model/limits.ts";
+import { MAX_PARTICIPANTS, MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../model/limits.ts";
 import {
   type IngestFigures,
   type Origin,
@@ -22,7 +18,6 @@ import {
   checkCount,
   checkInput,
   checkMetadata,
-  checkObject,
   checkOneOf,
   checkTime,
   invalid,
@@ -51,7 +46,6 @@ export interface CreateSessionInput extends Partial<Pick<Session, SettableField>
  * `retention` is left out, `metadata.retention` counts where that is given: null there means `full`.
  */
 export interface UpdateSessionInput extends Partial<Pick<Session, SettableField>> {
-  readonly summary?: string | null;
   /** Figures of an ingested session, for ingestion. */
   readonly figures?: IngestFigures;
 }
@@ -85,7 +79,6 @@ export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
   const retention = retentionOf(checkInput(input, "update", INPUTS.update));
   return {
     ...checkSettable(retention === undefined ? input : { ...input, retention }),
-    ...(input.summary === undefined ? {} : { summary: checkSummary(input.summary) }),
     ...(input.figures === undefined ? {} : { figures: checkFigures(input.figures) }),
   };
 }
@@ -128,25 +121,14 @@ function checkSettable<Given extends Partial<Pick<Session, SettableField>>>(
 }
 
 function checkFigures(figures: IngestFigures): IngestFigures {
-  const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = checkInput(
-    figures,
-    "figures",
-    INPUTS["update.figures"],
-  );
-  const time = (value: number | null, field: string) =>
-    value === null ? null : checkTime(value, `figures.${field}`);
-  const counts = Object.entries(checkObject(toolCounts, "figures.toolCounts"));
+  const { toolCounts } = checkPart(figures, "figures", INPUTS["update.figures"]);
+  const counts = Object.entries(toolCounts);
   for (const [name, count] of counts) checkCount(count, `figures.toolCounts.${name.slice(0, 80)}`);
   if (counts.length > MAX_COUNTED_TOOLS) {
     throw tooLarge("figures.toolCounts", MAX_COUNTED_TOOLS, counts.length, "count fewer");
   }
-  return {
-    exchangeCount: checkCount(exchangeCount, "figures.exchangeCount"),
-    toolCounts: checkMetadata(toolCounts, "figures.toolCounts") as IngestFigures["toolCounts"],
-    fileMtime: time(fileMtime, "fileMtime"),
-    firstMessageAt: time(firstMessageAt, "firstMessageAt"),
-    lastMessageAt: time(lastMessageAt, "lastMessageAt"),
-  };
+  const checked = checkMetadata(toolCounts, "figures.toolCounts") as IngestFigures["toolCounts"];
+  return { ...figures, toolCounts: checked };
 }
 
 /**
@@ -160,10 +142,6 @@ function retentionOf({
   if (retention !== undefined) return checkOneOf(retention, RETENTIONS, "retention");
   if (!isPlainObject(metadata) || !Object.hasOwn(metadata, "retention")) return undefined;
   return checkOneOf(metadata["retention"] ?? "full", RETENTIONS, "metadata.retention");
-}
-
-function checkSummary(summary: string | null): string | null {
-  return summary === null ? null : checkText(summary, "summary", MAX_SUMMARY_BYTES);
 }
 
 export function checkTtl(ttl: number | null): number | null {
@@ -185,13 +163,10 @@ function checkParticipants(participants: unknown): string[] {
 }
 
 function checkOrigin(origin: Origin): Origin {
-  const names = INPUTS["createSession.origin"];
-  checkInput(origin, "origin", names);
-  const fields = names.flatMap((field) => {
-    const value = origin[field];
-    return value === undefined
-      ? []
-      : [[field, checkName(value, `origin.${field}`, MAX_PATH_BYTES)]];
-  });
-  return Object.fromEntries(fields) as Origin;
+  const fields = Object.entries(checkPart(origin, "origin", INPUTS["createSession.origin"]));
+  return Object.fromEntries(
+    fields.flatMap(([field, value]) =>
+      value === undefined ? [] : [[field, checkName(value, `origin.${field}`, MAX_PATH_BYTES)]],
+    ),
+  );
 }

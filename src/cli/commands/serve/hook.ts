@@ -1,6 +1,6 @@
+import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
 import { storeOptions } from "../../setup/own-command.ts";
 import { readText } from "../../stdin.ts";
