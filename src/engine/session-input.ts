@@ -1,9 +1,10 @@
 /** Maps a caller's input to the stored fields of a session. */
 
+import { compactionProblem } from "../compaction/policy.ts";
 import { checkId, checkName, checkText } from "../model/ids.ts";
 import { checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import { describe, isPlainObject } from "../model/json.ts";
+import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
 import { MAX_PARTICIPANTS, MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../model/limits.ts";
 import {
   type IngestFigures,
@@ -50,12 +51,15 @@ export interface UpdateSessionInput extends Partial<Pick<Session, SettableField>
   readonly figures?: IngestFigures;
 }
 
+/** `written` is the metadata that the caller writes, and not a copy of stored or foreign metadata. */
 export function toNewSession(
   input: CreateSessionInput,
   newId: () => string,
   now: number,
+  written: JsonObject | undefined = input.metadata,
 ): NewSession {
   checkInput(input, "session", INPUTS.createSession);
+  checkSettings(written);
   const createdBy = checkName(input.createdBy, "createdBy");
   const session: Omit<NewSession, "id" | "startedAt" | "now"> = {
     agent: checkName(input.agent, "agent"),
@@ -77,10 +81,17 @@ export function toNewSession(
 
 export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
   const retention = retentionOf(checkInput(input, "update", INPUTS.update));
+  checkSettings(input.metadata);
   return {
     ...checkSettable(retention === undefined ? input : { ...input, retention }),
     ...(input.figures === undefined ? {} : { figures: checkFigures(input.figures) }),
   };
+}
+
+/** Settings in metadata are read leniently; a misspelt one is refused when it is written. */
+function checkSettings(metadata: JsonObject | undefined): void {
+  const problem = metadata && compactionProblem(metadata);
+  if (problem !== undefined) throw invalid(problem.field, problem.message);
 }
 
 /** The check of each settable field. */

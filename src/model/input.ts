@@ -4,6 +4,7 @@
  */
 
 import { BackscrollError } from "./errors.ts";
+import { wayFromElsewhere } from "./inputs/elsewhere.ts";
 import { type Kinds, type ReadKind, readKind, type TypeOf } from "./inputs/kinds.ts";
 import { describe, isPlainObject } from "./json.ts";
 import { nearest } from "./suggest.ts";
@@ -131,13 +132,15 @@ export function unknownField(
   known: readonly string[],
 ): BackscrollError {
   const shownName = name.slice(0, 80);
-  const meant = nearest(name, known);
+  const elsewhere = wayFromElsewhere(name, known);
+  const meant = elsewhere === undefined ? nearest(name, known) : undefined;
   const way =
-    known.length === 0
+    elsewhere ??
+    (known.length === 0
       ? "it has none"
       : meant === undefined
         ? `it may have ${known.join(", ")}`
-        : `did you mean ${meant}?`;
+        : `did you mean ${meant}?`);
   return new BackscrollError("invalid_input", `${what} has no field "${shownName}"; ${way}`, {
     details: { field: shownName, ...(meant === undefined ? {} : { nearest: meant }) },
   });
