@@ -7,15 +7,10 @@ import { Engine, type EngineOptions } from "./engine/engine.ts";
 import type { Embedder } from "./model/embedder.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields, checkPart } from "./model/input.ts";
-import {
-  type Backend,
-  LANGUAGES,
-  TELEMETRIES,
-  type Telemetry,
-  TOOL_INDEXINGS,
-} from "./model/inputs/choices.ts";
+import type { Backend, Language, Telemetry, ToolIndexing } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
+import { readVariable } from "./model/variables.ts";
 import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
 import { toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
@@ -55,7 +50,7 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   const {
     models = {},
     embedder,
-    telemetry = oneOf("BACKSCROLL_TELEMETRY", TELEMETRIES) ?? "off",
+    telemetry = telemetryOfEnvironment(),
     ...rest
   } = checkFields(options, "options", INPUTS.open);
   const searchDeadlineMs = deadlineOf("BACKSCROLL_SEARCH_DEADLINE_MS");
@@ -143,41 +138,23 @@ export function backendOf(address: string): Backend {
   return "sqlite";
 }
 
+function telemetryOfEnvironment(): Telemetry {
+  return (readVariable("BACKSCROLL_TELEMETRY", process.env) ?? "off") as Telemetry;
+}
+
 /** The environment's default deadline of a search: a slow machine may need more. */
-function deadlineOf(variable: string): number | undefined {
-  const given = process.env[variable] ?? "";
-  if (given === "") return undefined;
-  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw new BackscrollError(
-    "invalid_input",
-    `${variable} must be a whole number of milliseconds, not ${JSON.stringify(given)}`,
-    { details: { field: variable } },
-  );
+function deadlineOf(
+  name: "BACKSCROLL_SEARCH_DEADLINE_MS" | "BACKSCROLL_EMBED_DEADLINE_MS",
+): number | undefined {
+  const given = readVariable(name, process.env);
+  return given === undefined ? undefined : Number(given);
 }
 
 /** The index setting of a new store. An existing one has its own. */
 function indexingOfEnvironment(): Partial<IndexSetting> {
-  const tools = oneOf("BACKSCROLL_INDEX_TOOLS", TOOL_INDEXINGS);
-  const language = oneOf("BACKSCROLL_INDEX_LANGUAGE", LANGUAGES);
+  const tools = readVariable("BACKSCROLL_INDEX_TOOLS", process.env) as ToolIndexing | undefined;
+  const language = readVariable("BACKSCROLL_INDEX_LANGUAGE", process.env) as Language | undefined;
   return { ...(tools && { tools }), ...(language && { language }) };
-}
-
-function oneOf<Value extends string>(
-  variable: string,
-  values: readonly Value[],
-): Value | undefined {
-  const given = process.env[variable] ?? "";
-  const value = values.find((each) => each === given);
-  if (given === "" || value !== undefined) return value;
-  throw notOneOf(variable, values, given);
-}
-
-function notOneOf(field: string, values: readonly string[], given: unknown): BackscrollError {
-  return new BackscrollError(
-    "invalid_input",
-    `${field} must be one of ${values.join(", ")}, not ${JSON.stringify(given)}`,
-    { details: { field } },
-  );
 }
 
 function toTextModels(

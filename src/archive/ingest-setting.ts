@@ -12,6 +12,7 @@ import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkMethods } from "../model/input.ts";
+import { isSwitchedOff } from "../model/variables.ts";
 
 export interface IngestOptions {
   /** Locates files and identifies the machine. Default: this one. */
@@ -84,7 +85,7 @@ export async function createSetting(
     oversize,
     force: options.force ?? false,
     dryRun: options.dryRun ?? false,
-    originals: options.originals ?? !isOff(environment.variables["BACKSCROLL_ORIGINALS"]),
+    originals: options.originals ?? !isSwitchedOff("BACKSCROLL_ORIGINALS", environment.variables),
     workstation: await workstationId(environment),
     git: new GitLookup(),
     turns: new KeyedQueue(),
@@ -93,8 +94,4 @@ export async function createSetting(
     longLines: new Slots(1),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
-}
-
-function isOff(value: string | undefined): boolean {
-  return ["0", "off", "false", "no"].includes((value ?? "").toLowerCase());
 }

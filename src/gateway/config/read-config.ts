@@ -7,6 +7,7 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import type { Variables } from "../../model/variables.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./gateway-config.ts";
 import { presetOf, SETTINGS, type Setting } from "./settings.ts";
 
@@ -26,8 +27,6 @@ export interface ReadConfig {
   /** Unknown keys. */
   readonly unknown: readonly string[];
 }
-
-export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Throws `invalid_input` naming the first key whose value is wrong. */
 export function readConfig(
