@@ -8,7 +8,7 @@
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkFields, checkMethods, checkPart, unknownField } from "../model/input.ts";
+import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { SessionRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
@@ -22,7 +22,6 @@ import type { EventListener } from "./compaction/events.ts";
 import type { TurnUsage } from "./compaction/read-figures.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
 import { readConfig } from "./config/read-config.ts";
-import { SETTINGS } from "./config/settings.ts";
 import { type GenerateStream, streamOf } from "./generate/generate.ts";
 import {
   type CheckedInbound,
@@ -82,13 +81,6 @@ export function openGateway(
   options: GatewayOptions = {},
 ): Gateway {
   const read = readConfig(config, process.env);
-  const [unknown] = read.unknown;
-  if (unknown !== undefined)
-    throw unknownField(
-      unknown,
-      "the configuration",
-      SETTINGS.map(({ key }) => key),
-    );
   return new Gateway(tenant, read.config, options);
 }
 

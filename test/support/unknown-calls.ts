@@ -57,6 +57,7 @@ export function callsOf(
     "update.figures": (figures) => session.update({ figures }),
     listSessions: (input) => engine.listSessions(input),
     stats: (input) => engine.stats(input),
+    "stats.prices": (prices) => engine.stats({ prices: merge(library.LIST_PRICES, prices) }),
     deleteSession: (input) => engine.deleteSession(session.id, input),
     append: (input) => session.append(merge(MESSAGE, input)),
     "append.toolCalls": (call) =>

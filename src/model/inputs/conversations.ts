@@ -122,6 +122,7 @@ export const CONVERSATION_INPUTS = {
     until: "time",
     prices: "object",
   },
+  "stats.prices": { asOf: "name!", models: "object!" },
   deleteSession: { cascade: "flag" },
 
   append: {
