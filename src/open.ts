@@ -6,14 +6,15 @@
 import { Engine, type EngineOptions } from "./engine/engine.ts";
 import type { Embedder } from "./model/embedder.ts";
 import { BackscrollError } from "./model/errors.ts";
-import { checkFields } from "./model/input.ts";
-import type { Backend } from "./model/inputs/choices.ts";
+import { checkFields, checkPart } from "./model/input.ts";
+import type { Backend, Language, Telemetry, ToolIndexing } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
+import { readVariable } from "./model/variables.ts";
 import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
 import { toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
-import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "./store/index/stored-indexing.ts";
+import type { IndexSetting } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 import { loadTracer } from "./telemetry/load-tracer.ts";
@@ -37,9 +38,7 @@ export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" 
   readonly telemetry?: Telemetry;
 }
 
-export type Telemetry = (typeof TELEMETRIES)[number];
-
-const TELEMETRIES = ["off", "spans", "content"] as const;
+export type { Telemetry } from "./model/inputs/choices.ts";
 
 /**
  * Opens a store, creating or migrating it if needed.
@@ -51,12 +50,9 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
   const {
     models = {},
     embedder,
-    indexing,
-    telemetry = oneOf("BACKSCROLL_TELEMETRY", TELEMETRIES) ?? "off",
+    telemetry = telemetryOfEnvironment(),
     ...rest
   } = checkFields(options, "options", INPUTS.open);
-  if (!TELEMETRIES.includes(telemetry)) throw notOneOf("telemetry", TELEMETRIES, telemetry);
-  if (indexing !== undefined) checkFields(indexing, "indexing", INPUTS["open.indexing"]);
   const searchDeadlineMs = deadlineOf("BACKSCROLL_SEARCH_DEADLINE_MS");
   const embedDeadlineMs = deadlineOf("BACKSCROLL_EMBED_DEADLINE_MS");
   // Checks arguments before the store is opened, so that nothing needs closing.
@@ -68,7 +64,7 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
     ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
   };
   const tracer = telemetry === "off" ? undefined : await loadTracer();
-  const plain = await openStore(address, options);
+  const plain = await openBackend(address, options);
   const kind = backendOf(address) === "sqlite" ? "internal" : "client";
   const store =
     tracer === undefined
@@ -85,7 +81,14 @@ async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
   return new Map(tenants.map(({ tenant, feedPosition }) => [tenant, feedPosition]));
 }
 
-export async function openStore(address: string, given: StoreOptions = {}): Promise<Store> {
+export async function openStore(address: string, options: StoreOptions = {}): Promise<Store> {
+  return openBackend(address, checkFields(options, "options", INPUTS.openStore));
+}
+
+async function openBackend(address: string, given: StoreOptions): Promise<Store> {
+  if (given.indexing !== undefined) {
+    checkPart(given.indexing, "indexing", INPUTS["open.indexing"]);
+  }
   checkFleet(address, given);
   const options = { ...given, indexing: { ...indexingOfEnvironment(), ...given.indexing } };
   switch (backendOf(address)) {
@@ -135,41 +138,23 @@ export function backendOf(address: string): Backend {
   return "sqlite";
 }
 
+function telemetryOfEnvironment(): Telemetry {
+  return (readVariable("BACKSCROLL_TELEMETRY", process.env) ?? "off") as Telemetry;
+}
+
 /** The environment's default deadline of a search: a slow machine may need more. */
-function deadlineOf(variable: string): number | undefined {
-  const given = process.env[variable] ?? "";
-  if (given === "") return undefined;
-  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw new BackscrollError(
-    "invalid_input",
-    `${variable} must be a whole number of milliseconds, not ${JSON.stringify(given)}`,
-    { details: { field: variable } },
-  );
+function deadlineOf(
+  name: "BACKSCROLL_SEARCH_DEADLINE_MS" | "BACKSCROLL_EMBED_DEADLINE_MS",
+): number | undefined {
+  const given = readVariable(name, process.env);
+  return given === undefined ? undefined : Number(given);
 }
 
 /** The index setting of a new store. An existing one has its own. */
 function indexingOfEnvironment(): Partial<IndexSetting> {
-  const tools = oneOf("BACKSCROLL_INDEX_TOOLS", TOOL_INDEXINGS);
-  const language = oneOf("BACKSCROLL_INDEX_LANGUAGE", LANGUAGES);
+  const tools = readVariable("BACKSCROLL_INDEX_TOOLS", process.env) as ToolIndexing | undefined;
+  const language = readVariable("BACKSCROLL_INDEX_LANGUAGE", process.env) as Language | undefined;
   return { ...(tools && { tools }), ...(language && { language }) };
-}
-
-function oneOf<Value extends string>(
-  variable: string,
-  values: readonly Value[],
-): Value | undefined {
-  const given = process.env[variable] ?? "";
-  const value = values.find((each) => each === given);
-  if (given === "" || value !== undefined) return value;
-  throw notOneOf(variable, values, given);
-}
-
-function notOneOf(field: string, values: readonly string[], given: unknown): BackscrollError {
-  return new BackscrollError(
-    "invalid_input",
-    `${field} must be one of ${values.join(", ")}, not ${JSON.stringify(given)}`,
-    { details: { field } },
-  );
 }
 
 function toTextModels(

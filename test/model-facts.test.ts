@@ -167,7 +167,7 @@ describe("the command line", () => {
     const asked = await run(["facts", "extract", id], wrong);
     expect([asked.code, asked.stderr]).toEqual([
       2,
-      "backscroll: BACKSCROLL_MODEL_URL must begin with http:// or https:// (invalid_input)\n",
+      "backscroll: BACKSCROLL_MODEL_URL must be an address that begins with http:// or https:// (invalid_input)\n",
     ]);
   });
 

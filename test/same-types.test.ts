@@ -103,9 +103,6 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
     expect((await session.meta()).summary).toBeNull();
     await session.branch(entry?.id ?? null);
     expect((await session.meta()).summary).toBe(summary);
-    await session.update({ summary: "the host's own" });
-    await session.edit(first?.id ?? "", "a third question");
-    expect((await session.meta()).summary).toBe("the host's own");
   });
 
   test("the policy claw keeps its messages whatever their size, and writes claw-code's summary", async () => {

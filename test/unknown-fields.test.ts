@@ -17,6 +17,10 @@ import { callsOf, type InputName } from "./support/unknown-calls.ts";
 
 const NAMES = Object.keys(INPUTS) as InputName[];
 
+function fieldsOf(name: InputName): string[] {
+  return Object.keys(INPUTS[name]);
+}
+
 describe("the library", () => {
   let engine: Engine;
   let session: SessionHandle;
@@ -48,8 +52,8 @@ describe("the library", () => {
   });
 
   test.each(NAMES)("suggests the intended field of %s", async (name) => {
-    for (const field of INPUTS[name]) {
-      for (const misspelt of misspellings(field, INPUTS[name])) {
+    for (const field of fieldsOf(name)) {
+      for (const misspelt of misspellings(field, fieldsOf(name))) {
         const error = await refusal(name, { [misspelt]: 1 });
         expect(error.details, misspelt).toEqual({ field: misspelt, nearest: field });
         expect(error.message).toContain(`has no field "${misspelt}"; did you mean ${field}?`);
@@ -154,7 +158,7 @@ test.each(Object.entries(SHARED))(
       io: "input",
       unrepresentable: "any",
     });
-    const own = INPUTS[input].filter((name) => !without.includes(name));
+    const own = fieldsOf(input).filter((name) => !without.includes(name));
     expect(
       Object.keys(shape.properties ?? {})
         .map(fromWireName)
@@ -187,7 +191,7 @@ test.each(Object.entries(TOOL_CALLS))(
   (name, { input, also = [] }) => {
     const tool = TOOLS.find((each) => each.name === name);
     const own = Object.keys(tool?.list().inputSchema.properties ?? {}).map(fromWireName);
-    const known: readonly string[] = [...INPUTS[input], ...also, "detail", "maxTokens"];
+    const known: readonly string[] = [...fieldsOf(input), ...also, "detail", "maxTokens"];
     expect(own.filter((each) => !known.includes(each))).toEqual([]);
   },
 );

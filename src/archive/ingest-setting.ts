@@ -5,15 +5,18 @@ import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { Oversize } from "../ingest/files/oversize.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
 import { shortHash } from "../ingest/identity/short-hash.ts";
+import { thisMachine } from "../ingest/identity/this-machine.ts";
 import { workstationId } from "../ingest/identity/workstation.ts";
 import { Slots } from "../ingest/slots.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { checkMethods } from "../model/input.ts";
+import { isSwitchedOff } from "../model/variables.ts";
 
 export interface IngestOptions {
-  /** Locates files and identifies this machine. */
-  readonly environment: Environment;
+  /** Locates files and identifies the machine. Default: this one. */
+  readonly environment?: Environment;
   /** Only files of this format. A named file is read as one, whatever its content. */
   readonly source?: string;
   /** How to treat lines over 1 MB. Default: `cut` their long values. */
@@ -62,7 +65,8 @@ export async function createSetting(
   tenant: TenantApi,
   options: IngestOptions,
 ): Promise<IngestSetting> {
-  const { environment, sources = SOURCES, oversize = "cut" } = options;
+  const { environment = thisMachine(), sources = SOURCES, oversize = "cut" } = options;
+  checkMethods(tenant, "tenant", ["importSession", "findIngestedFiles"]);
   const only =
     options.source === undefined ? undefined : sources.find(({ name }) => name === options.source);
   if (options.source !== undefined && only === undefined) {
@@ -81,7 +85,7 @@ export async function createSetting(
     oversize,
     force: options.force ?? false,
     dryRun: options.dryRun ?? false,
-    originals: options.originals ?? !isOff(environment.variables["BACKSCROLL_ORIGINALS"]),
+    originals: options.originals ?? !isSwitchedOff("BACKSCROLL_ORIGINALS", environment.variables),
     workstation: await workstationId(environment),
     git: new GitLookup(),
     turns: new KeyedQueue(),
@@ -90,8 +94,4 @@ export async function createSetting(
     longLines: new Slots(1),
     unrecognised: `?${shortHash(sources.map(({ name }) => name).join())}`,
   };
-}
-
-function isOff(value: string | undefined): boolean {
-  return ["0", "off", "false", "no"].includes((value ?? "").toLowerCase());
 }

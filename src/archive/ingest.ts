@@ -29,7 +29,7 @@ export interface IngestReport {
   readonly missing: readonly Missing[];
 }
 
-export async function ingest(tenant: TenantApi, input: IngestInput): Promise<IngestReport> {
+export async function ingest(tenant: TenantApi, input: IngestInput = {}): Promise<IngestReport> {
   checkFields(input, "options", INPUTS.ingest);
   const setting = await createSetting(tenant, input);
   const skipped = noCounts();

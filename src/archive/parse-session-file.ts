@@ -15,6 +15,7 @@ import type { ImportedEntry } from "../ingest/source.ts";
 import { recogniseSource } from "../ingest/sources.ts";
 import { textOf } from "../model/block.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { describe } from "../model/json.ts";
 import { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
 import { SessionFigures } from "./session-figures.ts";
 
@@ -87,16 +88,21 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
 }
 
 /** As `ingest` of one file. */
-export function indexFile(
+export async function indexFile(
   tenant: TenantApi,
   path: string,
-  input: IngestInput,
+  input: Omit<IngestInput, "paths"> = {},
 ): Promise<IngestReport> {
+  if (typeof path !== "string") {
+    throw new BackscrollError("invalid_input", `path must be a string, not ${describe(path)}`, {
+      details: { field: "path" },
+    });
+  }
   return ingest(tenant, { ...input, paths: [path] });
 }
 
 /** As `ingest` of all transcripts on this machine. */
-export function indexAll(tenant: TenantApi, input: IngestInput): Promise<IngestReport> {
+export function indexAll(tenant: TenantApi, input: IngestInput = {}): Promise<IngestReport> {
   return ingest(tenant, input);
 }
 

@@ -3,7 +3,7 @@
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
-import { checkFields } from "../model/input.ts";
+import { checkFields, checkMethods } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
@@ -39,6 +39,7 @@ export async function retitleSessions(
   input: RetitleInput = {},
 ): Promise<RetitleReport> {
   const { dryRun = false, onTitle } = checkFields(input, "options", INPUTS.retitleSessions);
+  checkMethods(tenant, "tenant", ["listSessions"]);
   let [looked, changed] = [0, 0];
   let cursor: string | undefined;
   do {

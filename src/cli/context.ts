@@ -2,6 +2,7 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { readVariable, type VariableName } from "../model/variables.ts";
 import type { OptionSpecs } from "./option-spec.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -55,8 +56,7 @@ export function createContext(
   terminal: Terminal,
 ): Context {
   const { db, tenant, json = false } = options;
-  // An empty variable counts as unset.
-  const environment = (name: string) => process.env[name] || undefined;
+  const environment = (name: VariableName) => readVariable(name, process.env);
   const namedTenant = tenant ?? environment("BACKSCROLL_TENANT");
   return {
     address: db ?? environment("BACKSCROLL_DB") ?? join(homedir(), ".backscroll", "backscroll.db"),

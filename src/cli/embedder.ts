@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { readVariable } from "../model/variables.ts";
 import { compatibleEmbedder } from "../providers/embedding/compatible-embedder.ts";
 import { localEmbedder } from "../providers/embedding/local-embedder.ts";
 
@@ -31,9 +32,6 @@ export async function ownEmbedder(): Promise<Embedder | undefined> {
 function ofEnvironment(): Named | undefined {
   const [url, model, size] = [read("URL"), read("MODEL"), read("DIMENSIONS")];
   if (url === undefined && model === undefined) return undefined;
-  if (size !== undefined && !/^[1-9]\d{0,4}$/.test(size)) {
-    throw wrong("BACKSCROLL_EMBED_DIMENSIONS", "must be a whole number");
-  }
   const dimensions = size === undefined ? undefined : Number(size);
   const names = { url: "BACKSCROLL_EMBED_URL", model: "BACKSCROLL_EMBED_MODEL" };
   return { url, model, dimensions, names };
@@ -41,7 +39,7 @@ function ofEnvironment(): Named | undefined {
 
 /** Reads the file only if it exists: most commands do not need it. */
 async function ofConfiguration(): Promise<Named | undefined> {
-  const named = process.env["BACKSCROLL_CONFIG"];
+  const named = readVariable("BACKSCROLL_CONFIG", process.env);
   if (!named && !existsSync(join(homedir(), ".backscroll", "config.json"))) return undefined;
   const { ownConfig } = await import("./gateway/own-config.ts");
   const { url, model, dimensions } = ownConfig().config.embedder;
@@ -73,9 +71,8 @@ function toEmbedder({ url: baseUrl, model, dimensions, names }: Named): Embedder
   });
 }
 
-/** An empty variable counts as unset. */
-function read(name: string): string | undefined {
-  return process.env[`BACKSCROLL_EMBED_${name}`] || undefined;
+function read(name: "URL" | "MODEL" | "DIMENSIONS" | "KEY"): string | undefined {
+  return readVariable(`BACKSCROLL_EMBED_${name}`, process.env);
 }
 
 function wrong(field: string, what: string): BackscrollError {

@@ -2,6 +2,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import type { TextModel } from "../model/text-model.ts";
+import { readVariable } from "../model/variables.ts";
 import { compatibleModel } from "../providers/compatible-model.ts";
 import type { FullModel } from "../providers/full-model.ts";
 
@@ -12,7 +13,7 @@ export function modelsOfEnvironment(): Record<string, TextModel> {
   const key = apiKey === undefined ? {} : { apiKey };
   // A wrong address fails only commands that call the model.
   const asked = () => {
-    if (!/^https?:\/\//i.test(url)) throw wrongUrl();
+    readVariable("BACKSCROLL_MODEL_URL", process.env);
     return compatibleModel({ baseUrl: url, model, ...key });
   };
   const answering: FullModel = {
@@ -23,14 +24,6 @@ export function modelsOfEnvironment(): Record<string, TextModel> {
     },
   };
   return { default: answering };
-}
-
-function wrongUrl(): BackscrollError {
-  return new BackscrollError(
-    "invalid_input",
-    "BACKSCROLL_MODEL_URL must begin with http:// or https://",
-    { details: { field: "BACKSCROLL_MODEL_URL" } },
-  );
 }
 
 /** Adds the environment variables to set to `model_unavailable`. */
@@ -64,10 +57,9 @@ interface ModelEnvironment {
 
 function readEnvironment(): ModelEnvironment {
   // An empty variable counts as unset.
-  const read = (name: string) => process.env[name] || undefined;
   return {
-    url: read("BACKSCROLL_MODEL_URL"),
-    model: read("BACKSCROLL_MODEL"),
-    apiKey: read("BACKSCROLL_MODEL_KEY"),
+    url: process.env["BACKSCROLL_MODEL_URL"] || undefined,
+    model: readVariable("BACKSCROLL_MODEL", process.env),
+    apiKey: readVariable("BACKSCROLL_MODEL_KEY", process.env),
   };
 }

@@ -5,10 +5,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { BackscrollError } from "../model/errors.ts";
 import { LIST_PRICES, type PriceTable, readPrices } from "../model/prices.ts";
+import { readVariable } from "../model/variables.ts";
 
 /** `BACKSCROLL_PRICES`, else `~/.backscroll/prices.json` if it is there. */
 export function ownPrices(): PriceTable {
-  const named = process.env["BACKSCROLL_PRICES"];
+  const named = readVariable("BACKSCROLL_PRICES", process.env);
   const usual = join(homedir(), ".backscroll", "prices.json");
   if (named) return readPricesFile(named);
   return existsSync(usual) ? readPricesFile(usual) : LIST_PRICES;

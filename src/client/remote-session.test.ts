@@ -121,14 +121,13 @@ describe("a session over the network", () => {
     };
     const updated = await session.update({
       owner: "eve",
-      summary: "short",
       metadata: { a: 1 },
       ttl: 9,
       participants: ["x"],
       figures,
     });
     expect(updated).toStrictEqual(await engine.getSessionMeta(session.id));
-    expect(updated).toMatchObject({ owner: "eve", summary: "short", ttl: 9, figures });
+    expect(updated).toMatchObject({ owner: "eve", ttl: 9, figures });
     const fork = await session.fork({ createdBy: "ben", through: entry.id, startedAt: 7 });
     expect(await fork.meta()).toMatchObject({ parentSessionId: session.id, startedAt: 7 });
   });

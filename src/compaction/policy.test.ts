@@ -47,7 +47,9 @@ describe("readCompactionPolicy", () => {
       "compaction.summarizerModel must be a name; default applies",
       "compaction.strategy must be one of rolling, hierarchical, never; rolling applies",
     ]);
-    check({ trigger: 5 }, {}, ["compaction.trigger is not known"]);
+    check({ trigger: 5 }, {}, ["compaction.trigger is not known; did you mean triggerTurns?"]);
+    check({ xyzzy: 5 }, {}, ["compaction.xyzzy is not known"]);
+    check({ enabled: "no" }, {}, ["compaction.enabled must be true or false; true applies"]);
     check("rolling", {}, ["compaction is a string, not an object: the defaults apply"]);
     check([], {}, ["compaction is an array, not an object: the defaults apply"]);
   });

@@ -6,7 +6,9 @@
  */
 
 import { COMPACTION } from "../model/compaction-numbers.ts";
+import { wayFromElsewhere } from "../model/inputs/elsewhere.ts";
 import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
+import { didYouMean } from "../model/suggest.ts";
 
 /**
  * `rolling` folds the previous summary into the next one, `hierarchical` keeps summaries of
@@ -43,8 +45,11 @@ export function readCompactionPolicy(metadata: JsonObject): {
     return { policy: DEFAULT_COMPACTION_POLICY, problems: [problem] };
   }
   const problems = Object.keys(value)
-    .filter((name) => !Object.hasOwn(DEFAULT_COMPACTION_POLICY, name))
-    .map((name) => `compaction.${name} is not known`);
+    .filter((name) => !KNOWN.includes(name))
+    .map((name) => `compaction.${name} is not known${wayOf(name)}`);
+  if (typeof (value["enabled"] ?? true) !== "boolean") {
+    problems.push("compaction.enabled must be true or false; true applies");
+  }
 
   const field = <T extends number | string>(
     name: keyof CompactionPolicy & string,
@@ -66,6 +71,26 @@ export function readCompactionPolicy(metadata: JsonObject): {
     strategy: field("strategy", strategy, asStrategy, `one of ${COMPACTION_STRATEGIES.join(", ")}`),
   };
   return { policy, problems };
+}
+
+/** `enabled` is the gateway's: false switches any of its policies off. */
+const KNOWN = [...Object.keys(DEFAULT_COMPACTION_POLICY), "enabled"];
+
+function wayOf(name: string): string {
+  const elsewhere = wayFromElsewhere(name, KNOWN);
+  return elsewhere === undefined ? didYouMean(name, KNOWN) : `; ${elsewhere}`;
+}
+
+/** The first value of `metadata.compaction` that would be ignored, with its field. */
+export function compactionProblem(
+  metadata: JsonObject,
+): { readonly field: string; readonly message: string } | undefined {
+  const [problem] = readCompactionPolicy(metadata).problems;
+  if (problem === undefined) return undefined;
+  const [field = ""] = problem.split(" ", 1);
+  // Nothing applies instead: the value is refused.
+  const message = problem.replace(/; \S+ applies$|: the defaults apply$/, "");
+  return { field: `metadata.${field}`, message: `metadata.${message}` };
 }
 
 /** Turns and tokens without a summary: committed messages that no edit superseded. */

@@ -7,6 +7,7 @@
 
 import type { ThinkingBlock } from "../model/block.ts";
 import type { Usage } from "../model/entry.ts";
+import type { ReasoningEffort } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ContextMessage } from "./message.ts";
 
@@ -18,17 +19,7 @@ export interface ChatTool {
   readonly inputSchema: unknown;
 }
 
-/** Reasoning efforts, by the AI SDK's names. */
-export const REASONING_EFFORTS = [
-  "none",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-] as const;
-export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+export { REASONING_EFFORTS, type ReasoningEffort } from "../model/inputs/choices.ts";
 
 export interface ChatRequest {
   /** The system prompt. */

@@ -2,7 +2,7 @@
 
 import type { Usage } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkFields } from "../model/input.ts";
+import { checkFields, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { describe, isPlainObject, type JsonObject, stringifyJson } from "../model/json.ts";
 import { DEFAULT_PAGE, MAX_HITS, MAX_METADATA_BYTES, MAX_PAGE } from "../model/limits.ts";
@@ -40,7 +40,7 @@ export function checkKeyOrNull(value: unknown, field: string): string | null {
   return value === null ? null : checkKey(value, field);
 }
 
-/** Checks that a call has only the known fields of `INPUTS`. */
+/** Checks that a call has only fields of `INPUTS`, each of its kind. */
 export const checkInput: typeof checkFields = checkFields;
 
 /** An object with any fields. */
@@ -153,13 +153,11 @@ export function checkMetadata(value: unknown, field = "metadata"): JsonObject {
 export type UsageInput = Partial<Usage>;
 
 export function checkUsage(value: UsageInput, field = "usage"): Usage {
-  checkInput(value, field, INPUTS["append.usage"]);
-  const count = (name: keyof Usage) =>
-    value[name] === undefined ? 0 : checkCount(value[name], `${field}.${name}`);
-  return {
-    inputTokens: count("inputTokens"),
-    outputTokens: count("outputTokens"),
-    cacheCreationTokens: count("cacheCreationTokens"),
-    cacheReadTokens: count("cacheReadTokens"),
-  };
+  const {
+    inputTokens = 0,
+    outputTokens = 0,
+    cacheCreationTokens = 0,
+    cacheReadTokens = 0,
+  } = checkPart(value, field, INPUTS["append.usage"]);
+  return { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens };
 }

@@ -14,9 +14,9 @@ test("a cursor round-trips", () => {
 test("other texts are refused", async () => {
   await using engine = await open(":memory:");
   const cursors = ["", "x", "czE6MQ", formatPageCursor({ lastInteractionAt: -1, number: 1 })];
-  for (const cursor of [...cursors, 5, null, {}]) {
-    const call = engine.listSessions({ cursor: cursor as string });
-    await expect(call, String(cursor)).rejects.toMatchObject({ code: "invalid_cursor" });
+  for (const cursor of cursors) {
+    const call = engine.listSessions({ cursor });
+    await expect(call, cursor).rejects.toMatchObject({ code: "invalid_cursor" });
   }
 });
 

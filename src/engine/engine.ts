@@ -14,12 +14,12 @@ import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { TextModel } from "../model/text-model.ts";
-import { type IndexSetting, LANGUAGES, TOOL_INDEXINGS } from "../store/index/stored-indexing.ts";
+import type { IndexSetting } from "../store/index/stored-indexing.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
 import { type OpenedShare, openShare } from "./access/shares.ts";
-import { checkInput, checkOneOf } from "./check.ts";
+import { checkInput } from "./check.ts";
 import { ContextSizeCache } from "./context/context-size-cache.ts";
 import { type DeleteTenantOptions, deleteTenant, type TenantDeletion } from "./delete-tenant.ts";
 import {
@@ -181,8 +181,8 @@ export class Engine extends TenantEngine {
   async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
     const { language, tools } = checkInput(change, "change", INPUTS.setIndexing);
     return this.engine.store.setIndexing({
-      ...(language === undefined ? {} : { language: checkOneOf(language, LANGUAGES, "language") }),
-      ...(tools === undefined ? {} : { tools: checkOneOf(tools, TOOL_INDEXINGS, "tools") }),
+      ...(language === undefined ? {} : { language }),
+      ...(tools === undefined ? {} : { tools }),
     });
   }
 

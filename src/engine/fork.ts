@@ -30,6 +30,7 @@ export async function forkSession(
     { ...copied, agent: original.agent, ...rest },
     () => engine.newId(),
     engine.now(),
+    input.metadata ?? {},
   );
   return store.forkSession(tenant, {
     sessionId,

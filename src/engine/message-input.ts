@@ -10,6 +10,7 @@ import {
   type Role,
 } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
+import { checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { isPlainObject, type JsonObject, type JsonValue, stringifyJson } from "../model/json.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_ENTRIES, MAX_CONTENT_BYTES } from "../model/limits.ts";
@@ -28,7 +29,6 @@ import {
   checkCount,
   checkFlag,
   checkInput,
-  checkList,
   checkMetadata,
   checkOneOf,
   checkTime,
@@ -147,17 +147,17 @@ function toBlocks(content: ContentInput, mayBeEmpty: boolean): readonly Block[] 
 }
 
 function toResults(results: NonNullable<MessageInput["toolResults"]>): Block[] {
-  return checkList(results, "toolResults").map((result, i) =>
+  return results.map((result, i) =>
     normalizeToolResult(
-      checkInput(result, `toolResults[${i}]`, INPUTS["append.toolResults"]),
+      checkPart(result, `toolResults[${i}]`, INPUTS["append.toolResults"]),
       `toolResults[${i}]`,
     ),
   );
 }
 
 function toCalls(calls: NonNullable<MessageInput["toolCalls"]>): readonly Block[] {
-  const checked = checkList(calls, "toolCalls").map((call, i) =>
-    checkInput(call, `toolCalls[${i}]`, INPUTS["append.toolCalls"]),
+  const checked = calls.map((call, i) =>
+    checkPart(call, `toolCalls[${i}]`, INPUTS["append.toolCalls"]),
   );
   return normalizeToolCalls(checked, "toolCalls");
 }

@@ -6,7 +6,7 @@ import { MAX_PAGE } from "../model/limits.ts";
 import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chain } from "../transcript/place.ts";
-import { checkCount, checkInput, checkKey, checkLimit, invalid } from "./check.ts";
+import { checkInput, checkKey, checkLimit, invalid } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { pendingEntry, toEntry } from "./entry-view.ts";
 
@@ -68,7 +68,7 @@ export async function listMessages(
   const limit = checkLimit(input.limit);
   const offset =
     around === undefined
-      ? checkCount(input.offset ?? 0, "offset")
+      ? (input.offset ?? 0)
       : await offsetAround(engine, sessionId, around, limit);
   const read = async (end: string | undefined) => {
     const page = await engine.store.readEntries(engine.tenant, {
@@ -113,7 +113,7 @@ export async function listEntries(
   const limit = checkLimit(input.limit);
   const payloads = !input.preview;
   const { store, tenant } = engine;
-  const offset = checkCount(input.offset ?? 0, "offset");
+  const offset = input.offset ?? 0;
   if (input.offset !== undefined && !input.tree) {
     throw invalid("offset", "offset counts the entries of all branches; set tree, or pass after");
   }

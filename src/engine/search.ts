@@ -1,13 +1,7 @@
 /** Checks and completes the input of a search. The host sets the scope, never the query. */
 
 import { ROLES } from "../model/entry.ts";
-import {
-  BRANCH_SCOPES,
-  type BranchScope,
-  QUERY_MATCHES,
-  RANKINGS,
-  type RankingName,
-} from "../model/inputs/choices.ts";
+import type { BranchScope, RankingName } from "../model/inputs/choices.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import {
   DEFAULT_CONTEXT,
@@ -26,13 +20,9 @@ import type { QueryMatch } from "../search/query/parse-query.ts";
 import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
 import {
-  checkConfidence,
-  checkCount,
-  checkFlag,
   checkHits,
   checkInput,
   checkKey,
-  checkList,
   checkObject,
   checkOneOf,
   checkPeriod,
@@ -121,7 +111,7 @@ export async function searchSessions(
   const tools = list(input.tool, "tool");
   const request: SearchRequest = {
     query: checkQuery(query),
-    match: checkOneOf(input.match ?? "any", QUERY_MATCHES, "match"),
+    match: input.match ?? "any",
     now: engine.now(),
     limit: checkHits(input.limit, "limit", DEFAULT_HITS, maxHits),
     reach,
@@ -132,15 +122,13 @@ export async function searchSessions(
     ...(tools === undefined ? {} : { tools }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until: until - 1 }),
-    ...(input.beforeSequence === undefined
-      ? {}
-      : { beforeSequence: checkCount(input.beforeSequence, "beforeSequence") }),
-    branches: checkOneOf(input.branches ?? "active", BRANCH_SCOPES, "branches"),
-    machineMade: checkFlag(input.machineMade ?? false, "machineMade"),
-    asYouType: checkFlag(input.asYouType ?? false, "asYouType"),
+    ...(input.beforeSequence === undefined ? {} : { beforeSequence: input.beforeSequence }),
+    branches: input.branches ?? "active",
+    machineMade: input.machineMade ?? false,
+    asYouType: input.asYouType ?? false,
     profile: toProfile(input.ranking ?? "default"),
-    explain: checkFlag(input.explain ?? false, "explain"),
-    deadlineMs: checkCount(input.deadlineMs ?? engine.searchDeadlineMs, "deadlineMs"),
+    explain: input.explain ?? false,
+    deadlineMs: input.deadlineMs ?? engine.searchDeadlineMs,
   };
   const { meaning, note } = await meaningOf(engine, request);
   const {
@@ -207,7 +195,7 @@ export async function searchFacts(
 ): Promise<readonly Fact[]> {
   checkInput(input, "options", INPUTS.searchFacts);
   const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
-  const least = checkConfidence(input.minConfidence ?? 0, "minConfidence");
+  const least = input.minConfidence ?? 0;
   const ids = await findNotes(engine, "fact", query, least > 0 ? MAX_HITS : limit, "");
   const found = await Promise.all(ids.map((id) => engine.store.findFact(engine.tenant, id)));
   return found
@@ -258,9 +246,7 @@ function checkQuery(query: string): string {
 
 /** A missing side gets its default, or the rest of the window. */
 function windowOf(input: SearchInput): { readonly before: number; readonly after: number } {
-  const given = (field: "contextBefore" | "contextAfter") =>
-    input[field] === undefined ? undefined : checkCount(input[field], field);
-  const [before, after] = [given("contextBefore"), given("contextAfter")];
+  const { contextBefore: before, contextAfter: after } = input;
   const room = MAX_WINDOW - 1;
   const asked = (before ?? 0) + (after ?? 0);
   if (asked > room) {
@@ -291,7 +277,7 @@ function toScope(input: SearchInput): SessionCondition {
 
 function list(value: OneOrMore | undefined, field: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
-  const values = typeof value === "string" ? [value] : checkList(value, field);
+  const values = typeof value === "string" ? [value] : value;
   if (values.length > MAX_FILTER_VALUES) {
     throw tooLarge(field, MAX_FILTER_VALUES, values.length, "search in several calls");
   }
@@ -300,11 +286,8 @@ function list(value: OneOrMore | undefined, field: string): readonly string[] | 
 
 function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile {
   const { default: preset } = PROFILES;
-  if (typeof ranking === "string") {
-    return PROFILES[checkOneOf(ranking, RANKINGS, "ranking")];
-  }
-  const weights = checkObject(ranking, "ranking");
-  for (const [name, weight] of Object.entries(weights)) {
+  if (typeof ranking === "string") return PROFILES[ranking];
+  for (const [name, weight] of Object.entries(ranking)) {
     if (!(name in preset)) {
       throw invalid("ranking", `ranking has no ${name}; it has ${Object.keys(preset).join(", ")}`);
     }
@@ -320,9 +303,9 @@ function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile
   }
   return {
     ...preset,
-    ...weights,
-    bm25: { ...preset.bm25, ...weights.bm25 },
-    passage: { ...preset.passage, ...weights.passage },
-    roles: { ...preset.roles, ...weights.roles },
+    ...ranking,
+    bm25: { ...preset.bm25, ...ranking.bm25 },
+    passage: { ...preset.passage, ...ranking.passage },
+    roles: { ...preset.roles, ...ranking.roles },
   };
 }

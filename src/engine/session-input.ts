@@ -1,14 +1,11 @@
 /** Maps a caller's input to the stored fields of a session. */
 
+import { compactionProblem } from "../compaction/policy.ts";
 import { checkId, checkName, checkText } from "../model/ids.ts";
+import { checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import { describe, isPlainObject } from "../model/json.ts";
-import {
-  MAX_PARTICIPANTS,
-  MAX_PATH_BYTES,
-  MAX_SUMMARY_BYTES,
-  MAX_TITLE_BYTES,
-} from "../model/limits.ts";
+import { describe, isPlainObject, type JsonObject } from "../model/json.ts";
+import { MAX_PARTICIPANTS, MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../model/limits.ts";
 import {
   type IngestFigures,
   type Origin,
@@ -22,7 +19,6 @@ import {
   checkCount,
   checkInput,
   checkMetadata,
-  checkObject,
   checkOneOf,
   checkTime,
   invalid,
@@ -51,17 +47,19 @@ export interface CreateSessionInput extends Partial<Pick<Session, SettableField>
  * `retention` is left out, `metadata.retention` counts where that is given: null there means `full`.
  */
 export interface UpdateSessionInput extends Partial<Pick<Session, SettableField>> {
-  readonly summary?: string | null;
   /** Figures of an ingested session, for ingestion. */
   readonly figures?: IngestFigures;
 }
 
+/** `written` is the metadata that the caller writes, and not a copy of stored or foreign metadata. */
 export function toNewSession(
   input: CreateSessionInput,
   newId: () => string,
   now: number,
+  written: JsonObject | undefined = input.metadata,
 ): NewSession {
   checkInput(input, "session", INPUTS.createSession);
+  checkSettings(written);
   const createdBy = checkName(input.createdBy, "createdBy");
   const session: Omit<NewSession, "id" | "startedAt" | "now"> = {
     agent: checkName(input.agent, "agent"),
@@ -83,11 +81,17 @@ export function toNewSession(
 
 export function toSessionPatch(input: UpdateSessionInput): SessionPatch {
   const retention = retentionOf(checkInput(input, "update", INPUTS.update));
+  checkSettings(input.metadata);
   return {
     ...checkSettable(retention === undefined ? input : { ...input, retention }),
-    ...(input.summary === undefined ? {} : { summary: checkSummary(input.summary) }),
     ...(input.figures === undefined ? {} : { figures: checkFigures(input.figures) }),
   };
+}
+
+/** Settings in metadata are read leniently; a misspelt one is refused when it is written. */
+function checkSettings(metadata: JsonObject | undefined): void {
+  const problem = metadata && compactionProblem(metadata);
+  if (problem !== undefined) throw invalid(problem.field, problem.message);
 }
 
 /** The check of each settable field. */
@@ -128,25 +132,14 @@ function checkSettable<Given extends Partial<Pick<Session, SettableField>>>(
 }
 
 function checkFigures(figures: IngestFigures): IngestFigures {
-  const { exchangeCount, toolCounts, fileMtime, firstMessageAt, lastMessageAt } = checkInput(
-    figures,
-    "figures",
-    INPUTS["update.figures"],
-  );
-  const time = (value: number | null, field: string) =>
-    value === null ? null : checkTime(value, `figures.${field}`);
-  const counts = Object.entries(checkObject(toolCounts, "figures.toolCounts"));
+  const { toolCounts } = checkPart(figures, "figures", INPUTS["update.figures"]);
+  const counts = Object.entries(toolCounts);
   for (const [name, count] of counts) checkCount(count, `figures.toolCounts.${name.slice(0, 80)}`);
   if (counts.length > MAX_COUNTED_TOOLS) {
     throw tooLarge("figures.toolCounts", MAX_COUNTED_TOOLS, counts.length, "count fewer");
   }
-  return {
-    exchangeCount: checkCount(exchangeCount, "figures.exchangeCount"),
-    toolCounts: checkMetadata(toolCounts, "figures.toolCounts") as IngestFigures["toolCounts"],
-    fileMtime: time(fileMtime, "fileMtime"),
-    firstMessageAt: time(firstMessageAt, "firstMessageAt"),
-    lastMessageAt: time(lastMessageAt, "lastMessageAt"),
-  };
+  const checked = checkMetadata(toolCounts, "figures.toolCounts") as IngestFigures["toolCounts"];
+  return { ...figures, toolCounts: checked };
 }
 
 /**
@@ -160,10 +153,6 @@ function retentionOf({
   if (retention !== undefined) return checkOneOf(retention, RETENTIONS, "retention");
   if (!isPlainObject(metadata) || !Object.hasOwn(metadata, "retention")) return undefined;
   return checkOneOf(metadata["retention"] ?? "full", RETENTIONS, "metadata.retention");
-}
-
-function checkSummary(summary: string | null): string | null {
-  return summary === null ? null : checkText(summary, "summary", MAX_SUMMARY_BYTES);
 }
 
 export function checkTtl(ttl: number | null): number | null {
@@ -185,13 +174,10 @@ function checkParticipants(participants: unknown): string[] {
 }
 
 function checkOrigin(origin: Origin): Origin {
-  const names = INPUTS["createSession.origin"];
-  checkInput(origin, "origin", names);
-  const fields = names.flatMap((field) => {
-    const value = origin[field];
-    return value === undefined
-      ? []
-      : [[field, checkName(value, `origin.${field}`, MAX_PATH_BYTES)]];
-  });
-  return Object.fromEntries(fields) as Origin;
+  const fields = Object.entries(checkPart(origin, "origin", INPUTS["createSession.origin"]));
+  return Object.fromEntries(
+    fields.flatMap(([field, value]) =>
+      value === undefined ? [] : [[field, checkName(value, `origin.${field}`, MAX_PATH_BYTES)]],
+    ),
+  );
 }

@@ -203,10 +203,6 @@ describe("cursors of the feed", () => {
       await expect(take(1, { after })).rejects.toMatchObject({ code: "invalid_cursor" });
       await expect(engine.listChanges({ after })).rejects.toMatchObject({ code: "invalid_cursor" });
     }
-    for (const after of [5, true, {}]) {
-      const call = engine.listChanges({ after: after as string });
-      await expect(call).rejects.toMatchObject({ code: "invalid_cursor" });
-    }
   });
 });
 

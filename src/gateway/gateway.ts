@@ -8,7 +8,7 @@
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkFields, unknownField } from "../model/input.ts";
+import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { SessionRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
@@ -22,7 +22,6 @@ import type { EventListener } from "./compaction/events.ts";
 import type { TurnUsage } from "./compaction/read-figures.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
 import { readConfig } from "./config/read-config.ts";
-import { SETTINGS } from "./config/settings.ts";
 import { type GenerateStream, streamOf } from "./generate/generate.ts";
 import {
   type CheckedInbound,
@@ -82,13 +81,6 @@ export function openGateway(
   options: GatewayOptions = {},
 ): Gateway {
   const read = readConfig(config, process.env);
-  const [unknown] = read.unknown;
-  if (unknown !== undefined)
-    throw unknownField(
-      unknown,
-      "the configuration",
-      SETTINGS.map(({ key }) => key),
-    );
   return new Gateway(tenant, read.config, options);
 }
 
@@ -100,16 +92,21 @@ export class Gateway {
   readonly #turns: TurnParts;
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
-    this.tenant = tenant;
+    this.tenant = checkMethods(tenant, "tenant", ["session", "getSession"]);
     this.config = config;
     const {
       now = Date.now,
       compact,
       ...parts
     } = checkFields(options, "options", INPUTS.openGateway);
+    const { summaries, flush } = parts;
+    if (summaries !== undefined) {
+      checkPart(summaries, "summaries", INPUTS["autoCompaction.compact"]);
+    }
+    if (flush !== undefined) checkPart(flush, "flush", INPUTS["openGateway.flush"]);
     this.#now = now;
     this.#compact = {
-      compact: compact ?? compactWith(summariesOf(config, options.summaries)),
+      compact: compact ?? compactWith(summariesOf(config, summaries)),
       isHosts: compact !== undefined,
     };
     const { model } = config.agents.defaults;

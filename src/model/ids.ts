@@ -131,9 +131,13 @@ export function checkName(
   return text;
 }
 
+export function isTenantName(name: unknown): name is string {
+  return typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name);
+}
+
 /** Checks the name of a tenant. */
 export function checkTenantName(name: string): string {
-  if (typeof name === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) return name;
+  if (isTenantName(name)) return name;
   throw new BackscrollError(
     "invalid_input",
     "tenant must be 1 to 128 letters, digits, dots, dashes or underscores, starting with a letter or digit",

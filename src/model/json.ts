@@ -94,6 +94,7 @@ export function describe(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
+  if (isPlainObject(value)) return "an object";
   if (typeof value === "object") return `a ${value.constructor?.name ?? "object"}`;
   return typeof value === "undefined" ? "missing" : `a ${typeof value}`;
 }

@@ -7,6 +7,7 @@
 
 import type { Usage } from "./entry.ts";
 import { BackscrollError } from "./errors.ts";
+import { unknownField } from "./input.ts";
 
 export interface ModelPrice {
   readonly input: number;
@@ -189,6 +190,6 @@ function fieldsOf(
     throw refuse(`${what} must be an object`);
   }
   const odd = Object.keys(value).find((name) => known !== undefined && !known.includes(name));
-  if (odd !== undefined) throw refuse(`${what} has no field "${odd}"; it has ${known?.join(", ")}`);
+  if (odd !== undefined) throw refuse(unknownField(odd, what, known ?? []).message);
   return value as Record<string, unknown>;
 }

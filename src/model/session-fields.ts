@@ -8,7 +8,8 @@
  * - `kind`: how a value is stored and shown. `session.ts` gives each kind its type.
  * - `column`: `s.` is the table `sessions`, `t.` is `session_state`. Fields without one are
  *   composed.
- * - `set`: callers set it when they create a session, and change it later.
+ * - `set`: callers set it when they create a session, and change it later; the kind of the values that
+ *   they may give (`inputs/kinds.ts`).
  * - `fallback`: the value where an older version left the column empty; `fallbackTo`: another
  *   field's.
  */
@@ -24,7 +25,7 @@ export const SESSION_FIELDS = {
   createdBy: { kind: "text", column: "s.created_by" },
   createdAt: { kind: "time", column: "s.created_at" },
   /** Empty until a client sets one. */
-  title: { kind: "text", column: "s.title", fallback: "", set: true },
+  title: { kind: "text", column: "s.title", fallback: "", set: "text" },
   /** The last append, by the source's clock if ingested. */
   updatedAt: { kind: "time", column: "t.updated_at" },
   /** Committed messages of all branches. */
@@ -32,15 +33,15 @@ export const SESSION_FIELDS = {
   /** A copy of the newest compaction's summary. */
   summary: { kind: "text", nullable: true, column: "s.summary" },
   /** The actor it belongs to; `createdBy` unless set. */
-  owner: { kind: "text", column: "s.owner", set: true },
+  owner: { kind: "text", column: "s.owner", set: "name" },
   /** In the order of joining. An append adds its actor. */
-  participants: { kind: "names", set: true },
+  participants: { kind: "names", set: "texts" },
   /** Any JSON object of at most 64 KiB. */
-  metadata: { kind: "json", column: "s.metadata", set: true },
+  metadata: { kind: "json", column: "s.metadata", set: "object" },
   /** Seconds after the last write at which a sweep deletes the session. */
-  ttl: { kind: "count", nullable: true, column: "s.ttl_seconds", set: true },
+  ttl: { kind: "count", nullable: true, column: "s.ttl_seconds", set: "seconds|null" },
   /** The retention of content that a compaction covers. */
-  retention: { kind: "retention", column: "s.retention", fallback: "full", set: true },
+  retention: { kind: "retention", column: "s.retention", fallback: "full", set: "text" },
   parentSessionId: { kind: "text", nullable: true, column: "s.parent_session_id" },
   /** The entry of the parent session at which this one forked off. */
   forkPoint: { kind: "text", nullable: true, column: "s.fork_entry_id" },
@@ -100,7 +101,7 @@ export interface Field {
   readonly optional?: true;
   readonly column?: string;
   readonly wire?: string;
-  readonly set?: true;
+  readonly set?: string;
   readonly fallback?: string;
   readonly fallbackTo?: string;
 }
@@ -120,7 +121,7 @@ export type FieldKind =
 
 /** The fields that callers set. Those that may be null are null unless set. */
 export type SettableField = {
-  [Name in keyof typeof SESSION_FIELDS]: (typeof SESSION_FIELDS)[Name] extends { set: true }
+  [Name in keyof typeof SESSION_FIELDS]: (typeof SESSION_FIELDS)[Name] extends { set: string }
     ? Name
     : never;
 }[keyof typeof SESSION_FIELDS];
@@ -130,7 +131,7 @@ export type NullableSettable = {
 }[SettableField];
 
 export const SETTABLE_FIELDS: readonly SettableField[] = fieldsOf(SESSION_FIELDS)
-  .filter(([, field]) => field.set === true)
+  .filter(([, field]) => field.set !== undefined)
   .map(([name]) => name as SettableField);
 
 /** The rows of a table, in its order. */

@@ -2,13 +2,13 @@
 
 /** Undefined if no name is within a typing error, by edit distance. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const given = plain(word);
+  const given = plainName(word);
   let best: string | undefined;
   // A single letter is close to every short name.
   const most = given.length < 2 ? 0 : Math.max(2, Math.floor(given.length / 3));
   let bestDistance = most + 1;
   for (const candidate of candidates) {
-    const distance = distanceOf(given, plain(candidate));
+    const distance = distanceOf(given, plainName(candidate));
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
@@ -24,7 +24,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 }
 
 /** `created_by`, `created-by` and `createdBy` are one name in three spellings. */
-function plain(name: string): string {
+export function plainName(name: string): string {
   return name.replaceAll(/[_-]/g, "").toLowerCase();
 }
 

@@ -9,7 +9,7 @@ import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { storeModel } from "../gateway/turns/store-models.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkFields } from "../model/input.ts";
+import { checkFields, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
@@ -75,6 +75,7 @@ const RATE_LIMIT: RateLimit = { perSecond: 200, burst: 400 };
 export async function openServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, allowHosts = [], allowOrigins = [] } = options;
   checkFields(options, "options", INPUTS.openServer);
+  checkParts(options);
   checkAnswering(engine, options.gateway);
   const isLoopback = LOOPBACK_NAMES.has(host);
   const needsToken = !isLoopback || (options.requireToken ?? false);
@@ -110,6 +111,17 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
       await listening.close(patienceMs);
     },
   };
+}
+
+function checkParts({ rateLimit, followers, budget }: ServerOptions): void {
+  if (rateLimit != null) checkPart(rateLimit, "rateLimit", INPUTS["openServer.rateLimit"]);
+  if (followers !== undefined) {
+    checkPart(followers, "followers", INPUTS["openServer.followers"]);
+  }
+  if (budget === undefined) return;
+  const { perTenant, perProcess } = checkPart(budget, "budget", INPUTS["openServer.budget"]);
+  checkPart(perTenant, "budget.perTenant", INPUTS["openServer.budget.allowance"]);
+  checkPart(perProcess, "budget.perProcess", INPUTS["openServer.budget.allowance"]);
 }
 
 /** Report an unknown model of the configuration now, not with the first message. */

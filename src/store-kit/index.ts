@@ -6,6 +6,8 @@
  */
 
 import { Engine, type EngineOptions } from "../engine/engine.ts";
+import { checkFields } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { Store } from "../store/store.ts";
 
 export type { EngineOptions } from "../engine/engine.ts";
@@ -34,5 +36,5 @@ export type { Store, StoreOptions } from "../store/store.ts";
 
 /** An engine on any store. Closing the engine closes the store. */
 export function engineOn(store: Store, options: EngineOptions = {}): Engine {
-  return new Engine(store, options);
+  return new Engine(store, checkFields(options, "options", INPUTS.engineOn));
 }

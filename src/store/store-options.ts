@@ -1,18 +1,16 @@
 /** Options for opening a store. */
 
+import type { Durability } from "../model/inputs/choices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexingOptions } from "./index/indexing-options.ts";
 
 /** The address of an in-memory store. */
 export const MEMORY = ":memory:";
 
-export type Durability =
-  /** An acknowledged write survives power loss (the default). */
-  | "power-loss"
-  /** Survives the death of the process, not that of the machine. */
-  | "process";
+export type { Durability } from "../model/inputs/choices.ts";
 
 export interface StoreOptions {
+  /** Default `power-loss`. */
   readonly durability?: Durability;
   /** Never creates, migrates or writes. */
   readonly readOnly?: boolean;

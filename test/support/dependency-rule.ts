@@ -215,7 +215,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: ["model", "async", "engine", "adapters/common"],
     packages: [],
   },
-  "adapters/anthropic-memory": { folders: ["model", "engine"], packages: [] },
+  "adapters/anthropic-memory": { folders: ["model", "engine", "adapters/common"], packages: [] },
   "adapters/langgraph": { folders: ["model", "engine", "adapters/common"], packages: [] },
   "adapters/mastra": { folders: ["model", "async", "engine", "adapters/common"], packages: [] },
   "adapters/openai-agents": {
@@ -332,7 +332,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Spans of the store's calls. OpenTelemetry's API is loaded on demand.
   telemetry: { folders: ["model", "store"], packages: [] },
   // The port and the conformance suite, for third-party backends.
-  "store-kit": { folders: ["store", "engine", "open.ts"], packages: [] },
+  "store-kit": { folders: ["model", "store", "engine", "open.ts"], packages: [] },
   "backup.ts": {
     folders: ["model", "store", "engine", "open.ts"],
     packages: ["node:fs", "node:path"],

@@ -6,8 +6,8 @@ import { threadHistory } from "../../src/adapters/assistant-ui/index.ts";
 import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts";
 import { checkpointSaver, itemStore } from "../../src/adapters/langgraph/index.ts";
 import { mastraMemory } from "../../src/adapters/mastra/index.ts";
-import { agentsSession } from "../../src/adapters/openai-agents/index.ts";
-import { ingest, retitleSessions, watchPlaces } from "../../src/archive/index.ts";
+import { agentsSession, fitHistory } from "../../src/adapters/openai-agents/index.ts";
+import { ingest, retitleSessions, watchPlaces, workstationId } from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
 import type { AiSdkEmbeddingModel, AiSdkModel } from "../../src/index.ts";
@@ -15,6 +15,7 @@ import * as library from "../../src/index.ts";
 import type { INPUTS } from "../../src/model/inputs/index.ts";
 import { reviewSessions } from "../../src/recap/review.ts";
 import { keepUp, openServer } from "../../src/server/index.ts";
+import { engineOn, openStore } from "../../src/store-kit/index.ts";
 
 export type InputName = keyof typeof INPUTS;
 
@@ -35,9 +36,13 @@ export function callsOf(
     embedder: { name: "e", dimensions: 1, embed: () => [] } as never,
     vectors: { put: () => undefined, delete: () => undefined } as never,
   };
+  const server = { version: "1", port: 0 };
+  const allowance = { requests: 1, bytes: 1 };
   const generate = { conversationId: session.id, model: MODEL };
   return {
     open: (input) => library.open(":memory:", input),
+    openStore: (input) => openStore(":memory:", input),
+    engineOn: (input) => engineOn({} as never, input),
     "open.indexing": (indexing) => library.open(":memory:", { indexing }),
     setIndexing: (input) => engine.setIndexing(input),
     holdLease: (input) => engine.holdLease("l", input, async () => undefined),
@@ -52,6 +57,7 @@ export function callsOf(
     "update.figures": (figures) => session.update({ figures }),
     listSessions: (input) => engine.listSessions(input),
     stats: (input) => engine.stats(input),
+    "stats.prices": (prices) => engine.stats({ prices: merge(library.LIST_PRICES, prices) }),
     deleteSession: (input) => engine.deleteSession(session.id, input),
     append: (input) => session.append(merge(MESSAGE, input)),
     "append.toolCalls": (call) =>
@@ -143,6 +149,11 @@ export function callsOf(
     compatibleEmbedder: (input) => library.compatibleEmbedder(input),
     localEmbedder: (input) => library.localEmbedder(input),
     generate: (input) => gateway.generate(engine, merge(generate, input)),
+    "generate.context": (context) => gateway.generate(engine, { ...generate, context }),
+    "gateway.generate": (input) =>
+      gateway.openGateway(engine).generate(merge({ conversationId: session.id }, input)),
+    "gateway.reply": (input) =>
+      gateway.openGateway(engine).reply({ text: "x", channel: "c", peer: "p" }, input),
     generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
     withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),
     autoCompaction: (input) => gateway.autoCompaction(input),
@@ -150,6 +161,8 @@ export function callsOf(
     "autoCompaction.turn": (turn) => gateway.autoCompaction().afterTurn(session, undefined, turn),
     "autoCompaction.flush": (flush) =>
       gateway.autoCompaction({ flush: merge({ model: MODEL }, flush) }),
+    "openGateway.flush": (flush) => gateway.openGateway(engine, {}, { flush }),
+    compactionOf: (input) => gateway.compactionOf(gateway.readConfig({}).config, input),
     clawPolicy: (input) => gateway.clawPolicy(input),
     piPolicy: (input) => gateway.piPolicy(input),
     turnsPolicy: (input) => gateway.turnsPolicy(input),
@@ -160,6 +173,8 @@ export function callsOf(
       gateway.maintainSessions(engine, gateway.readConfig({}).config, input),
     ingest: (input) => ingest(engine, input),
     watchPlaces: (input) => watchPlaces(engine, input),
+    environment: (input) =>
+      workstationId(merge({ home: "/", variables: {}, platform: "x" }, input)),
     retitleSessions: (input) => retitleSessions(engine, input),
     connect: (input) => connect("http://127.0.0.1:1", input),
     "connect.backup": async (input) => {
@@ -167,8 +182,24 @@ export function callsOf(
       await RemoteEngine.prototype.backup.call(Object.create(RemoteEngine.prototype), input);
     },
     openServer: (input) => openServer(engine, input),
+    "openServer.rateLimit": (limit) =>
+      openServer(engine, { ...server, rateLimit: merge({ perSecond: 1, burst: 1 }, limit) }),
+    "openServer.followers": (limits) =>
+      openServer(engine, { ...server, followers: merge({ perTenant: 1, perProcess: 1 }, limits) }),
+    "openServer.budget": (budget) =>
+      openServer(engine, {
+        ...server,
+        budget: merge({ perTenant: allowance, perProcess: allowance }, budget),
+      }),
+    "openServer.budget.allowance": (input) =>
+      openServer(engine, {
+        ...server,
+        budget: { perTenant: allowance, perProcess: merge(allowance, input) },
+      }),
     keepUp: (input) => keepUp(engine, input),
     memoryTools: (input) => memoryTools(session, input),
+    "memoryTools.scope": (scope) => memoryTools(session, { scope }),
+    fitHistory: (input) => fitHistory(merge({ tokenBudget: 1 }, input)),
     chatStore: (input) => chatStore(engine, input),
     resumableStreams: (input) => resumableStreams(engine, input),
     anthropicMemory: (input) => anthropicMemory(engine, input),

@@ -8,11 +8,14 @@
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { describe, isPlainObject } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
 import { readAhead } from "../common/read-ahead.ts";
 import { untilSettled } from "../common/settle.ts";
@@ -64,7 +67,8 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
     createdBy = "user",
     keyPrefix = "ai-sdk/",
   } = checkFields(options, "options", INPUTS.chatStore);
-  const keyOf = (chatId: string) => `${keyPrefix}${chatId}`;
+  checkTenant(tenant);
+  const keyOf = (chatId: string) => `${keyPrefix}${checkChatId(chatId)}`;
   const sessions = new KnownSessions(tenant, { agent, createdBy });
   const tails = new RecentMap<string, Tail>(KNOWN_TAILS);
   const write = (chatId: string, change: (chat: SessionApi) => Promise<Tail>) =>
@@ -81,13 +85,15 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
       const { entries } = await readPath(tenant.session(found.id), found);
       return entries.map(toUIMessage<Message>);
     },
-    save: (chatId, messages) =>
+    save: async (chatId, messages) =>
       write(chatId, async (chat) => {
+        checkMessages(messages);
         const path = await readPath(chat, await chat.meta());
         return replaceFrom(chat, path, countSame(path.entries, messages), messages);
       }),
-    upsert: (chatId, ...messages) =>
+    upsert: async (chatId, ...messages) =>
       write(chatId, (chat) => {
+        checkMessages(messages);
         const tail = tails.get(chat.id);
         // A compare-and-swap that loses to another process reads the end of the chat.
         tails.delete(chat.id);
@@ -97,6 +103,28 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
       }),
     delete: (chatId) => sessions.delete(keyOf(chatId)),
   };
+}
+
+function checkChatId(chatId: string): string {
+  if (typeof chatId === "string" && chatId !== "") return chatId;
+  throw invalid("chatId", `chatId must be a non-empty string, not ${describe(chatId)}`);
+}
+
+/** Messages are the SDK's own: only what is no UIMessage at all is refused. */
+function checkMessages(messages: readonly UIMessageLike[]): void {
+  if (!Array.isArray(messages)) {
+    throw invalid("messages", `messages must be an array, not ${describe(messages)}`);
+  }
+  for (const [i, message] of (messages as unknown[]).entries()) {
+    const { id, parts } = (isPlainObject(message) ? message : {}) as Partial<UIMessageLike>;
+    if (typeof id === "string" && Array.isArray(parts)) continue;
+    const way = "the messages of a model, such as response.messages, are no UIMessages";
+    throw invalid(`messages[${i}]`, `messages[${i}] must be a UIMessage with id and parts; ${way}`);
+  }
+}
+
+function invalid(field: string, message: string): BackscrollError {
+  return new BackscrollError("invalid_input", message, { details: { field } });
 }
 
 interface Path {

@@ -12,7 +12,7 @@ import { toWireSearchResult, type WireSearchResult } from "../../api/search.ts";
 import { parseWireTime } from "../../api/wire.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
-import { checkFields } from "../../model/input.ts";
+import { checkFields, checkMethods, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_HITS, MAX_WINDOW } from "../../model/limits.ts";
 import { type InputSchema, inputSchema } from "./input-schema.ts";
@@ -81,7 +81,9 @@ const LIMIT = {
 
 /** The tools of a model that answers in `session`. */
 export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {}): MemoryTools {
-  checkFields(options, "options", INPUTS.memoryTools);
+  checkMethods(session, "session", ["searchOthers", "searchMemory", "remember"]);
+  const { scope: given } = checkFields(options, "options", INPUTS.memoryTools);
+  if (given !== undefined) checkPart(given, "scope", INPUTS["memoryTools.scope"]);
   return {
     search_sessions: {
       description: MEMORY_WORDS.searchSessions,
@@ -97,7 +99,7 @@ export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {
         ["query"],
       ),
       execute: async ({ query, ...input }) => {
-        const scope = options.scope ?? { agent: (await session.meta()).agent };
+        const scope = given ?? { agent: (await session.meta()).agent };
         const result = await session.searchOthers(query, {
           ...scope,
           ...(input.context_before === undefined ? {} : { contextBefore: input.context_before }),

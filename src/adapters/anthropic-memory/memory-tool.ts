@@ -11,6 +11,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_HITS } from "../../model/limits.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { type MemoryFile, MemoryFiles, type MemoryFileVersion } from "./files.ts";
 import { Refusal, toInnerPath, toOuterPath } from "./paths.ts";
 import {
@@ -106,7 +107,8 @@ export function anthropicMemory(
     "options",
     INPUTS.anthropicMemory,
   );
-  if (!Number.isSafeInteger(history) || history < 0 || history > MAX_HISTORY) {
+  checkTenant(tenant);
+  if (history > MAX_HISTORY) {
     const message = `history must be a whole number from 0 to ${MAX_HISTORY}`;
     throw new BackscrollError("invalid_input", message, { details: { field: "history" } });
   }

@@ -16,6 +16,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { RecentMap } from "../../model/recent-map.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
 import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
 import { storeOrBare, untilSettled } from "../common/settle.ts";
@@ -59,6 +60,7 @@ export interface ThreadHistoryOptions {
 
 /** `useLocalRuntime(model, { adapters: { history: threadHistory(memory, { threadId }) } })`. */
 export function threadHistory(tenant: TenantApi, options: ThreadHistoryOptions): ThreadHistory {
+  checkTenant(tenant);
   return new StoredHistory(tenant, checkFields(options, "options", INPUTS.threadHistory));
 }
 

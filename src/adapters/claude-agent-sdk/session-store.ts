@@ -16,6 +16,7 @@ import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
 import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../../transcript/title/made-title.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { treePages } from "../common/tree-pages.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import {
@@ -50,6 +51,7 @@ export function claudeSessionStore(
   tenant: TenantApi,
   options: ClaudeSessionStoreOptions = {},
 ): ClaudeSessionStore {
+  checkTenant(tenant);
   return new Store(tenant, checkFields(options, "options", INPUTS.claudeSessionStore));
 }
 

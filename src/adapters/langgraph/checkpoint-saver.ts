@@ -15,6 +15,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { deleteBelow } from "../common/delete-records.ts";
 import { ChannelValues, type StoredValue } from "./channel-values.ts";
 import {
@@ -69,7 +70,7 @@ export function checkpointSaver(
   tenant: TenantApi,
   options: CheckpointSaverOptions = {},
 ): CheckpointSaver {
-  return new CheckpointSaver(tenant, checkFields(options, "options", INPUTS.checkpointSaver));
+  return new CheckpointSaver(tenant, options);
 }
 
 const DEFAULT_CACHE_BYTES = 16 * 1024 * 1024;
@@ -90,6 +91,8 @@ export class CheckpointSaver {
   readonly #mirror: MessageMirror | undefined;
 
   constructor(tenant: TenantApi, options: CheckpointSaverOptions) {
+    checkFields(options, "options", INPUTS.checkpointSaver);
+    checkTenant(tenant);
     const { namespace = "langgraph", cacheBytes = DEFAULT_CACHE_BYTES, ttl } = options;
     const { messages = "messages", agent = "langgraph", user = "user" } = options;
     this.serde = options.serde ?? lazySerializer();
@@ -199,12 +202,7 @@ export class CheckpointSaver {
 
   /** Deletes old checkpoints, their writes, and the values that no other checkpoint names. */
   async prune(options: PruneOptions = {}): Promise<Pruned> {
-    const { keep = 1 } = checkFields(options, "options", INPUTS.pruneCheckpoints);
-    if (!Number.isInteger(keep) || keep < 0) {
-      throw new BackscrollError("invalid_input", "keep must be a whole number, at least 0", {
-        details: { field: "keep" },
-      });
-    }
+    checkFields(options, "options", INPUTS.pruneCheckpoints);
     const pruned = await pruneThreads(
       {
         records: this.#records,

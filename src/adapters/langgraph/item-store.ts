@@ -10,9 +10,10 @@ import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import type { JsonValue } from "../../model/json.ts";
+import { describe, isPlainObject, type JsonValue } from "../../model/json.ts";
 import { MAX_HITS, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { deleteIfThere } from "../common/delete-records.ts";
 import { escaped, plain } from "../common/key-parts.ts";
 import { fitsFilter } from "./item-filter.ts";
@@ -39,7 +40,7 @@ export interface ItemStoreOptions {
 
 /** `graph.compile({ store: itemStore(memory) })`. */
 export function itemStore(tenant: TenantApi, options: ItemStoreOptions = {}): ItemStore {
-  return new ItemStore(tenant, checkFields(options, "options", INPUTS.itemStore));
+  return new ItemStore(tenant, options);
 }
 
 const DEFAULT_ITEMS = 10;
@@ -52,7 +53,12 @@ export class ItemStore {
   readonly #fields: readonly string[];
 
   constructor(tenant: TenantApi, options: ItemStoreOptions) {
-    const { namespace = "langgraph-store", ttl = null, fields = [WHOLE_VALUE] } = options;
+    const {
+      namespace = "langgraph-store",
+      ttl = null,
+      fields = [WHOLE_VALUE],
+    } = checkFields(options, "options", INPUTS.itemStore);
+    checkTenant(tenant);
     this.#records = tenant.records;
     this.#namespace = namespace;
     this.#ttl = ttl;
@@ -67,6 +73,7 @@ export class ItemStore {
     for (const operation of operations) {
       if ("namespacePrefix" in operation) results.push(await this.#search(operation));
       else if ("value" in operation) {
+        checkItem(operation);
         puts.set(keyOf(checkNamespace(operation.namespace), operation.key), operation);
         results.push(undefined);
       } else if ("key" in operation) results.push(await this.#get(operation));
@@ -228,6 +235,15 @@ function doesMatch({ matchType, path }: MatchCondition, namespace: readonly stri
   if (path.length > namespace.length) return false;
   const start = matchType === "prefix" ? 0 : namespace.length - path.length;
   return path.every((label, i) => label === "*" || label === namespace[start + i]);
+}
+
+/** A value is an object, as LangGraph types it; null deletes the item. */
+function checkItem({ key, value }: PutOperation): void {
+  const isItem = isPlainObject(value) || value === null;
+  if (isItem && typeof key === "string") return;
+  const [field, wanted, found] = isItem ? ["key", "a string", key] : ["value", "an object", value];
+  const message = `${field} must be ${wanted}, not ${describe(found)}`;
+  throw new BackscrollError("invalid_input", message, { details: { field: String(field) } });
 }
 
 /** LangGraph's rules for labels. */

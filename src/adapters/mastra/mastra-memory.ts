@@ -1,8 +1,10 @@
 /** The memory domain as Mastra takes it: an instance of its own class. */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { MemoryDomain } from "./memory-domain.ts";
 import { SOURCE } from "./message-mirror.ts";
 import type { ObservationRecords } from "./observation-records.ts";
@@ -32,8 +34,15 @@ export function mastraMemory<Base extends MemoryStorageClass>(
     MemoryStorage,
     namespace = SOURCE,
     sessions = true,
-  } = checkFields(options, "options", INPUTS.mastraMemory);
-  const { agent = SOURCE, user = "user" } = options;
+    agent = SOURCE,
+    user = "user",
+  } = checkFields<MastraMemoryOptions<MemoryStorageClass>, typeof INPUTS.mastraMemory>(
+    options,
+    "options",
+    INPUTS.mastraMemory,
+  );
+  checkTenant(tenant);
+  checkClass(MemoryStorage);
   const domain = new MemoryDomain(tenant, { namespace, sessions, authors: { agent, user } });
   const memory = new (MemoryStorage as unknown as new () => InstanceType<Base>)();
   const { observations } = domain;
@@ -45,6 +54,17 @@ export function mastraMemory<Base extends MemoryStorageClass>(
     supportsPartialThreadUpdate: true,
     supportsObservationalMemory: true,
   });
+}
+
+/** The domain of another class would lack the methods that Mastra calls beside those below. */
+function checkClass({ prototype }: MemoryStorageClass): void {
+  const { init, cloneThread } = prototype as { init?: unknown; cloneThread?: unknown };
+  if (typeof init === "function" && typeof cloneThread === "function") return;
+  throw new BackscrollError(
+    "invalid_input",
+    "MemoryStorage must be the class MemoryStorage of @mastra/core/storage",
+    { details: { field: "MemoryStorage" } },
+  );
 }
 
 /** The methods of Mastra's class that ours override. */

@@ -13,8 +13,9 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { isPlainObject } from "../../model/json.ts";
+import { describe, isPlainObject } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { checkTenant } from "../common/check-tenant.ts";
 import { readAhead } from "../common/read-ahead.ts";
 import { storeOrBare, untilSettled } from "../common/settle.ts";
 import { canonicalText, toItemJson } from "./item-json.ts";
@@ -38,7 +39,7 @@ export function agentsSession(
   tenant: TenantApi,
   options: AgentsSessionOptions = {},
 ): AgentsSession {
-  return new AgentsSession(tenant, checkFields(options, "options", INPUTS.agentsSession));
+  return new AgentsSession(tenant, options);
 }
 
 /** Counts clears: operation ids are scoped to the time since the last one. */
@@ -59,11 +60,17 @@ export class AgentsSession {
   #session: SessionApi | undefined;
 
   constructor(tenant: TenantApi, options: AgentsSessionOptions) {
-    const { sessionId = crypto.randomUUID(), agent = SOURCE, user = "user" } = options;
+    const {
+      sessionId = crypto.randomUUID(),
+      agent = SOURCE,
+      user = "user",
+      onClear = "keep",
+    } = checkFields(options, "options", INPUTS.agentsSession);
+    checkTenant(tenant);
     this.#tenant = tenant;
     this.#sessionId = sessionId;
     this.#authors = { agent, user };
-    this.#onClear = options.onClear ?? "keep";
+    this.#onClear = onClear;
   }
 
   async getSessionId(): Promise<string> {
@@ -178,7 +185,7 @@ export class AgentsSession {
 
   /** Makes `items` the history. The compacted items stay on the path, for searches. */
   async replaceHistoryWithCompaction(items: readonly AgentItem[]): Promise<void> {
-    if (items.length === 0) return this.clearSession();
+    if (checkItems(items).length === 0) return this.clearSession();
     const inputs = items.map((item, i) => toEntryInput(item, this.#authors, i === 0));
     await this.#inSession((session) =>
       storeOrBare(inputs, (entries) => session.appendEntries(entries)),
@@ -186,7 +193,7 @@ export class AgentsSession {
   }
 
   #toInputs(items: readonly AgentItem[]): MessageEntryInput[] {
-    return items.map((item) => toEntryInput(item, this.#authors));
+    return checkItems(items).map((item) => toEntryInput(item, this.#authors));
   }
 
   /** The end of the history, if it has the expected items. */
@@ -223,6 +230,19 @@ export class AgentsSession {
       }
     });
   }
+}
+
+/** Items are the SDK's own: only what is no item at all is refused. */
+function checkItems(items: readonly AgentItem[]): readonly AgentItem[] {
+  const isList = Array.isArray(items);
+  const at = isList ? items.findIndex((item) => !isPlainObject(item)) : 0;
+  if (isList && at < 0) return items;
+  const field = isList ? `items[${at}]` : "items";
+  const found = describe(isList ? items[at] : items);
+  const message = isList
+    ? `${field} must be an item such as { role: "user", content: "hi" }, not ${found}`
+    : `items must be an array of items, not ${found}`;
+  throw new BackscrollError("invalid_input", message, { details: { field } });
 }
 
 function clearsOf(metadata: Readonly<Record<string, unknown>>): number {

@@ -1,5 +1,7 @@
 /** The newest part of a conversation that fits a budget and that a model accepts. */
 
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toItemJson } from "./item-json.ts";
 import type { AgentItem } from "./sdk-types.ts";
@@ -14,9 +16,10 @@ export interface FitHistoryOptions {
  * begins with a message of the user, so that results stay with their calls and items with their
  * reasoning. A provider's compaction starts the history, and is always included.
  */
-export function fitHistory({
-  tokenBudget,
-}: FitHistoryOptions): (history: AgentItem[], added: AgentItem[]) => AgentItem[] {
+export function fitHistory(
+  options: FitHistoryOptions,
+): (history: AgentItem[], added: AgentItem[]) => AgentItem[] {
+  const { tokenBudget } = checkFields(options, "options", INPUTS.fitHistory);
   return (history, added) => [...fitItems(history, tokenBudget), ...added];
 }
 

@@ -46,8 +46,8 @@ export interface DeriveReport {
 export async function deriveAgain(tenant: TenantApi, input: DeriveInput): Promise<DeriveReport> {
   const { environment, sources, oversize, force = false } = input;
   const setting = await createSetting(tenant, {
-    environment,
     originals: true,
+    ...(environment === undefined ? {} : { environment }),
     ...(sources === undefined ? {} : { sources }),
     ...(oversize === undefined ? {} : { oversize }),
   });

@@ -1,8 +1,8 @@
 /** Stores agents' transcripts in the background of another task. */
 
 import type { FollowInput } from "../../archive/watch/follow.ts";
+import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import type { Context } from "../context.ts";
-import { thisMachine } from "../environment.ts";
 
 /**
  * Resolves when the signal is aborted. Of the processes of this machine that do so for one tenant

@@ -5,9 +5,9 @@
 
 import type { FreshReader } from "../../archive/fresh-reader.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import type { Unread } from "../../mcp/host.ts";
 import type { Context } from "../context.ts";
-import { thisMachine } from "../environment.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 
 /** How long a call waits for new lines. */

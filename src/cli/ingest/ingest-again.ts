@@ -2,8 +2,8 @@
 
 import { deriveAgain } from "../../archive/originals/derive-again.ts";
 import type { FileOutcome } from "../../archive/outcome.ts";
+import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import type { Context } from "../context.ts";
-import { thisMachine } from "../environment.ts";
 import { EXIT } from "../exit.ts";
 import { counted } from "../print.ts";
 import { Progress } from "../progress.ts";

@@ -2,6 +2,7 @@
 
 import type { IngestInput, IngestReport } from "../../archive/ingest.ts";
 import type { FileOutcome, How, SourceTotals } from "../../archive/outcome.ts";
+import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import type { ImportProblemCode } from "../../ingest/problems.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";
@@ -55,7 +56,7 @@ export function summaryLines(
   places: string,
 ): string[] {
   const { files, sources } = totals;
-  const { environment, paths, source: only } = looked;
+  const { environment = thisMachine(), paths, source: only } = looked;
   const searched = placesOf(environment, only);
   if (totals.found === 0) {
     return paths === undefined

@@ -3,8 +3,8 @@
 import { survey } from "../../archive/ingest.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
+import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import { type Context, isServer } from "../context.ts";
-import { thisMachine } from "../environment.ts";
 import { counted } from "../print.ts";
 import { commandLine, quote } from "../program.ts";
 

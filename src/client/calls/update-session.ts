@@ -18,14 +18,14 @@ export async function updateSession(
     return fromWireSession(await connection.call<WireSession>(call));
   }
   // Figures of ingested files have their own route.
-  const { title, summary, metadata, ...others } = rest;
+  const { title, metadata, ...others } = rest;
   if (Object.keys(others).length > 0) await updateSession(connection, sessionId, others);
   const updated = await connection.call<WireSession>({
     // Figures are set, not added: the call is idempotent.
     method: "PATCH",
     path: at`/v1/ingest/sessions/${sessionId}`,
     repeatable: true,
-    body: toBody({ title, summary, metadata, figures: toWireFigures(figures) }),
+    body: toBody({ title, metadata, figures: toWireFigures(figures) }),
   });
   return fromWireSession(updated);
 }

@@ -1,12 +1,11 @@
 /** Renders a summary as text; also the summarizer without a model. */
 
+import type { SummaryProfile } from "../../model/inputs/choices.ts";
 import type { Summarizer, SummaryStructure } from "../summary.ts";
 import { renderClaw } from "./render-claw.ts";
 import { renderRich } from "./render-rich.ts";
 
-/** `claw`: claw-code's text in `<summary>` tags; `rich`: Markdown with ledger and citations. */
-export const SUMMARY_PROFILES = ["rich", "claw"] as const;
-export type SummaryProfile = (typeof SUMMARY_PROFILES)[number];
+export type { SummaryProfile } from "../../model/inputs/choices.ts";
 
 /** Always below `MAX_SUMMARY_BYTES`. */
 export function renderSummary(structure: SummaryStructure, profile: SummaryProfile): string {

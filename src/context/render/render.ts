@@ -6,6 +6,7 @@
  */
 
 import { checkFields } from "../../model/input.ts";
+import type { Provider } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { RenderOptions } from "../hygiene/prepare-turns.ts";
 import type { ContextMessage } from "../message.ts";
@@ -16,15 +17,7 @@ import { type MistralContext, renderMistral } from "./mistral.ts";
 import { type OpenAiChatContext, renderOpenAiChat } from "./openai-chat.ts";
 import { type OpenAiResponsesContext, renderOpenAiResponses } from "./openai-responses.ts";
 
-export const PROVIDERS = [
-  "ai-sdk",
-  "anthropic",
-  "openai-chat",
-  "openai-responses",
-  "google",
-  "mistral",
-] as const;
-export type Provider = (typeof PROVIDERS)[number];
+export { PROVIDERS, type Provider } from "../../model/inputs/choices.ts";
 
 /** The request type of each provider. */
 export interface RenderedContexts {

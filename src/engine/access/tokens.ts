@@ -6,7 +6,6 @@ import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_ACT_AS } from "../../model/limits.ts";
 import {
-  checkFlag,
   checkInput,
   checkKey,
   checkLimit,
@@ -59,7 +58,7 @@ export async function createToken(
     operator = false,
   } = checkInput(input, "token", INPUTS.createToken);
   const held = checkOneOf(input.scope, ACCESS_SCOPES, "scope");
-  if (checkFlag(operator, "operator") && held !== "admin") {
+  if (operator && held !== "admin") {
     throw invalid(
       "operator",
       "operator needs the scope admin; ask for that, or leave operator out",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { expectCode } from "../../store/cases/fixture.cases.ts";
+import type { SessionHandle } from "../session-handle.ts";
 import {
   hitsOf,
   marksOf,
@@ -8,6 +9,12 @@ import {
   snippetsOf,
   talk,
 } from "./search-fixture.cases.ts";
+
+/** A summary in the host's own words. An unanswered message would be left out of it. */
+async function summarize(session: SessionHandle, summary: string): Promise<void> {
+  await session.append({ role: "assistant", content: "Yes." });
+  await session.compact({ keep: "none", before: () => ({ summary }) });
+}
 
 /** The shape, order and limits of hits. */
 export function searchHitCases({ tenant, settle }: SearchCases): void {
@@ -123,7 +130,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       const own = tenant();
       const titled = await talk(own, ["hello", "bye"], { title: "About the ibex" });
       const summed = await talk(own, ["hello again"]);
-      await summed.update({ summary: "We talked of the kestrel." });
+      await summarize(summed, "We talked of the kestrel.");
       await settle(own);
       const [byTitle] = await hitsOf(own, "ibex");
       expect(byTitle).toMatchObject({ sessionId: titled.id, entryId: null, index: null });
@@ -221,7 +228,7 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
         const user = await make(say("user"));
         const titled = await make(say("user"), { title: "okapi stripe" });
         const summed = await make(say("user"));
-        await summed.update({ summary: "okapi stripe" });
+        await summarize(summed, "okapi stripe");
         for (let i = 0; i < 5; i++) await talk(own, ["something else"]);
         await settle(own);
         // By default a title weighs more than a summary; in the plain formula, less.

@@ -11,28 +11,22 @@ import {
   TOKENS_KEEP,
 } from "../../compaction/presets.ts";
 import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
-import {
-  mechanicalSummarizer,
-  SUMMARY_PROFILES,
-  type SummaryProfile,
-} from "../../compaction/render/render.ts";
+import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkText } from "../../model/ids.ts";
-import {
-  SUMMARIZERS,
-  SUMMARY_FALLBACKS,
-  SUMMARY_STRATEGIES,
-  type SummarizerName,
-  type SummaryFallback,
-  type SummaryStrategy,
+import { checkPart } from "../../model/input.ts";
+import type {
+  SummarizerName,
+  SummaryFallback,
+  SummaryStrategy,
 } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { TextModel } from "../../model/text-model.ts";
-import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../check.ts";
+import { checkInput, checkOneOf, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 
 /** The part that stays verbatim. */
@@ -121,19 +115,17 @@ export function checkCompaction(
   }
   const keep = input.keep ?? (asked ? "half" : undefined);
   const style = preset === undefined ? "rich" : "claw";
-  const profile = checkOneOf(input.profile ?? style, SUMMARY_PROFILES, "profile");
-  const fallback = checkOneOf(input.fallback ?? "none", SUMMARY_FALLBACKS, "fallback");
+  const { profile = style, fallback = "none" } = input;
   const strategy = policy.strategy === "never" ? "rolling" : policy.strategy;
   return {
     preset: preset === undefined ? toPreset(keep) : toClaw(preset),
     quiet: preset !== undefined,
-    limitTokens:
-      input.limitTokens === undefined ? undefined : checkCount(input.limitTokens, "limitTokens"),
+    limitTokens: input.limitTokens,
     summarizer: toSummarizer(engine, session, input, profile),
     fallback: fallback === "mechanical" ? mechanicalSummarizer(profile) : undefined,
     profile,
     instructions: checkInstructions(input.instructions),
-    strategy: checkOneOf(input.strategy ?? strategy, SUMMARY_STRATEGIES, "strategy"),
+    strategy: input.strategy ?? strategy,
     before: input.before,
     signal: input.signal,
   };
@@ -152,14 +144,13 @@ export function toSummarizer(
   profile: SummaryProfile,
 ): Summarizer {
   const { summarizer, model } = input;
-  if (typeof summarizer === "object") return checkObject(summarizer, "summarizer");
+  if (typeof summarizer === "object") return summarizer;
   // The session's metadata may name the model of its summaries.
   const compaction = session.metadata["compaction"] as { summarizerModel?: unknown } | undefined;
   const named =
     model ??
     (typeof compaction?.summarizerModel === "string" ? compaction.summarizerModel : undefined);
   const kind = summarizer ?? (named === undefined ? "mechanical" : "model");
-  checkOneOf(kind, SUMMARIZERS, "summarizer");
   const isMissing = !Object.hasOwn(engine.models, named ?? "default");
   const isLeft = isMissing && input.fallback === "mechanical";
   if (kind === "mechanical" || isLeft) return mechanicalSummarizer(profile);
@@ -183,25 +174,23 @@ function toPreset(keep: KeepInput | undefined): PlanPreset {
   if (keep === undefined) return TOKENS_KEEP;
   if (keep === "half") return HALF_KEEP;
   if (keep === "none") return NONE_KEEP;
-  if (typeof keep === "object" && keep !== null) return { strategy: toStrategy(keep) };
-  throw invalid("keep", 'keep must be "half", "none", { messages } or { tokens }');
+  return { strategy: toStrategy(keep) };
 }
 
 function toClaw(preset: "claw" | ClawPreset): PlanPreset {
   const given: ClawPreset = preset === "claw" ? { name: "claw" } : preset;
-  const {
-    name,
-    messages = COMPACTION.claw.messages,
-    tokens = COMPACTION.claw.tokens,
-  } = checkInput(given, "preset", INPUTS["compact.preset"]);
-  checkOneOf(name, ["claw"], "preset.name");
-  return clawKeep(checkCount(messages, "preset.messages"), checkCount(tokens, "preset.tokens"));
+  const { messages = COMPACTION.claw.messages, tokens = COMPACTION.claw.tokens } = checkPart(
+    given,
+    "preset",
+    INPUTS["compact.preset"],
+  );
+  checkOneOf(given.name, ["claw"], "preset.name");
+  return clawKeep(messages, tokens);
 }
 
 function toStrategy(keep: { readonly messages?: number; readonly tokens?: number }): KeepStrategy {
-  checkInput(keep, "keep", INPUTS["compact.keep"]);
-  if (keep.messages !== undefined) {
-    return { keep: "messages", count: checkCount(keep.messages, "keep.messages") };
-  }
-  return { keep: "tokens", tokens: checkCount(keep.tokens, "keep.tokens") };
+  const { messages, tokens } = checkPart(keep, "keep", INPUTS["compact.keep"]);
+  if (messages !== undefined) return { keep: "messages", count: messages };
+  if (tokens !== undefined) return { keep: "tokens", tokens };
+  throw invalid("keep", 'keep must be "half", "none", { messages } or { tokens }');
 }

@@ -1,19 +1,11 @@
 /** The options of a context, checked and completed. */
 
 import type { PruneOptions } from "../../context/prune.ts";
-import { PROVIDERS, type Provider } from "../../context/render/render.ts";
+import type { Provider } from "../../context/render/render.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
-import {
-  checkCount,
-  checkFlag,
-  checkHits,
-  checkInput,
-  checkKey,
-  checkList,
-  checkOneOf,
-  invalid,
-} from "../check.ts";
+import { checkHits, checkInput, checkKey, invalid } from "../check.ts";
 
 export interface BuildContextInput {
   /** Tokens of all messages together: at least 256. Default 4,000. */
@@ -67,71 +59,54 @@ export interface CheckedContext {
 export function checkContextOptions(input: BuildContextInput): CheckedContext {
   const {
     tokenBudget = DEFAULT_CONTEXT_BUDGET,
+    recentTurns = DEFAULT_TURNS,
     semanticRecall = {},
+    includeFacts = false,
     filterParticipants,
     query,
     leaf,
     replyTo,
+    provider,
+    model,
+    prune,
   } = checkInput(input, "options", INPUTS.buildContext);
   return {
     tokenBudget: checkAtLeast(MIN_CONTEXT_BUDGET, tokenBudget, "tokenBudget"),
-    recentTurns: checkPositive(input.recentTurns ?? DEFAULT_TURNS, "recentTurns"),
-    recall:
-      semanticRecall === false
-        ? null
-        : {
-            k: checkHits(
-              checkInput(semanticRecall, "semanticRecall", INPUTS["buildContext.semanticRecall"]).k,
-              "semanticRecall.k",
-              DEFAULT_RECALLED,
-            ),
-            threshold: checkScore(semanticRecall.threshold ?? 0),
-          },
-    includeFacts: checkFlag(input.includeFacts ?? false, "includeFacts"),
+    recentTurns,
+    recall: semanticRecall === false ? null : checkRecall(semanticRecall),
+    includeFacts,
     participants:
       filterParticipants === undefined
         ? null
-        : new Set(
-            checkList(filterParticipants, "filterParticipants").map((actor) =>
-              checkKey(actor, "filterParticipants"),
-            ),
-          ),
+        : new Set(filterParticipants.map((actor) => checkKey(actor, "filterParticipants"))),
     query: query === undefined ? undefined : checkKey(query, "query"),
     leaf: leaf === undefined ? undefined : checkKey(leaf, "leaf"),
     replyTo: replyTo === undefined ? undefined : checkKey(replyTo, "replyTo"),
-    provider:
-      input.provider === undefined ? undefined : checkOneOf(input.provider, PROVIDERS, "provider"),
-    model: input.model === undefined ? undefined : checkKey(input.model, "model"),
-    prune: input.prune === undefined ? undefined : checkPrune(input.prune),
+    provider,
+    model: model === undefined ? undefined : checkKey(model, "model"),
+    prune: prune === undefined ? undefined : checkPrune(prune),
   };
 }
 
-function checkPositive(value: unknown, field: string): number {
-  return checkAtLeast(1, value, field);
+function checkAtLeast(least: number, value: number, field: string): number {
+  if (value < least) throw invalid(field, `${field} must be a whole number of at least ${least}`);
+  return value;
 }
 
-function checkAtLeast(least: number, value: unknown, field: string): number {
-  const count = checkCount(value, field);
-  if (count < least) throw invalid(field, `${field} must be a whole number of at least ${least}`);
-  return count;
-}
-
-function checkScore(value: unknown): number {
-  if (typeof value === "number" && value >= 0 && value <= 1) return value;
-  throw invalid(
-    "semanticRecall.threshold",
-    "semanticRecall.threshold must be a number from 0 to 1: a similarity, or without an embedder a share of the best score",
+function checkRecall(
+  recall: Exclude<BuildContextInput["semanticRecall"], false | undefined>,
+): CheckedContext["recall"] {
+  const { k, threshold = 0 } = checkPart(
+    recall,
+    "semanticRecall",
+    INPUTS["buildContext.semanticRecall"],
   );
+  return { k: checkHits(k, "semanticRecall.k", DEFAULT_RECALLED), threshold };
 }
 
 function checkPrune(prune: PruneOptions): PruneOptions {
-  const { windowTokens, tools, limits } = checkInput(prune, "prune", INPUTS["buildContext.prune"]);
-  checkPositive(windowTokens, "prune.windowTokens");
-  if (tools !== undefined) {
-    checkInput(tools, "prune.tools", INPUTS["buildContext.prune.tools"]);
-  }
-  if (limits !== undefined) {
-    checkInput(limits, "prune.limits", INPUTS["buildContext.prune.limits"]);
-  }
+  const { tools, limits } = checkPart(prune, "prune", INPUTS["buildContext.prune"]);
+  if (tools !== undefined) checkPart(tools, "prune.tools", INPUTS["buildContext.prune.tools"]);
+  if (limits !== undefined) checkPart(limits, "prune.limits", INPUTS["buildContext.prune.limits"]);
   return prune;
 }

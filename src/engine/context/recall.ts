@@ -1,19 +1,19 @@
 /** Recall: messages and facts that match a question, each with its source. */
 
 import type { Entry } from "../../model/entry.ts";
+import type { RecallScope } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { contentWords } from "../../search/query/content-words.ts";
 import type { WindowItem } from "../../search/request.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import { checkHits, checkInput, checkOneOf } from "../check.ts";
+import { checkHits, checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 import { searchFactsOf, searchSessions } from "../search.ts";
 
-export const RECALL_SCOPES = ["session", "owner", "tenant"] as const;
-export type RecallScope = (typeof RECALL_SCOPES)[number];
+export { RECALL_SCOPES, type RecallScope } from "../../model/inputs/choices.ts";
 
 export interface RecallOptions {
   /** The limit of messages and facts together: at most 20. Default 8. */
@@ -46,7 +46,6 @@ export async function* recall(
 ): AsyncGenerator<Recalled, void> {
   const { k, scope: within = "session" } = checkInput(input, "options", INPUTS.recall);
   const limit = checkHits(k, "k", DEFAULT_RECALLED);
-  checkOneOf(within, RECALL_SCOPES, "scope");
   const { store, tenant } = engine;
   const session = await store.findSession(tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);

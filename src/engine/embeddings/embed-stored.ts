@@ -10,7 +10,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import { priceOf } from "../../model/prices.ts";
 import type { FeedRange } from "../../search/vectors/vector-port.ts";
-import { checkCount, checkFlag, checkInput } from "../check.ts";
+import { checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { holdLease } from "../leases/hold-lease.ts";
 import { checkEmbedder, embedBatch } from "./embed-batch.ts";
@@ -114,8 +114,7 @@ export async function embedStored(
     signal,
     onProgress,
   } = checkInput(input, "options", INPUTS.embedStored);
-  checkFlag(again, "again");
-  const most = limit === undefined ? Number.POSITIVE_INFINITY : checkCount(limit, "limit");
+  const most = limit ?? Number.POSITIVE_INFINITY;
   const embedder = embedderOf(engine);
   const { store, tenant } = engine;
   let [isStarted, isDone] = [false, false];

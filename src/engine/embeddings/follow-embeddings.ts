@@ -9,10 +9,11 @@
 import type { Change } from "../../model/change.ts";
 import type { Embedder, StoredVector, VectorStore } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { indexableText } from "../../search/document/indexable-text.ts";
 import { redact } from "../../secrets/redact.ts";
-import { checkInput, invalid } from "../check.ts";
+import { checkInput } from "../check.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 import { vectorTasks } from "./vector-tasks.ts";
 import { type RetryOptions, withRetries } from "./with-retries.ts";
@@ -72,21 +73,9 @@ export async function* followEmbeddings(
 
 /** Gives the batch size. */
 function checkFollower(input: FollowEmbeddingsInput): number {
-  const {
-    embedder,
-    vectors,
-    batch = DEFAULT_BATCH,
-    retry,
-  } = checkInput(input, "options", INPUTS.followEmbeddings);
-  if (retry !== undefined) checkInput(retry, "retry", INPUTS["followEmbeddings.retry"]);
-  if (typeof embedder?.embed !== "function") {
-    throw invalid("embedder", "embedder must be an object with name and embed");
-  }
-  if (typeof vectors?.put !== "function" || typeof vectors.delete !== "function") {
-    throw invalid("vectors", "vectors must be an object with put and delete");
-  }
-  if (Number.isInteger(batch) && batch >= 1) return batch;
-  throw invalid("batch", "batch must be a whole number of at least 1");
+  const { batch = DEFAULT_BATCH, retry } = checkInput(input, "options", INPUTS.followEmbeddings);
+  if (retry !== undefined) checkPart(retry, "retry", INPUTS["followEmbeddings.retry"]);
+  return batch;
 }
 
 async function carryOut(

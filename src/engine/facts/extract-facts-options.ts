@@ -4,7 +4,7 @@ import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import type { FactHook } from "../../facts/prepare-facts.ts";
 import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { checkInput, invalid } from "../check.ts";
+import { checkInput } from "../check.ts";
 import type { FactPart } from "./fact-parts.ts";
 
 export interface ExtractFactsOptions {
@@ -33,18 +33,6 @@ export interface ExtractedPart extends Omit<FactPart, "entries"> {
 }
 
 export function checkExtractOptions(options: ExtractFactsOptions): void {
-  const { extractor, model, redact, onPart, signal } = checkInput(
-    options,
-    "options",
-    INPUTS.extractFacts,
-  );
-  const check = (field: string, isGood: boolean, what: string) => {
-    if (!isGood) throw invalid(field, `${field} must be ${what}`);
-  };
-  const isExtractor = typeof extractor === "object" && typeof extractor?.extract === "function";
-  check("extractor", extractor === undefined || isExtractor, "an object with name and extract");
+  const { model } = checkInput(options, "options", INPUTS.extractFacts);
   if (model !== undefined) checkName(model, "model");
-  check("redact", redact === undefined || typeof redact === "function", "a function");
-  check("onPart", onPart === undefined || typeof onPart === "function", "a function");
-  check("signal", signal === undefined || signal instanceof AbortSignal, "an AbortSignal");
 }

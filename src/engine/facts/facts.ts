@@ -1,12 +1,13 @@
 /** Facts: statements stored with their session. */
 
 import { keyOf, normalize } from "../../facts/reconcile.ts";
-import { checkText } from "../../model/ids.ts";
+import { checkName } from "../../model/ids.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_FACT_BYTES } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
 import { entryNotFound, factNotFound } from "../../store/store-errors.ts";
-import { checkConfidence, checkInput, checkKey, checkLimit, checkList, invalid } from "../check.ts";
+import { checkInput, checkKey, checkLimit, checkList, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { listHeld } from "./store-facts.ts";
 
@@ -38,7 +39,7 @@ export async function addFacts(
 ): Promise<readonly Fact[]> {
   const now = engine.now();
   const rows = checkList(facts, "facts").map((input, i) => {
-    const fact = checkInput(input, `facts[${i}]`, INPUTS.addFacts);
+    const fact = checkPart(input, `facts[${i}]`, INPUTS.addFacts);
     return {
       id: engine.newId(),
       sessionId,
@@ -49,7 +50,7 @@ export async function addFacts(
         fact.sourceEntry === undefined
           ? null
           : checkKey(fact.sourceEntry, `facts[${i}].sourceEntry`),
-      confidence: checkConfidence(fact.confidence ?? 1, `facts[${i}].confidence`),
+      confidence: fact.confidence ?? 1,
       createdAt: now,
     };
   });
@@ -99,11 +100,15 @@ export async function listFacts(
   engine: EngineContext,
   input: ListFactsInput,
 ): Promise<readonly Fact[]> {
-  const { sessionId, after, superseded = false } = checkInput(input, "options", INPUTS.listFacts);
+  const {
+    sessionId,
+    after,
+    superseded = false,
+    minConfidence: least = 0,
+  } = checkInput(input, "options", INPUTS.listFacts);
   if (sessionId !== undefined) checkKey(sessionId, "sessionId");
   if (after !== undefined) checkKey(after, "after");
   const limit = checkLimit(input.limit);
-  const least = checkConfidence(input.minConfidence ?? 0, "minConfidence");
   const found: Fact[] = [];
   let last = after;
   for (;;) {
@@ -115,7 +120,5 @@ export async function listFacts(
 }
 
 function checkStatement(value: string, field: string): string {
-  const text = checkText(value, field, MAX_FACT_BYTES);
-  if (text.trim() === "") throw invalid(field, `${field} must not be empty`);
-  return text;
+  return checkName(value, field, MAX_FACT_BYTES);
 }

@@ -281,7 +281,7 @@ function toDraft(
       ? {}
       : { idempotencyKey: options.idempotencyKey }),
   };
-  const draft = toNewSession(input, () => engine.newId(), engine.now());
+  const draft = toNewSession(input, () => engine.newId(), engine.now(), {});
   return imported.startedAt === null ? draft : { ...draft, createdAt: imported.startedAt };
 }
 

@@ -20,16 +20,13 @@ export async function claimLease(
     "options",
     INPUTS.holdLease,
   );
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw invalid("signal", "signal must be an AbortSignal");
-  }
   if (typeof work !== "function") throw invalid("work", "work must be a function");
   const claim = {
     store: engine.store,
     name,
     owner: owner === undefined ? engine.newId() : checkKey(owner, "owner"),
     durationMs: Math.ceil(checkDuration(durationMs, "durationMs", 100)),
-    ...(patienceMs === undefined ? {} : { patienceMs: checkDuration(patienceMs, "patienceMs", 0) }),
+    ...(patienceMs === undefined ? {} : { patienceMs }),
     ...(signal === undefined ? {} : { signal }),
   };
   await holdLease(claim, work);

@@ -1,6 +1,7 @@
 /** The input of a record write, checked and completed. */
 
 import { checkId, checkName } from "../../model/ids.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe, type JsonValue, stringifyJson } from "../../model/json.ts";
 import {
@@ -103,7 +104,7 @@ function toWrite(engine: EngineContext, operation: RecordOperation, now: number)
     throw invalid("operation", "operation must have one of put, delete and check");
   }
   if (put !== undefined) {
-    checkInput(put, "put", INPUTS["writeRecords.put"]);
+    checkPart(put, "put", INPUTS["writeRecords.put"]);
     const version = put.version === undefined ? engine.newId() : checkId(put.version, "version");
     return {
       namespace: checkName(put.namespace, "namespace", MAX_NAMESPACE_BYTES),
@@ -114,8 +115,8 @@ function toWrite(engine: EngineContext, operation: RecordOperation, now: number)
   }
   const { namespace, key, expectedVersion } =
     check === undefined
-      ? checkInput(gone as RecordDelete, "delete", INPUTS["writeRecords.delete"])
-      : checkInput(check, "check", INPUTS["writeRecords.check"]);
+      ? checkPart(gone as RecordDelete, "delete", INPUTS["writeRecords.delete"])
+      : checkPart(check, "check", INPUTS["writeRecords.check"]);
   const write = { ...checkPlace(namespace, key), ...expected(expectedVersion), put: null };
   return check === undefined ? write : { ...write, isCheck: true };
 }

@@ -10,7 +10,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
 import type { RouteFields, RouteSession, SessionRoute } from "../../model/route.ts";
 import { routeKeyNotFound } from "../../store/store-errors.ts";
-import { checkCount, checkInput, checkKey, checkLimit } from "../check.ts";
+import { checkInput, checkKey, checkLimit } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 import { checkRouteFields, checkRoutePatch, type RoutePatch } from "./route-fields.ts";
@@ -124,7 +124,6 @@ export class Routes {
   /** The sessions of a key, past and present, newest first. */
   async history(key: string, input: RouteHistoryInput = {}): Promise<readonly RouteSession[]> {
     const { before, limit } = checkInput(input, "input", INPUTS["routes.history"]);
-    if (before !== undefined) checkCount(before, "before");
     const { store, tenant } = this.#engine;
     return store.listRouteSessions(tenant, checkKey(key, "key"), before, checkLimit(limit));
   }
@@ -146,7 +145,5 @@ export class Routes {
 }
 
 function expected({ expectedVersion }: PatchRouteOptions): { expectedVersion?: number } {
-  return expectedVersion === undefined
-    ? {}
-    : { expectedVersion: checkCount(expectedVersion, "expectedVersion") };
+  return expectedVersion === undefined ? {} : { expectedVersion };
 }

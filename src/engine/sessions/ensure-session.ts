@@ -1,6 +1,7 @@
 /** Get-or-create: the session of a key, created by the first caller. */
 
 import { checkName } from "../../model/ids.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PATH_BYTES } from "../../model/limits.ts";
 import type { Origin } from "../../model/session.ts";
@@ -26,7 +27,7 @@ export async function ensureSession(
 ): Promise<string> {
   const { store, tenant } = engine;
   const { key, origin = {}, ...rest } = checkInput(input, "session", INPUTS.ensureSession);
-  checkInput(origin, "origin", INPUTS["ensureSession.origin"]);
+  checkPart(origin, "origin", INPUTS["ensureSession.origin"]);
   checkName(key, "key", MAX_PATH_BYTES);
   const create = { ...rest, origin: { ...origin, key } };
   const session = toNewSession(create, () => engine.newId(), engine.now());

@@ -7,7 +7,7 @@
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
-import { checkFlag, checkInput, invalid } from "../check.ts";
+import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, searchSessions } from "../search.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
@@ -82,7 +82,6 @@ async function countListed(
     throw invalid(field, `${field} is for a search; give a query as well, or leave ${field} out`);
   }
   const { signal, machineMade = false, ...filter } = input;
-  checkFlag(machineMade, "machineMade");
   let cursor: string | undefined;
   for (let read = 0; read < MAX_LISTED; read += MAX_PAGE) {
     signal?.throwIfAborted();

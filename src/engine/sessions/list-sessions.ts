@@ -4,16 +4,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { describe } from "../../model/json.ts";
 import type { MetadataFilter, Session } from "../../model/session.ts";
 import type { SessionFilter } from "../../store/records.ts";
-import {
-  checkFlag,
-  checkInput,
-  checkKey,
-  checkLimit,
-  checkObject,
-  checkPeriod,
-  invalid,
-  tooLarge,
-} from "../check.ts";
+import { checkInput, checkKey, checkLimit, checkPeriod, invalid, tooLarge } from "../check.ts";
 import { formatPageCursor, parsePageCursor } from "../cursor.ts";
 import type { EngineContext } from "../engine-context.ts";
 
@@ -58,7 +49,7 @@ export async function listSessions(
     {
       ...filter,
       ...(metadata === undefined ? {} : { metadata: checkWanted(metadata) }),
-      ...(checkFlag(machineMade, "machineMade") ? {} : { machineMade: false }),
+      ...(machineMade ? {} : { machineMade: false }),
       ...(from === undefined ? {} : { since: from }),
       ...(to === undefined ? {} : { until: to }),
     },
@@ -75,7 +66,7 @@ export async function listSessions(
 const MAX_WANTED = 16;
 
 function checkWanted(metadata: MetadataFilter): MetadataFilter {
-  const fields = Object.entries(checkObject(metadata, "metadata"));
+  const fields = Object.entries(metadata);
   if (fields.length > MAX_WANTED) {
     throw tooLarge("metadata", MAX_WANTED, fields.length, "ask for fewer fields");
   }

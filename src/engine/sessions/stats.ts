@@ -1,6 +1,7 @@
 /** Sums over sessions: by agent, project, model and day, with tokens by kind and cost. */
 
 import { totalTokens, type Usage } from "../../model/entry.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { costOf, type PriceTable, priceOf } from "../../model/prices.ts";
@@ -62,7 +63,7 @@ export interface StatsInput
 /** Reads sessions' fields and usage sums page by page, without content. */
 export async function addUp(engine: EngineContext, input: StatsInput = {}): Promise<Stats> {
   const { prices = engine.prices(), ...filter } = checkInput(input, "input", INPUTS.stats);
-  const tally = new Tally(prices);
+  const tally = new Tally(checkPart(prices, "prices", INPUTS["stats.prices"]));
   let cursor: string | undefined;
   do {
     const page = await listSessions(engine, {

@@ -5,13 +5,11 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { isGuardFailure } from "../../store/plan/append-guard.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { type AppendOptions, appendDrafts, readEntries } from "../append.ts";
-import { checkInput, checkOneOf, invalid } from "../check.ts";
+import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Draft, requestOf } from "../message-input.ts";
 import { newestVersions, readVersions } from "./external-ids.ts";
 import { settleSummary } from "./rewrite.ts";
-
-const EXISTING = ["keep", "replace"] as const;
 
 export interface AppendEntriesOptions extends AppendOptions {
   /**
@@ -19,7 +17,7 @@ export interface AppendEntriesOptions extends AppendOptions {
    * new one as a superseding sibling, as an edit does, unless both are equal. An erased entry is
    * kept in either case.
    */
-  readonly existing?: (typeof EXISTING)[number];
+  readonly existing?: "keep" | "replace";
 }
 
 /** How often an append is planned again after concurrent writes of the same entries. */
@@ -37,7 +35,7 @@ export async function appendEntries(
     "options",
     INPUTS["appendEntries.options"],
   );
-  const doesReplace = checkOneOf(existing, EXISTING, "existing") === "replace";
+  const doesReplace = existing === "replace";
   const named = drafts.filter((draft) => draft.externalId !== undefined);
   if (named.length === 0) return appendDrafts(engine, sessionId, drafts, rest);
   const distinct = withoutRepeats(drafts, doesReplace);

@@ -5,7 +5,6 @@ import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import {
-  checkCount,
   checkInput,
   checkKey,
   checkKeyOrNull,
@@ -50,9 +49,7 @@ export function toCommitRequest(input: CommitInput): CommitRequest {
     model: model === undefined ? null : checkName(model, "model"),
     adapter: adapter === undefined ? null : checkName(adapter, "adapter"),
     metadata: metadata === undefined ? null : JSON.stringify(checkMetadata(metadata)),
-    ...(contextWindow === undefined
-      ? {}
-      : { contextWindow: checkCount(contextWindow, "contextWindow") }),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(expectedLeaf === undefined
       ? {}
       : { expectedLeaf: checkKeyOrNull(expectedLeaf, "expectedLeaf") }),

@@ -4,7 +4,7 @@ import { checkName, checkText } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe, isPlainObject, type JsonValue, stringifyJson } from "../../model/json.ts";
 import { normalizeContent } from "../../transcript/normalize.ts";
-import { checkFlag, checkInput, checkList, checkOneOf, checkTime, invalid } from "../check.ts";
+import { checkInput, checkList, checkOneOf, checkTime, invalid } from "../check.ts";
 import {
   type Draft,
   draftEntry,
@@ -103,7 +103,7 @@ function draftCustomMessage(
   const entry = {
     kind: "custom_message",
     blocks: normalizeContent(content),
-    data: { type: checkText(type, "type"), display: checkFlag(display, "display") },
+    data: { type: checkText(type, "type"), display },
     ...(metadata === undefined ? {} : { metadata }),
   } as const;
   return draftKind(entry, input, newId, now);

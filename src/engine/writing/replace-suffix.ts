@@ -4,7 +4,7 @@ import type { Entry } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { appendDrafts } from "../append.ts";
-import { checkInput, checkKey, checkList, tooLarge } from "../check.ts";
+import { checkInput, checkKey, tooLarge } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { requestOf } from "../message-input.ts";
 import { draftEntries, type EntryInput } from "./entry-input.ts";
@@ -30,7 +30,7 @@ export async function replaceSuffix(
   input: ReplaceSuffixInput,
 ): Promise<Entry[]> {
   const { expected, replacement, key } = checkInput(input, "options", INPUTS.replaceSuffix);
-  const replaced = checkList(expected, "expected").map((id, i) => checkKey(id, `expected[${i}]`));
+  const replaced = expected.map((id, i) => checkKey(id, `expected[${i}]`));
   if (replaced.length > MAX_BATCH_ENTRIES) {
     throw tooLarge("expected", MAX_BATCH_ENTRIES, replaced.length, "replace in several calls");
   }

@@ -104,8 +104,8 @@ const MAX_ROUNDS = 16;
 
 /**
  * The session's summary is that of the newest compaction on its path: after the path changed, it is
- * set again or cleared. A summary that a host set stays. After an update both are compared again,
- * because a concurrent compaction stores its summary with its entry.
+ * set again or cleared. A summary of no compaction, which a host could set in version 0.1.0, stays.
+ * After an update both are compared again, because a concurrent compaction stores its summary with its entry.
  */
 export async function settleSummary(engine: EngineContext, sessionId: string): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -70,8 +70,15 @@ describe.each([
       const never = await start({ compaction: { strategy: "never" } });
       await talk(never, 30);
       expect((await autoCompaction().afterTurn(never)).decision.reason).toBe("disabled");
-      const early = await start({ compaction: { triggerTurns: 3, triggerTokens: "some" } });
+      const early = await start();
       await talk(early, 2);
+      // As an older version stored it: now it is refused when it is written.
+      const metadata = { compaction: { triggerTurns: 3, triggerTokens: "some" } };
+      await expect(early.update({ metadata })).rejects.toMatchObject({
+        code: "invalid_input",
+        details: { field: "metadata.compaction.triggerTokens" },
+      });
+      await memory["engine"].store.updateSession("default", early.id, { metadata }, Date.now());
       const { events } = await autoCompaction().afterTurn(early);
       expect(outline(events)).toEqual([
         "setting_ignored",

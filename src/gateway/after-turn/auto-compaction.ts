@@ -11,7 +11,7 @@ import { TOKEN_ESTIMATE, type TokenCounter } from "../../context/tokens.ts";
 import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
-import { checkFields } from "../../model/input.ts";
+import { checkFields, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import {
@@ -93,7 +93,7 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
   checkFields(options, "options", INPUTS.autoCompaction);
   const policy = toAutoPolicy(options.policy ?? DEFAULT_AUTO_POLICY);
   const { tokenCounter = TOKEN_ESTIMATE, now = Date.now, compact = {} } = options;
-  checkFields(compact, "compact", INPUTS["autoCompaction.compact"]);
+  checkPart(compact, "compact", INPUTS["autoCompaction.compact"]);
   const window = windowOf(options);
   const flush =
     options.flush === undefined || options.flush === false ? null : checkFlush(options.flush);

@@ -5,6 +5,7 @@
  */
 
 import { COMPACTION } from "../../model/compaction-numbers.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 
@@ -107,16 +108,22 @@ export function turnsPolicy(options: Partial<Omit<TurnsPolicy, "name">> = {}): T
 }
 
 /** The policies by name, with their defaults. */
-export const AUTO_POLICIES: Readonly<Record<AutoPolicyName, () => AutoPolicy>> = {
+export const AUTO_POLICIES: Readonly<Record<AutoPolicyName, (settings?: never) => AutoPolicy>> = {
   turns: turnsPolicy,
   pi: piPolicy,
   claw: clawPolicy,
   none: nonePolicy,
 };
 
-/** A policy by name with its defaults, or the given policy. */
+/** A policy by name with its defaults, or the given policy, checked. */
 export function toAutoPolicy(policy: AutoPolicyName | AutoPolicy): AutoPolicy {
-  return typeof policy === "string" ? AUTO_POLICIES[policy]() : policy;
+  if (typeof policy === "string") return AUTO_POLICIES[policy]();
+  const { name, ...settings } = policy;
+  if (!Object.hasOwn(AUTO_POLICIES, name)) {
+    const message = `policy.name must be one of ${Object.keys(AUTO_POLICIES).join(", ")}`;
+    throw new BackscrollError("invalid_input", message, { details: { field: "policy.name" } });
+  }
+  return AUTO_POLICIES[name](settings as never);
 }
 
 /** The whole text must be a number: `2e5` and `100k` are refused. */

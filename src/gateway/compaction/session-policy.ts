@@ -18,7 +18,7 @@ export function sessionPolicy(
     return { policy: nonePolicy(), problems: [] };
   }
   const read = readCompactionPolicy(metadata);
-  const problems = read.problems.filter((problem) => !/^compaction\.enabled /.test(problem));
+  const { problems } = read;
   if (read.policy.strategy === "never") return { policy: nonePolicy(), problems };
   if (policy.name !== "turns" || !isPlainObject(own)) return { policy, problems };
   const { triggerTurns, triggerTokens } = read.policy;

@@ -12,8 +12,7 @@ const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 describe("a configuration", () => {
   test("without settings has these defaults", () => {
-    const { config, unknown } = readConfig({});
-    expect(unknown).toEqual([]);
+    const { config } = readConfig({});
     expect(config).toEqual({
       session: {
         dmScope: "per-channel-peer",
@@ -81,7 +80,7 @@ describe("a configuration", () => {
       resetByChannel: { discord: { mode: "idle" } },
       maintenance: { pruneAfter: 14 * 86_400_000, maxDiskBytes: 500 * 1024 ** 2 },
     });
-    expect(readConfig(config)).toMatchObject({ config, unknown: [] });
+    expect(readConfig(config)).toMatchObject({ config });
   });
 
   test("names the source of each setting's value", () => {
@@ -107,18 +106,34 @@ describe("a configuration", () => {
     expect(readConfig({}, variables).config.compaction.inputTokens).toBe(200_000);
   });
 
-  test("reports unknown keys and ignores them", () => {
-    const input = JSON.parse(
-      '{"session":{"dmscope":"main","reset":{"hour":4},"__proto__":{"a":1}},"gateway":{"port":1}}',
-    );
-    const { unknown, config } = readConfig(input);
-    expect(unknown).toEqual([
-      "session.dmscope",
+  test.each([
+    ['{"session":{"dmscope":"main"}}', "session.dmscope", "did you mean session.dmScope?"],
+    [
+      '{"session":{"reset":{"hour":4}}}',
       "session.reset.hour",
-      "session.__proto__",
-      "gateway",
-    ]);
-    expect(config.session.dmScope).toBe("per-channel-peer");
+      "did you mean session.reset.atHour?",
+    ],
+    ['{"sesion":{"dmScope":"main"}}', "sesion", "did you mean session?"],
+    [
+      '{"session":{"resetByChannel":{"tv":{"mods":"idle"}}}}',
+      "session.resetByChannel.tv.mods",
+      "did you mean session.resetByChannel.tv.mode?",
+    ],
+    ['{"session":{"__proto__":{"a":1}}}', "session.__proto__", "it may have session.dmScope"],
+    ['{"gateway":{"port":1}}', "gateway", "it may have session, compaction"],
+    [
+      '{"compaction":{"preserve_recent_messages":4}}',
+      "compaction.preserve_recent_messages",
+      'set compaction.policy to "claw"',
+    ],
+  ])("refuses the unknown key in %s", (text, field, way) => {
+    expect(() => readConfig(JSON.parse(text))).toThrow(
+      expect.objectContaining({
+        code: "invalid_input",
+        message: expect.stringContaining(`has no field "${field}"; ${way}`),
+        details: expect.objectContaining({ field }),
+      }),
+    );
     expect(Object.hasOwn(Object.prototype, "a")).toBe(false);
   });
 

@@ -3,8 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BackscrollError } from "../../model/errors.ts";
+import { readVariable, type Variables } from "../../model/variables.ts";
 import type { GatewayConfigInput } from "./gateway-config.ts";
-import { type ReadConfig, readConfig, type Variables } from "./read-config.ts";
+import { type ReadConfig, readConfig } from "./read-config.ts";
 
 export interface LoadedConfig extends ReadConfig {
   readonly path: string;
@@ -17,7 +18,7 @@ export interface LoadedConfig extends ReadConfig {
  * `invalid_input` if the file is unreadable, is not JSON, or was named and is missing.
  */
 export function loadConfig(home: string, variables: Variables): LoadedConfig {
-  const named = variables["BACKSCROLL_CONFIG"] || undefined;
+  const named = readVariable("BACKSCROLL_CONFIG", variables);
   const path = named ?? join(home, ".backscroll", "config.json");
   const text = readText(path, named !== undefined);
   const input = text === undefined ? {} : parse(text, path);

@@ -1,12 +1,13 @@
 /**
  * Checks a configuration, fills in defaults, and records the source of each value.
  *
- * A value of the wrong type is an error that names its key. An unknown key is reported and ignored:
- * it may belong to another program or a later version.
+ * A value of the wrong type, and an unknown key, is an error that names the key.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
+import { unknownField } from "../../model/input.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import type { Variables } from "../../model/variables.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./gateway-config.ts";
 import { presetOf, SETTINGS, type Setting } from "./settings.ts";
 
@@ -23,19 +24,15 @@ export interface ReadSetting {
 export interface ReadConfig {
   readonly config: GatewayConfig;
   readonly settings: readonly ReadSetting[];
-  /** Unknown keys. */
-  readonly unknown: readonly string[];
 }
 
-export type Variables = Readonly<Record<string, string | undefined>>;
-
-/** Throws `invalid_input` naming the first key whose value is wrong. */
+/** Throws `invalid_input` naming the first key that is unknown, or whose value is wrong. */
 export function readConfig(
   input: GatewayConfigInput | GatewayConfig,
   variables: Variables = {},
 ): ReadConfig {
   if (!isPlainObject(input)) throw wrong("the configuration", "an object");
-  const { leaves, unknown } = leavesOf(input);
+  const leaves = leavesOf(input);
   const config: Record<string, unknown> = {};
   const settings: ReadSetting[] = [];
   for (const setting of SETTINGS) {
@@ -47,7 +44,7 @@ export function readConfig(
       if (read.used !== undefined) place(config, leaf.path, read.used);
     }
   }
-  return { config: complete(config), settings, unknown };
+  return { config: complete(config), settings };
 }
 
 interface Leaf {
@@ -79,25 +76,36 @@ function positive(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*0*[1-9]\d{0,14}\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** All values under known keys, and the unknown keys. */
-function leavesOf(input: Readonly<Record<string, unknown>>) {
+/** All values. */
+function leavesOf(input: Readonly<Record<string, unknown>>): Leaf[] {
   const leaves: Leaf[] = [];
-  const unknown: string[] = [];
   const walk = (node: Readonly<Record<string, unknown>>, above: readonly string[]) => {
     for (const [name, value] of Object.entries(node)) {
       const path = [...above, name];
       if (value === undefined) continue;
       const setting = SETTINGS.find((each) => fits(each.key.split("."), path, "whole"));
       const isAbove = SETTINGS.some((each) => fits(each.key.split("."), path, "beginning"));
-      if (name === "__proto__") unknown.push(path.join("."));
+      if (name === "__proto__") throw unknownKey(path);
       else if (setting !== undefined) leaves.push({ setting, path, value });
       else if (isAbove && isPlainObject(value)) walk(value, path);
       else if (isAbove && value !== null) throw wrong(path.join("."), "an object");
-      else if (!isAbove) unknown.push(path.join("."));
+      else if (!isAbove) throw unknownKey(path);
     }
   };
   walk(input, []);
-  return { leaves, unknown };
+  return leaves;
+}
+
+/** Suggests a key of the same depth. */
+function unknownKey(path: readonly string[]): BackscrollError {
+  const known = SETTINGS.map(({ key }) =>
+    key
+      .split(".")
+      .slice(0, path.length)
+      .map((part, i) => (part === "*" ? path[i] : part))
+      .join("."),
+  );
+  return unknownField(path.join("."), "the configuration", [...new Set(known)]);
 }
 
 function fits(

@@ -3,7 +3,7 @@
 import type { ChatModel } from "../../context/chat-model.ts";
 import { checkDuration } from "../../engine/leases/claim-lease.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
-import { checkFields } from "../../model/input.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
@@ -53,7 +53,7 @@ const DEFAULT_SYSTEM =
 const HINT = `When you are done, or there is nothing to write down, answer ${SILENT_TOKEN} and nothing else.`;
 
 export function checkFlush(options: MemoryFlushOptions): CheckedFlush {
-  checkFields(options, "flush", INPUTS["autoCompaction.flush"]);
+  checkPart(options, "flush", INPUTS["autoCompaction.flush"]);
   return {
     enabled: options.enabled ?? true,
     softThresholdTokens: options.softThresholdTokens ?? COMPACTION.flushTokens,

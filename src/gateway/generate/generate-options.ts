@@ -1,17 +1,18 @@
 /** The options of a call, checked and completed. */
 
-import { type ChatModel, type ChatTool, REASONING_EFFORTS } from "../../context/chat-model.ts";
+import type { ChatModel, ChatTool } from "../../context/chat-model.ts";
 import { contextWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE } from "../../context/tokens.ts";
-import { checkCount, checkInput, checkObject, checkOneOf, invalid } from "../../engine/check.ts";
+import { checkCount, invalid } from "../../engine/check.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
+import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import { toChatModel } from "../../providers/language-model.ts";
 import { type AutoCompaction, toAutoCompaction } from "../after-turn/auto-compaction.ts";
 import type { EventListener } from "../compaction/events.ts";
 import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
-import { SILENCE_MODES, type SilenceMode } from "../silence/silence.ts";
+import type { SilenceMode } from "../silence/silence.ts";
 import type { GenerateInput, GenerateTool } from "./generate-input.ts";
 
 export interface GenerateOptions {
@@ -41,7 +42,9 @@ export async function checkGenerate(
   input: GenerateInput,
   tell: EventListener,
 ): Promise<GenerateOptions> {
-  checkInput(input, "options", INPUTS.generate);
+  if (input.context !== undefined) {
+    checkPart(input.context, "context", INPUTS["generate.context"]);
+  }
   const { agent, createdBy } = await session.meta();
   const model = toChatModel(input.model);
   const { tools = {}, silence = "whole", instructions = "" } = input;
@@ -49,22 +52,19 @@ export async function checkGenerate(
   if (checkCount(window, "contextWindow") < 1) {
     throw invalid("contextWindow", "contextWindow must be a whole number of at least 1");
   }
-  if (input.reasoning !== undefined) checkOneOf(input.reasoning, REASONING_EFFORTS, "reasoning");
   if (input.message !== undefined && input.replyTo !== undefined) {
     throw invalid("replyTo", "give either message or replyTo");
   }
-  const maxSteps = checkCount(input.maxSteps ?? DEFAULT_STEPS, "maxSteps");
-  if (maxSteps < 1) throw invalid("maxSteps", "maxSteps must be a whole number of at least 1");
   return {
     input,
     session,
     model,
     from: input.from ?? createdBy,
     as: input.as ?? agent,
-    tools: checkObject(tools, "tools"),
-    maxSteps,
-    toolTimeoutMs: checkCount(input.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, "toolTimeoutMs"),
-    silence: silence === false ? false : checkOneOf(silence, SILENCE_MODES, "silence"),
+    tools,
+    maxSteps: input.maxSteps ?? DEFAULT_STEPS,
+    toolTimeoutMs: input.toolTimeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+    silence,
     contextWindow: window,
     tokenBudget: input.context?.tokenBudget ?? budgetOf(input, tools, instructions, window),
     replyTo: input.replyTo,

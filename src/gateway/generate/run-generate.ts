@@ -10,6 +10,8 @@ import type { MessageInput } from "../../engine/message-input.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { Entry, Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkFields, checkMethods } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
 import { askStep } from "./ask-step.ts";
 import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
@@ -23,6 +25,8 @@ export async function runGenerate(
   input: GenerateInput,
   tell: (part: GeneratePart) => void,
 ): Promise<GenerateResult> {
+  checkMethods(memory, "memory", ["session"]);
+  checkFields(input, "options", INPUTS.generate);
   const events: GatewayEvent[] = [];
   const tellEvent: EventListener = (event) => {
     events.push(event);

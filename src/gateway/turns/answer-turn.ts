@@ -3,6 +3,8 @@
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { messageOf } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { RouteFields } from "../../model/route.ts";
 import {
   type AfterTurn,
@@ -70,6 +72,7 @@ export async function answerTurn(
   input: GatewayGenerateInput,
   tell: (part: GeneratePart) => void,
 ): Promise<GatewayAnswer> {
+  checkFields(input, "options", INPUTS["gateway.generate"]);
   const { tenant, config } = parts;
   const { tools: given = {}, ...call } = input;
   const { conversationId: sessionId, onEvent } = call;

@@ -2,6 +2,8 @@
 
 import type { ChatModel } from "../../context/chat-model.ts";
 import { contextWindow } from "../../context/context-window.ts";
+import { checkFields, checkPart } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import type { AutoCompactionOptions } from "../after-turn/auto-compaction.ts";
 import {
@@ -36,7 +38,8 @@ export function compactionOf(
   config: GatewayConfig,
   setup: CompactionSetup = {},
 ): ConfiguredCompaction {
-  const { now } = setup;
+  const { now, flush } = checkFields(setup, "setup", INPUTS.compactionOf);
+  if (flush !== undefined) checkPart(flush, "flush", INPUTS["openGateway.flush"]);
   const compact = summariesOf(config, setup.compact);
   const model = setup.model === undefined ? undefined : toChatModel(setup.model);
   const name = model?.name ?? setup.modelName ?? null;

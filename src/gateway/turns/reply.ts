@@ -9,6 +9,8 @@
 import { textOf } from "../../model/block.ts";
 import { type Entry, replyToOf } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkFields } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import type { FailureKind } from "../../providers/model-failure.ts";
 import { DEFAULT_STEPS } from "../generate/generate-options.ts";
@@ -68,6 +70,7 @@ export async function replyTo(
   message: InboundMessage,
   options: ReplyOptions,
 ): Promise<GatewayReply> {
+  checkFields(options, "options", INPUTS["gateway.reply"]);
   const inbound = await parts.inbound({ ...message, append: true });
   if (inbound.answer !== null) return said(inbound, "command", inbound.answer);
   if (inbound.entry === null) return nothing(inbound, "empty");

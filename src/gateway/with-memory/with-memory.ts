@@ -5,7 +5,7 @@
  * and stores the answer. It needs the SDK's shapes only, not the SDK.
  */
 
-import { checkFields } from "../../model/input.ts";
+import { checkFields, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { AiSdkModel } from "../../providers/language-model.ts";
 import { overflowOf } from "../../providers/model-failure.ts";
@@ -29,7 +29,8 @@ export function withMemory<Model extends AiSdkModel>(
   model: Model,
   options: WithMemoryOptions,
 ): Model {
-  checkFields(options, "options", INPUTS.withMemory);
+  const { context } = checkFields(options, "options", INPUTS.withMemory);
+  if (context !== undefined) checkPart(context, "context", INPUTS["generate.context"]);
   const inner = model as unknown as SdkModel;
   const wrapped = {
     specificationVersion: inner.specificationVersion,

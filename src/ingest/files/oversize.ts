@@ -5,14 +5,13 @@
  * its long values are cut.
  */
 
+import type { Oversize } from "../../model/inputs/choices.ts";
 import { type Batched, mapBatches } from "../batches.ts";
 import type { Line } from "../lines.ts";
 import { cutLine, MAX_LINE_LENGTH } from "../long/cut-values.ts";
 import type { ProblemLog } from "../problems.ts";
 
-export const OVERSIZE = ["cut", "skip"] as const;
-/** `skip` skips such lines whole. */
-export type Oversize = (typeof OVERSIZE)[number];
+export { OVERSIZE, type Oversize } from "../../model/inputs/choices.ts";
 
 /** Passes lines on. Overlong ones are cut or skipped, and counted. */
 export function limitLines(

@@ -8,15 +8,19 @@
 
 import { hostname } from "node:os";
 import { BackscrollError } from "../../model/errors.ts";
+import { checkPart } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { Environment } from "../source.ts";
 import { readMachineId } from "./machine-id.ts";
 import { shortHash } from "./short-hash.ts";
+import { thisMachine } from "./this-machine.ts";
 
 /** Allowed values of `WORKSTATION_ID`: no colon, which separates the parts of keys. */
 const ALLOWED = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** `WORKSTATION_ID`, else eight hex digits that are stable on this machine. */
-export async function workstationId(environment: Environment): Promise<string> {
+export async function workstationId(environment: Environment = thisMachine()): Promise<string> {
+  checkPart(environment, "environment", INPUTS.environment);
   // An empty variable counts as unset.
   const given = environment.variables["WORKSTATION_ID"] || undefined;
   if (given === undefined) return hashWorkstation(hostname(), await readMachineId(environment));

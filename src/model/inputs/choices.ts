@@ -38,5 +38,58 @@ export type LateEntries = (typeof LATE_ENTRIES)[number];
 export const BACKENDS = ["sqlite", "postgres"] as const;
 export type Backend = (typeof BACKENDS)[number];
 
+/**
+ * What an acknowledged write survives: a loss of power, or the death of the process but not that of
+ * the machine.
+ */
+export const DURABILITIES = ["power-loss", "process"] as const;
+export type Durability = (typeof DURABILITIES)[number];
+
+export const TELEMETRIES = ["off", "spans", "content"] as const;
+export type Telemetry = (typeof TELEMETRIES)[number];
+
+/** Stemmers of the index; `simple` does not stem, for any language. */
+export const LANGUAGES = ["english", "simple"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The part of tool traffic that is indexed beside the names of tools. */
+export const TOOL_INDEXINGS = ["names", "inputs", "all"] as const;
+export type ToolIndexing = (typeof TOOL_INDEXINGS)[number];
+
+/** `claw`: claw-code's text in `<summary>` tags; `rich`: Markdown with ledger and citations. */
+export const SUMMARY_PROFILES = ["rich", "claw"] as const;
+export type SummaryProfile = (typeof SUMMARY_PROFILES)[number];
+
+/** Formats of rendered contexts. */
+export const PROVIDERS = [
+  "ai-sdk",
+  "anthropic",
+  "openai-chat",
+  "openai-responses",
+  "google",
+  "mistral",
+] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** The sessions that a recall searches. */
+export const RECALL_SCOPES = ["session", "owner", "tenant"] as const;
+export type RecallScope = (typeof RECALL_SCOPES)[number];
+
+/** By the AI SDK's names. */
+export const REASONING_EFFORTS = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+/** Lines over 1 MB: `cut` cuts their long values, `skip` skips them whole. */
+export const OVERSIZE = ["cut", "skip"] as const;
+export type Oversize = (typeof OVERSIZE)[number];
+
 /** The parts of a context. */
 export const CONTEXT_PARTS = ["pinned", "summary", "facts", "recalled", "recent"] as const;

@@ -1,9 +1,9 @@
 /**
- * The fields of every input, by the name of its call: shared by the library, the client and the
- * REST schemas. A part of an input has a dotted name: `createSession.origin`.
+ * The fields of every input with their kinds, by the name of its call: shared by the library, the
+ * client and the REST schemas. A part of an input has a dotted name: `createSession.origin`.
  *
- * Each list is checked against the TypeScript type of its input where it is used (`checkFields`),
- * so that neither can change alone.
+ * Each table is compared with the TypeScript type of its input where it is used (`checkFields`), so
+ * that neither can change alone.
  */
 
 import { CONTEXT_INPUTS } from "./context.ts";

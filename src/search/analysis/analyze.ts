@@ -1,10 +1,10 @@
 /** The analyzer: from text to terms. */
 
+import type { Language } from "../../model/inputs/choices.ts";
 import { ENGLISH, type Morphology, SIMPLE } from "./morphology.ts";
 import { type PlainWords, tokenize } from "./tokenize.ts";
 
-/** `simple` does not stem, for any language. */
-export type Language = "english" | "simple";
+export type { Language } from "../../model/inputs/choices.ts";
 
 /**
  * Called once per term. `position` counts words; parts of one identifier take successive positions,

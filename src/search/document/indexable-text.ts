@@ -2,6 +2,7 @@
 
 import type { Block } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
+import type { ToolIndexing } from "../../model/inputs/choices.ts";
 import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { redact } from "../../secrets/redact.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
@@ -14,8 +15,8 @@ import { inputText, outputParts } from "./tool-text.ts";
 export const MAX_INDEXED_BLOCK_BYTES: number = 64 * 1024;
 export const MAX_INDEXED_MESSAGE_BYTES: number = 256 * 1024;
 
-/** The part of tool traffic that is indexed beside the names of tools. */
-export type ToolIndexing = "names" | "inputs" | "all";
+export type { ToolIndexing } from "../../model/inputs/choices.ts";
+
 export const DEFAULT_TOOL_INDEXING: ToolIndexing = "all";
 
 /** The blocks whose text is indexed. */

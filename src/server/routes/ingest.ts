@@ -60,7 +60,6 @@ export const INGEST_ROUTES: readonly Route[] = [
     params: sessionParams,
     body: z.strictObject({
       title: z.string().optional(),
-      summary: z.string().nullable().optional(),
       metadata: jsonObject.optional(),
       figures: z.strictObject({
         exchange_count: count,

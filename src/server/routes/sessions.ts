@@ -129,7 +129,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Change a session's fields.",
     scope: "write",
     params: sessionParams,
-    body: z.strictObject({ ...settable, summary: z.string().nullable().optional() }),
+    body: z.strictObject(settable),
     answer: { status: 200, description: "The changed session.", schema: session },
     handle: async ({ tenant, access }, { params, body }) => {
       const handle = tenant.session(params.session_id);

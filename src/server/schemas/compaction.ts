@@ -1,7 +1,6 @@
 /** The request of a compaction, also for its plan. */
 
 import { z } from "zod";
-import { SUMMARY_PROFILES } from "../../compaction/render/render.ts";
 import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/format-count.ts";
@@ -9,6 +8,7 @@ import {
   KEEP_WORDS,
   SUMMARIZERS,
   SUMMARY_FALLBACKS,
+  SUMMARY_PROFILES,
   SUMMARY_STRATEGIES,
   type SummarizerName,
   type SummaryFallback,

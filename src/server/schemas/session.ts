@@ -80,7 +80,7 @@ const INPUT_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
 
 export const settable: SettableShape = Object.fromEntries(
   fieldsOf(SESSION_FIELDS)
-    .filter(([, { set }]) => set === true)
+    .filter(([, { set }]) => set !== undefined)
     .map(([name, field]) => {
       const given = INPUT_SCHEMAS[name] ?? KINDS[field.kind as keyof typeof KINDS];
       return [wireNameOf(name, field), (field.nullable ? given.nullable() : given).optional()];

@@ -6,17 +6,19 @@
  * `setIndexing`.
  */
 
-import type { Language } from "../../search/analysis/analyze.ts";
-import { DEFAULT_TOOL_INDEXING, type ToolIndexing } from "../../search/document/indexable-text.ts";
+import {
+  LANGUAGES,
+  type Language,
+  TOOL_INDEXINGS,
+  type ToolIndexing,
+} from "../../model/inputs/choices.ts";
+import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexSetting {
   readonly language: Language;
   readonly tools: ToolIndexing;
 }
-
-export const LANGUAGES: readonly Language[] = ["english", "simple"];
-export const TOOL_INDEXINGS: readonly ToolIndexing[] = ["names", "inputs", "all"];
 
 /** The key of the setting in the table `store`, as JSON. */
 export const INDEXING_KEY = "indexing";

@@ -20,7 +20,7 @@ export type SessionValue = string | number | Uint8Array | null;
 export type Parameter = (position: number) => string;
 
 const STORED = fieldsOf(SESSION_FIELDS).filter(([, { column }]) => column?.startsWith("s."));
-const CHANGED = STORED.filter(([name, { set }]) => set === true || name === "summary");
+const CHANGED = STORED.filter(([name, { set }]) => set !== undefined || name === "summary");
 const ORIGIN = Object.entries(ORIGIN_FIELDS) as [keyof Origin, { column: string; later?: true }][];
 const LATER = ORIGIN.filter(([, { later }]) => later === true);
 type LaterName = keyof NonNullable<SessionPatch["origin"]>;

@@ -7,6 +7,7 @@ import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { checkFields } from "../../../model/input.ts";
 import { INPUTS } from "../../../model/inputs/index.ts";
+import { checkTenant } from "../../common/check-tenant.ts";
 import { Producer, type StreamProducer } from "./producer.ts";
 import { readStream } from "./read-stream.ts";
 import { type ChunkLike, StreamRecords } from "./stream-records.ts";
@@ -46,7 +47,8 @@ export function resumableStreams(
     leaseMs = DEFAULT_LEASE_MS,
     keepSeconds = DEFAULT_KEEP_SECONDS,
   } = checkFields(options, "options", INPUTS.resumableStreams);
-  if (!(leaseMs >= MIN_LEASE_MS)) {
+  checkTenant(tenant);
+  if (leaseMs < MIN_LEASE_MS) {
     const message = `leaseMs must be at least ${MIN_LEASE_MS}`;
     throw new BackscrollError("invalid_input", message, { details: { field: "leaseMs" } });
   }

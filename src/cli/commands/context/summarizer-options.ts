@@ -1,8 +1,7 @@
 /** Options of the commands that write a summary. */
 
-import { SUMMARY_PROFILES } from "../../../compaction/render/render.ts";
 import type { CompactInput } from "../../../engine/compaction/compact-options.ts";
-import { SUMMARIZERS } from "../../../model/inputs/choices.ts";
+import { SUMMARIZERS, SUMMARY_PROFILES } from "../../../model/inputs/choices.ts";
 import type { OptionSpec } from "../../option-spec.ts";
 import { given, toChoice } from "../../values.ts";
 

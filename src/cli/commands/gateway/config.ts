@@ -14,7 +14,7 @@ export const config: Command = defineCommand({
   name: "config",
   summary: "Show the gateway's settings, and where each comes from; change how a store is indexed.",
   details:
-    "How text is indexed is a setting of the store itself, the same for every process: --index-tools and --index-language change it and build the index of every tenant again. The gateway's file is ~/.backscroll/config.json, or the one that BACKSCROLL_CONFIG names; the file is optional. A value of the wrong type is an error that names its key; unknown keys are reported.",
+    "How text is indexed is a setting of the store itself, the same for every process: --index-tools and --index-language change it and build the index of every tenant again. The gateway's file is ~/.backscroll/config.json, or the one that BACKSCROLL_CONFIG names; the file is optional. A value of the wrong type, or an unknown key, is an error that names the key.",
   options: {
     explain: {
       type: "boolean",
@@ -37,10 +37,10 @@ export const config: Command = defineCommand({
     if (tools !== undefined || language !== undefined) {
       return changeIndexing(context, given({ tools, language }));
     }
-    const { path, exists, settings, unknown } = ownConfig();
+    const { path, exists, settings } = ownConfig();
     const { terminal } = context;
     if (context.json) {
-      await terminal.printJson({ path, exists, settings, unknown });
+      await terminal.printJson({ path, exists, settings });
       return EXIT.ok;
     }
     await terminal.print(`${path}${exists ? "" : " (missing: every setting has its default)"}`);
@@ -53,7 +53,6 @@ export const config: Command = defineCommand({
       ...(options.explain ? [help] : []),
     ]);
     for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-    for (const key of unknown) terminal.note(`${key} is not a setting: check its spelling`);
     return EXIT.ok;
   },
 });

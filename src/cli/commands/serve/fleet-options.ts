@@ -1,15 +1,19 @@
 /** Further servers of a store on PostgreSQL, from `serve` and the environment. */
 
+import { readVariable } from "../../../model/variables.ts";
 import { usageError } from "../../command.ts";
 import type { FleetOptions } from "../../store.ts";
 
-/** Options take precedence over the environment. An empty variable counts as unset. */
+/** Options take precedence over the environment. */
 export function fleetOptions(
   replica: string | undefined,
   notify: string | undefined,
 ): FleetOptions {
-  const replicas = toAddresses(replica ?? process.env["BACKSCROLL_REPLICAS"] ?? "");
-  const how = (notify ?? process.env["BACKSCROLL_NOTIFY"]) || undefined;
+  const replicas = toAddresses(
+    replica ?? readVariable("BACKSCROLL_REPLICAS", process.env) ?? "",
+    replica === undefined ? "BACKSCROLL_REPLICAS" : "--replica",
+  );
+  const how = notify ?? readVariable("BACKSCROLL_NOTIFY", process.env);
   if (how !== undefined && !["listen", "poll"].includes(how) && !isPostgres(how)) {
     throw usageError(`--notify must be listen, poll or postgres://…, not "${how}"`, "--notify");
   }
@@ -17,11 +21,11 @@ export function fleetOptions(
 }
 
 /** One address may name several hosts, with commas: a new address begins with its scheme. */
-function toAddresses(text: string): string[] {
+function toAddresses(text: string, name: string): string[] {
   const addresses = text.split(/,\s*(?=postgres(?:ql)?:)|\s+/).filter((part) => part !== "");
   for (const address of addresses) {
     if (isPostgres(address)) continue;
-    throw usageError("--replica must be an address such as postgres://host/database", "--replica");
+    throw usageError(`${name} must be an address such as postgres://host/database`, name);
   }
   return addresses;
 }

@@ -1,6 +1,7 @@
+import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { readVariable } from "../../../model/variables.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { thisMachine } from "../../environment.ts";
 import { EXIT } from "../../exit.ts";
 import { storeOptions } from "../../setup/own-command.ts";
 import { readText } from "../../stdin.ts";
@@ -46,8 +47,8 @@ async function answer(context: Context): Promise<void> {
   const handed = await handover?.transcriptHandover(transcript, sessionId);
   // Answers before storing: ingesting takes time in proportion to the transcript.
   if (handed !== undefined) await context.terminal.write(claude.hookOutput(handed));
-  const { BACKSCROLL_HOOK_DEADLINE_MS: told } = machine.variables;
-  const deadline = /^\d{1,9}$/.test(told ?? "") ? Number(told) : DEADLINE_MS;
+  const told = readVariable("BACKSCROLL_HOOK_DEADLINE_MS", machine.variables);
+  const deadline = told === undefined ? DEADLINE_MS : Number(told);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => {
     timer = setTimeout(() => resolve("late"), deadline);

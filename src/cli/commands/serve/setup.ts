@@ -1,5 +1,5 @@
+import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
-import { thisMachine } from "../../environment.ts";
 import { AGENTS } from "../../setup/agents.ts";
 import { askYesNo, canAsk } from "../../setup/ask.ts";
 import { runSetup } from "../../setup/run-setup.ts";
