@@ -7,7 +7,7 @@
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
-import { checkFlag, checkInput, invalid } from "../check.ts";
+import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, searchSessions } from "../search.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
@@ -81,8 +81,7 @@ async function countListed(
     if (input[field] === undefined) continue;
     throw invalid(field, `${field} is for a search; give a query as well, or leave ${field} out`);
   }
-  const { signal, machineMade = false, ...filter } = input;
-  checkFlag(machineMade, "machineMade");
+  const { signal, ...filter } = input;
   let cursor: string | undefined;
   for (let read = 0; read < MAX_LISTED; read += MAX_PAGE) {
     signal?.throwIfAborted();
@@ -91,10 +90,7 @@ async function countListed(
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const wanted = page.sessions.filter(
-      ({ metadata }) => machineMade || metadata["machineMade"] !== true,
-    );
-    await addSessions(engine, wanted, tally);
+    await addSessions(engine, page.sessions, tally);
     cursor = page.nextCursor;
     if (cursor === undefined) return false;
   }
